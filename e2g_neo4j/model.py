@@ -1,0 +1,181 @@
+"""The types that every step of the program shares. Values only: no I/O, no behaviour beyond arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors: TypeAlias = NDArray[np.float32]
+"""Embeddings, one row each: shape (n, dimensions), every row of length 1."""
+
+Route: TypeAlias = Literal["local", "global"]
+
+
+# --- what reading and chunking make ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A page or heading that begins at a character of the document's text."""
+
+    kind: Literal["page", "heading"]
+    label: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document as it was read. `sha256` is that of `text` in UTF-8; offsets count characters of `text`."""
+
+    id: str
+    corpus: str
+    title: str
+    source: str
+    text: str
+    sha256: str
+    sections: tuple[Section, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A window of a document: `text == document.text[start:end]`, `tokens` counted by the tokenizer in use."""
+
+    id: str
+    index: int
+    text: str
+    start: int
+    end: int
+    tokens: int
+    page: str | None = None
+    heading: str | None = None
+
+
+# --- what extraction finds ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and the distinct entities in it. Offsets count characters of the text that was given."""
+
+    start: int
+    end: int
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What the spaCy pipeline found in one text: its sentences, and how often each entity occurs in it."""
+
+    sentences: tuple[Sentence, ...]
+    counts: Mapping[str, int]
+
+
+# --- what summarising makes --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A node of the tree. Level 1 stands on chunks; `children` are ids of the level below, in reading order."""
+
+    id: str
+    level: int
+    index: int
+    text: str
+    tokens: int
+    children: tuple[str, ...]
+
+
+# --- what retrieval answers --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two entities of the question and the edges on the shortest path between them."""
+
+    a: str
+    b: str
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One turn of the local route: how many pairs and chunks were left at this h."""
+
+    hops: int
+    pairs: int
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of evidence: a chunk, several consecutive chunks merged, or a summary.
+
+    `start` and `end` count characters of the document's text (a summary's: of the text it stands for).
+    `level` is 0 for text of the document and the level of the tree for a summary. `path` holds the ids of
+    the tree's nodes from here to the root.
+    """
+
+    text: str
+    document: str
+    source: str
+    start: int
+    end: int
+    score: float
+    level: int = 0
+    nodes: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    page: str | None = None
+    heading: str | None = None
+
+    def labelled(self) -> str:
+        """The evidence as the paper writes it: `entity1 - entity2: text`."""
+        names = "; ".join(f"{pair.a} - {pair.b}" for pair in self.pairs)
+        return f"{names}: {self.text}" if names else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The answer of `retrieve`: what was found, which route found it, and why."""
+
+    question: str
+    corpus: str
+    route: Route
+    reason: str
+    entities: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    hops: int
+    passages: tuple[Passage, ...]
+    unknown_entities: tuple[str, ...] = ()
+    trace: tuple[Round, ...] = ()
+    round_trips: int = 0
+    mode: str = "e2g"
+
+
+# --- what indexing reports ---------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What one run of `index` did. Seconds are wall time by stage; side-by-side stages overlap."""
+
+    corpus: str
+    documents: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    chunks: int = 0
+    tokens: int = 0
+    summaries_by_level: dict[int, int] = field(default_factory=dict)
+    entities: int = 0
+    co_occurrences: int = 0
+    mentions: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def tokens_per_second(self) -> float:
+        total = self.seconds.get("total", 0.0)
+        return self.tokens / total if total else 0.0
