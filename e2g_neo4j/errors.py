@@ -78,3 +78,10 @@ class LocalServerError(E2GError):
 
 class ModelError(E2GError):
     exit_code = 12
+
+
+def no_corpus(corpus: str) -> NotFoundError:
+    return NotFoundError(
+        f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list what there "
+        "is with `e2g corpora`."
+    )

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from e2g_neo4j.errors import FingerprintError
+
 Vectors: TypeAlias = NDArray[np.float32]
 """Embeddings, one row each: shape (n, dimensions), every row of length 1."""
 
@@ -179,3 +181,49 @@ class IndexReport:
     def tokens_per_second(self) -> float:
         total = self.seconds.get("total", 0.0)
         return self.tokens / total if total else 0.0
+
+
+# --- what the database is asked about ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What vectors and entities were made with. Questions must be read by the same models, or find nothing."""
+
+    embedding_model: str
+    dimensions: int
+    spacy_model: str
+
+    def check(self, index: Fingerprint) -> None:
+        """Raise FingerprintError unless an index was made with these models."""
+        for what, setting, used, configured in (
+            ("embedding model", "E2G_EMBEDDING_MODEL", index.embedding_model, self.embedding_model),
+            ("vector length", "E2G_EMBEDDING_MODEL", index.dimensions, self.dimensions),
+            ("spaCy pipeline", "E2G_SPACY_MODEL", index.spacy_model, self.spacy_model),
+        ):
+            if used != configured:
+                raise FingerprintError(
+                    f"This database was indexed with the {what} {used}, but {configured} is configured: nothing would "
+                    f"be found. Set {setting} back, or index into another database."
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document as the database lists it; `characters` and `tokens` are 0 until it is ready."""
+
+    id: str
+    title: str
+    source: str
+    state: str
+    chunks: int
+    characters: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A chat model's answer and the evidence it was given; `text` is None where no chat model is configured."""
+
+    text: str | None
+    evidence: Evidence

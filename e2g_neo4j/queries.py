@@ -1,12 +1,20 @@
-"""The only reader of `cypher/`: one statement a file, a header of `//` lines, parameters only."""
+"""The only reader of `cypher/` (one statement a file, a header of `//` lines, parameters only), and the
+requests that the program's stories make of whoever drives them."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 
 from e2g_neo4j.errors import ConfigurationError
 
+T = TypeVar("T")
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -35,3 +43,39 @@ def load(name: str) -> str:
         raise ConfigurationError(f"No statement {name}.cypher in {path.parent}: reinstall e2g-neo4j.")
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One statement to be read, one round trip; answered by its rows."""
+
+    statement: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Statements to be written in one transaction, all or none; answered by nothing."""
+
+    statements: tuple[tuple[str, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """A question to be embedded; answered by its vector, a list of floats."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """Messages for a chat model; answered by its message."""
+
+    model: BaseChatModel
+    messages: list[BaseMessage]
+
+
+Rows: TypeAlias = list[dict[str, Any]]
+Story: TypeAlias = Generator[Read | Write | Embed | Chat, Any, T]
+"""What index() and retrieve() are: generators that ask for I/O and receive its answer, so that the sync and
+the async client can drive the same code."""

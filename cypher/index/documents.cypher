@@ -1,0 +1,6 @@
+// What the database holds of documents.
+// $corpus, $ids
+// → id, sha256, state
+UNWIND $ids AS id
+MATCH (d:Document {corpus: $corpus, id: id})
+RETURN d.id AS id, d.sha256 AS sha256, d.state AS state

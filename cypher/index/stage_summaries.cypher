@@ -1,0 +1,9 @@
+// Write summaries, not visible yet.
+// $corpus, $rows: [{id, document, level, index, text, tokens, start, end, embedding}]
+UNWIND $rows AS row
+CREATE (s:StagedSummary {
+  corpus: $corpus, id: row.id, document: row.document, level: row.level, index: row.index, text: row.text,
+  tokens: row.tokens, start: row.start, end: row.end
+})
+WITH s, row
+CALL db.create.setNodeVectorProperty(s, 'embedding', row.embedding)

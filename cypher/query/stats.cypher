@@ -1,0 +1,20 @@
+// How much a corpus holds, as flat numbers.
+// $corpus
+// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, characters, tokens
+CALL () {
+  MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL AND d.state = 'ready'
+  RETURN count(d) AS documents, sum(d.characters) AS characters, sum(d.tokens) AS tokens
+}
+CALL () {
+  MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL
+  RETURN count(c) AS chunks, sum(COUNT { (c)<-[:FROM_CHUNK]-() }) AS mentions
+}
+CALL () {
+  MATCH (s:Summary {corpus: $corpus}) WHERE s.id IS NOT NULL
+  RETURN count(s) AS summaries, coalesce(max(s.level), 0) AS levels
+}
+CALL () {
+  MATCH (e:Entity {corpus: $corpus}) WHERE e.name IS NOT NULL
+  RETURN count(e) AS entities, sum(COUNT { (e)-[:CO_OCCURS]->() }) AS co_occurrences
+}
+RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, characters, tokens

@@ -1,0 +1,163 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.db import app as db_app
+from e2g_neo4j.client import E2G
+from e2g_neo4j.model import Evidence
+from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="E²GraphRAG in Neo4j: index documents, ask them, see why. `--debug` with any command shows the trace of an error.",
+)
+app.add_typer(db_app, name="db")
+
+Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
+Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+K = Annotated[int | None, typer.Option("-k", help="Chunks wanted.  [default: E2G_TOP_K or 10]")]
+Hops = Annotated[int | None, typer.Option("--hops", help="Longest path between two entities, in edges.  [default: E2G_HOPS or 3]")]
+ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+@app.command()
+def index(
+    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
+    corpus: Corpus = "default",
+    as_json: Json = False,
+) -> None:
+    """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB."""
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.index(paths, corpus=corpus, progress=progress)
+    if as_json:
+        _print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
+    else:
+        show.report(out, report)
+
+
+@app.command()
+def query(
+    question: Question,
+    corpus: Corpus = "default",
+    k: K = None,
+    hops: Hops = None,
+    mode: ModeOption = DEFAULT_MODE,
+    as_json: Json = False,
+    full: Annotated[bool, typer.Option("--full", help="Print passages whole, not their beginnings.")] = False,
+) -> None:
+    """Find the evidence for a question, with the route it took and why."""
+    with E2G() as e2g:
+        evidence = e2g.retrieve(question, corpus=corpus, k=k, hops=hops, mode=mode)
+    if as_json:
+        _print_json(as_object(evidence))
+    else:
+        show.evidence(out, evidence, full=full)
+
+
+@app.command()
+def ask(
+    question: Question,
+    corpus: Corpus = "default",
+    k: K = None,
+    hops: Hops = None,
+    mode: ModeOption = DEFAULT_MODE,
+    as_json: Json = False,
+) -> None:
+    """Answer a question with the configured chat model; without one, show the evidence."""
+    with E2G() as e2g:
+        answer = e2g.answer(question, corpus=corpus, k=k, hops=hops, mode=mode)
+    if as_json:
+        _print_json({"answer": answer.text, **as_object(answer.evidence)})
+    else:
+        show.answer(out, answer)
+
+
+@app.command()
+def explain(question: Question, corpus: Corpus = "default", k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE) -> None:
+    """Show the whole decision behind the evidence, with Cypher for Neo4j Browser."""
+    with E2G() as e2g:
+        evidence = e2g.retrieve(question, corpus=corpus, k=k, hops=hops, mode=mode)
+    show.explanation(out, evidence)
+
+
+@app.command()
+def corpora(as_json: Json = False) -> None:
+    """List the corpora."""
+    with E2G() as e2g:
+        found = e2g.corpora()
+    if as_json:
+        _print_json(found)
+    else:
+        show.table(out, ["corpus", "documents"], [[name, number] for name, number in found.items()], "No corpus yet.")
+
+
+@app.command()
+def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
+    """List the documents of a corpus."""
+    with E2G() as e2g:
+        found = e2g.documents(corpus)
+    if as_json:
+        _print_json([asdict(document) for document in found])
+    else:
+        columns = ["title", "state", "chunks", "tokens", "source"]
+        show.table(out, columns, [[asdict(document)[column] for column in columns] for document in found], "")
+
+
+@app.command()
+def stats(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus.  [default: all]")] = None,
+    as_json: Json = False,
+) -> None:
+    """Count what a corpus holds."""
+    with E2G() as e2g:
+        found = {name: e2g.stats(name) for name in ([corpus] if corpus else e2g.corpora())}
+    if as_json:
+        _print_json({"corpus": corpus, **found[corpus]} if corpus else found)
+        return
+    columns = list(next(iter(found.values()), {}))
+    show.table(out, ["", *found], [[column, *(each[column] for each in found.values())] for column in columns], "No corpus yet.")
+
+
+@app.command()
+def demo() -> None:
+    """Index the sample library and ask it three questions."""
+    from e2g_neo4j.cli.demo import run
+
+    run(out)
+
+
+def as_object(evidence: Evidence) -> dict[str, Any]:
+    """The evidence as `--json` prints it; offsets count characters of the source's text."""
+    return {
+        "question": evidence.question,
+        "corpus": evidence.corpus,
+        "mode": evidence.mode,
+        "route": evidence.route,
+        "reason": evidence.reason,
+        "entities": list(evidence.entities),
+        "unknown_entities": list(evidence.unknown_entities),
+        "pairs": [asdict(pair) for pair in evidence.pairs],
+        "hops": evidence.hops,
+        "trace": [asdict(entry) for entry in evidence.trace],
+        "round_trips": evidence.round_trips,
+        "passages": [
+            {**asdict(passage), "pairs": [asdict(pair) for pair in passage.pairs]} for passage in evidence.passages
+        ],
+    }
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,191 @@
+"""What people see in the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from e2g_neo4j import indexing
+from e2g_neo4j.model import Answer, Evidence, IndexReport, Pair, Passage
+from e2g_neo4j.queries import load
+
+EXCERPT = 420
+"""Characters of a passage that are shown unless all of it is asked for."""
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[indexing.Progress]:
+    """One bar for each stage, with rate and time left, on standard error."""
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    bars: dict[str, TaskID] = {}
+    lock = Lock()
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as shown:
+
+        def advance(stage: str, done: int, total: int) -> None:
+            with lock:
+                if stage not in bars:
+                    bars[stage] = shown.add_task(stage, total=total, rate="")
+                speed = shown.tasks[bars[stage]].speed
+                rate = f"{speed:.0f}/s" if speed else ""
+                shown.update(bars[stage], completed=done, total=total, rate=rate)
+
+        yield advance
+
+
+def report(out: Console, done: IndexReport) -> None:
+    """What an index run did."""
+    if not done.documents:
+        out.print(f"Nothing changed: {_plural(done.unchanged, 'document')} in corpus [bold]{escape(done.corpus)}[/bold] up to date.")
+        return
+    levels = ", ".join(f"{number} on level {level}" for level, number in sorted(done.summaries_by_level.items()))
+    seconds = ", ".join(f"{stage} {value:.1f}" for stage, value in done.seconds.items() if stage != "total")
+    replaced = f", {done.replaced} of them replaced" if done.replaced else ""
+    unchanged = f"; {done.unchanged} unchanged" if done.unchanged else ""
+    rows = [
+        ("documents", f"{done.documents}{replaced}{unchanged}"),
+        ("chunks", f"{done.chunks} ({done.tokens} tokens)"),
+        ("summaries", levels or "none"),
+        ("corpus now", f"{done.entities} entities, {done.co_occurrences} co-occurrences, {done.mentions} mentions"),
+        ("seconds", f"{done.seconds['total']:.1f} ({seconds}; extracting and embedding run side by side)"),
+        ("speed", f"{done.tokens_per_second:.0f} tokens/s"),
+    ]
+    out.print(f"Indexed into corpus [bold]{escape(done.corpus)}[/bold]:")
+    for name, value in rows:
+        out.print(f"  {name:<11}{value}")
+
+
+def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
+    """Route, reason, entities and pairs, then the passages with their citations."""
+    out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
+    if found.entities:
+        out.print(f"entities: {escape(', '.join(found.entities))}")
+    if found.unknown_entities:
+        out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
+    if found.pairs:
+        out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
+    if not found.passages:
+        out.print("No passage.")
+    for number, passage in enumerate(found.passages, 1):
+        out.print()
+        out.print(f"[bold cyan]\\[{number}][/bold cyan] {escape(citation(passage))}  [dim]score {passage.score:.3f}[/dim]")
+        if passage.pairs:
+            out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
+        out.print(escape(passage.text if full else excerpt(passage, found.entities)))
+
+
+def answer(out: Console, given: Answer) -> None:
+    """The answer and what its numbers cite; without a chat model, the evidence and how to get answers."""
+    if given.text is None:
+        evidence(out, given.evidence)
+        out.print("\nNo chat model is configured: set E2G_CHAT_MODEL=provider:NAME to get answers.", style="yellow")
+        return
+    out.print(escape(given.text))
+    out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
+    for number, passage in enumerate(given.evidence.passages, 1):
+        out.print(f"[dim]\\[{number}] {escape(citation(passage))}[/dim]")
+
+
+def explanation(out: Console, found: Evidence) -> None:
+    """The decision step by step, and Cypher that shows it in Neo4j Browser."""
+    out.print(f"[bold]Question[/bold]  {escape(found.question)}")
+    out.print(f"[bold]Entities[/bold]  {escape(', '.join(found.entities)) or 'none known'}")
+    if found.unknown_entities:
+        out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
+    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none survive'}")
+    for entry in found.trace:
+        out.print(f"          h={entry.hops}: {_plural(entry.pairs, 'pair')}, {_plural(entry.candidates, 'shared chunk')}")
+    out.print(f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips")
+    out.print(f"          {escape(found.reason)}")
+    out.print("[bold]Evidence[/bold]")
+    for number, passage in enumerate(found.passages, 1):
+        out.print(f"  \\[{number}] {escape(citation(passage))}  score {passage.score:.3f}")
+        if passage.pairs:
+            out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
+        if passage.path:
+            out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
+    out.print("\n[bold]In Neo4j Browser[/bold], paste one after the other:")
+    if found.pairs:
+        pairs = [{"a": pair.a, "b": pair.b} for pair in found.pairs]
+        out.print(escape(_params(corpus=found.corpus, pairs=pairs)), markup=True)
+        out.print(escape(load("explore/paths_of_pairs")))
+        out.print()
+    nodes = [node for passage in found.passages for node in passage.nodes]
+    out.print(escape(_params(corpus=found.corpus, nodes=nodes, names=list(found.entities))))
+    out.print(escape(load("explore/evidence")))
+
+
+def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> None:
+    if not rows:
+        out.print(empty)
+        return
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for column, value in zip(columns, rows[0], strict=True):
+        drawn.add_column(escape(column), justify="right" if isinstance(value, int) else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(escape(str(value)) for value in row))
+    out.print(drawn)
+
+
+def citation(passage: Passage) -> str:
+    """Document, place and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`."""
+    parts = [passage.document]
+    if passage.level:
+        parts.append(f"summary on level {passage.level} of")
+    if passage.page:
+        parts.append(f"page {passage.page}")
+    if passage.heading:
+        parts.append(passage.heading)
+    parts.append(f"characters {passage.start}-{passage.end}")
+    return f"{', '.join(parts)} ({passage.source})"
+
+
+def excerpt(passage: Passage, names: Sequence[str]) -> str:
+    """The part of a passage around the first place that holds most of the question's entities."""
+    text = re.sub(r"\s+", " ", passage.text).strip()
+    if len(text) <= EXCERPT:
+        return text
+    lowered = text.casefold()
+    places = sorted(found.start() for name in names for found in re.finditer(re.escape(name), lowered))
+    best = max(places, key=lambda at: sum(at <= other < at + EXCERPT for other in places), default=0)
+    start = max(0, min(best - EXCERPT // 4, len(text) - EXCERPT))
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.rfind(" ", start, start + EXCERPT)
+    end = end if end > start else start + EXCERPT
+    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
+
+
+def _pair(pair: Pair) -> str:
+    return f"{pair.a} - {pair.b} ({_plural(pair.hops, 'hop')})"
+
+
+def _params(**values: Any) -> str:
+    fields = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())
+    return f":params {{{fields}}}"
+
+
+def _literal(value: Any) -> str:
+    """A Cypher literal of strings, lists and maps."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_literal(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,103 @@
+"""The entity graph of one document: who is mentioned where, and which two share a sentence.
+
+The sentences of a chunk are kept with its mentions, so that every edge can be derived again from what a
+document contributed, however often documents come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from e2g_neo4j.model import Chunk, Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity in a chunk: `count` occurrences in its text, and the numbers of the chunk's own sentences
+    that hold it. A sentence in the overlap of two chunks is the own sentence of one of them only."""
+
+    entity: str
+    chunk: str
+    count: int
+    sentences: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMentions:
+    """All mentions of a chunk; `sentence_sizes[i]` is the number of distinct entities in own sentence i."""
+
+    chunk: str
+    sentence_sizes: tuple[int, ...]
+    mentions: tuple[Mention, ...]
+
+
+Edges = dict[tuple[str, str], tuple[int, float]]
+"""(a, b) with a < b → (count, weight): shared sentences, and their sum of 1 / entities in the sentence."""
+
+
+def mentions(chunks: Sequence[Chunk], extractions: Iterable[Extraction]) -> list[ChunkMentions]:
+    """Give every sentence of a document to one chunk, and list each chunk's mentions.
+
+    Chunks come in reading order with their extractions. A sentence belongs to the first chunk that holds it
+    whole; one that the end of a chunk cuts off is left to the next chunk if that holds its beginning.
+    """
+    found = []
+    covered = 0  # the character up to which sentences have found their chunk
+    for position, (chunk, extraction) in enumerate(zip(chunks, extractions, strict=True)):
+        following = chunks[position + 1].start if position + 1 < len(chunks) else None
+        own: list[tuple[str, ...]] = []
+        for sentence in extraction.sentences:
+            start, end = chunk.start + sentence.start, chunk.start + sentence.end
+            cut_off = following is not None and end >= chunk.end and start >= following
+            if start < covered or cut_off:
+                continue
+            covered = end
+            own.append(sentence.entities)
+        places: dict[str, list[int]] = {}
+        for number, names in enumerate(own):
+            for name in names:
+                places.setdefault(name, []).append(number)
+        found.append(
+            ChunkMentions(
+                chunk.id,
+                tuple(len(names) for names in own),
+                tuple(
+                    Mention(name, chunk.id, count, tuple(places.get(name, ())))
+                    for name, count in sorted(extraction.counts.items())
+                ),
+            )
+        )
+    return found
+
+
+def edges(documents: Iterable[Iterable[ChunkMentions]]) -> Edges:
+    """CO_OCCURS edges of the given documents: count and weight summed over their sentences.
+
+    `count` is the edge weight of E²GraphRAG (arXiv 2505.24226); `weight` gives a sentence of n entities
+    1 / n a pair, so that long lists do not drown real ties.
+    """
+    total: Edges = {}
+    for document in documents:
+        for chunk in document:
+            sentences: list[list[str]] = [[] for _ in chunk.sentence_sizes]
+            for mention in chunk.mentions:
+                for number in mention.sentences:
+                    sentences[number].append(mention.entity)
+            for names in sentences:
+                for pair in combinations(sorted(names), 2):
+                    count, weight = total.get(pair, (0, 0.0))
+                    total[pair] = (count + 1, weight + 1 / len(names))
+    return total
+
+
+def difference(new: Edges, old: Edges) -> Edges:
+    """What must be added to go from `old` to `new`; pairs that stay as they are are left out."""
+    delta: Edges = {}
+    for pair in new.keys() | old.keys():
+        count, weight = new.get(pair, (0, 0.0))
+        old_count, old_weight = old.get(pair, (0, 0.0))
+        if (count, weight) != (old_count, old_weight):
+            delta[pair] = (count - old_count, weight - old_weight)
+    return delta

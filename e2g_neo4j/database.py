@@ -1,0 +1,149 @@
+"""How requests reach Neo4j: the driver, reads and writes, and what Neo4j's errors mean to a user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias, TypeVar
+
+from neo4j import (
+    READ_ACCESS,
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    Query,
+)
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError as DriverConfigurationError,
+    DriverError,
+    Forbidden,
+    Neo4jError,
+    ServiceUnavailable,
+)
+
+from e2g_neo4j.errors import AccessError, ConfigurationError, DatabaseError, E2GError, UnreachableError
+from e2g_neo4j.local import LocalServer
+from e2g_neo4j.queries import Read, Rows, Write, load
+from e2g_neo4j.settings import Settings
+
+READ_SECONDS = 30.0
+"""A read that takes longer is ended by the server."""
+
+D = TypeVar("D", Driver, AsyncDriver)
+
+
+Address: TypeAlias = tuple[str, tuple[str, str]]
+"""URI, and user name with password."""
+
+
+def address(settings: Settings) -> Address:
+    """Where Neo4j is: as configured, or else the managed server, started when it is not running."""
+    if settings.neo4j_uri:
+        password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
+        return settings.neo4j_uri, (settings.neo4j_username, password)
+    connection = LocalServer(settings).start()
+    return connection.uri, (connection.username, connection.password.get_secret_value())
+
+
+def open_driver(where: Address) -> Driver:
+    return _opened(GraphDatabase.driver, where)
+
+
+def open_async_driver(where: Address) -> AsyncDriver:
+    return _opened(AsyncGraphDatabase.driver, where)
+
+
+def _opened(driver: Callable[..., D], where: Address) -> D:
+    uri, auth = where
+    try:
+        return driver(
+            uri,
+            auth=auth,
+            connection_timeout=10.0,
+            connection_acquisition_timeout=30.0,
+            max_transaction_retry_time=30.0,
+            notifications_min_severity="OFF",
+            user_agent="e2g-neo4j",
+        )
+    except (DriverConfigurationError, ValueError) as error:
+        raise ConfigurationError(f"NEO4J_URI {uri!r} cannot be used ({error}): write bolt://HOST:PORT.") from error
+
+
+def read(driver: Driver, database: str, request: Read) -> Rows:
+    """The rows of one read, in one round trip. The server refuses writes on it."""
+    with translated(), driver.session(database=database, default_access_mode=READ_ACCESS) as session:
+        return session.run(Query(load(request.statement), timeout=READ_SECONDS), request.parameters).data()
+
+
+def write(driver: Driver, database: str, request: Write) -> None:
+    """Run the statements in one transaction, which the driver retries when it may."""
+
+    def work(transaction: ManagedTransaction) -> None:
+        for statement, parameters in request.statements:
+            transaction.run(load(statement), parameters).consume()
+
+    with translated(), driver.session(database=database) as session:
+        session.execute_write(work)
+
+
+async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
+    """As `read`."""
+    with translated():
+        async with driver.session(database=database, default_access_mode=READ_ACCESS) as session:
+            result = await session.run(Query(load(request.statement), timeout=READ_SECONDS), request.parameters)
+            return await result.data()
+
+
+async def write_async(driver: AsyncDriver, database: str, request: Write) -> None:
+    """As `write`."""
+
+    async def work(transaction: AsyncManagedTransaction) -> None:
+        for statement, parameters in request.statements:
+            result = await transaction.run(load(statement), parameters)
+            await result.consume()
+
+    with translated():
+        async with driver.session(database=database) as session:
+            await session.execute_write(work)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the driver's errors into ours: what happened, and the next step."""
+    try:
+        yield
+    except E2GError:
+        raise
+    except AuthError as error:
+        raise AccessError(
+            "Neo4j refused the user name or password: set NEO4J_USERNAME and NEO4J_PASSWORD."
+        ) from error
+    except Forbidden as error:
+        raise AccessError(
+            f"Neo4j does not allow this user to do that ({error.message}): use a user with the rights for it."
+        ) from error
+    except ServiceUnavailable as error:
+        raise UnreachableError(
+            f"Neo4j cannot be reached ({error}): check NEO4J_URI and that the server runs, "
+            "or unset NEO4J_URI to use the managed one."
+        ) from error
+    except ClientError as error:
+        raise DatabaseError(_explained(error)) from error
+    except (Neo4jError, DriverError) as error:
+        raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
+
+
+def _explained(error: ClientError) -> str:
+    code = error.code or ""
+    if code.endswith("DatabaseNotFound"):
+        return f"{error.message} Set NEO4J_DATABASE to a database that exists."
+    if "AccessMode" in code or "ReadOnly" in code or "ForbiddenOnReadOnlyDatabase" in code:
+        return f"This database is read-only ({error.message}): index into one that can be written."
+    if "TransactionTimedOut" in code:
+        return f"Neo4j ended the query after {READ_SECONDS:.0f} s: ask a narrower question or lower h."
+    return f"Neo4j refused the request: {error.message} [{code}]"

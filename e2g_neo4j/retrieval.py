@@ -1,0 +1,204 @@
+"""Retrieval as E²GraphRAG describes it (arXiv 2505.24226, "query time"): pairs of the question's entities
+decide between the local and the global route.
+
+Written once and without I/O: `retrieve` asks for what it needs, and the sync and async clients answer.
+Where the published code differs from the paper, this follows the paper: hops are edges, not nodes; every
+summary counts as often as the chunks below it mention an entity; summaries stay in the global evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from e2g_neo4j.errors import QueryError, no_corpus
+from e2g_neo4j.evidence import Ranked, passages
+from e2g_neo4j.model import Evidence, Fingerprint, Pair, Passage, Round, Route
+from e2g_neo4j.queries import Embed, Read, Story
+
+MAX_HOPS = 6
+"""The bound written into `link.cypher`: shortestPath takes a literal only."""
+
+MAX_ENTITIES = 24
+"""Entities of one question that are paired, the rarest first: 276 pairs at most, however long the question."""
+
+MAX_QUESTION = 100_000
+"""Characters of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that mentions at least two of the question's entities, and how often it mentions each."""
+
+    chunk: str
+    place: tuple[str, int]
+    counts: dict[str, int]
+
+    def holds(self, pair: Pair) -> bool:
+        return pair.a in self.counts and pair.b in self.counts
+
+    def rank(self) -> tuple[int, int]:
+        """Different entities of the question first, then their occurrences."""
+        return len(self.counts), sum(self.counts.values())
+
+
+Mode: TypeAlias = Literal["e2g"]
+DEFAULT_MODE: Mode = "e2g"
+
+
+def retrieve(
+    question: str, *, corpus: str, names: Sequence[str], made_with: Fingerprint, k: int, hops: int, mode: Mode
+) -> Story[Evidence]:
+    """Find the evidence for a question: at most two reads and one embedding.
+
+    `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops` the
+    longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
+    NotFoundError for a corpus without documents, FingerprintError for an index made with other models.
+    """
+    check(question, k, hops, mode)
+    [link] = yield Read("query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES})
+    if not link["found"]:
+        raise no_corpus(corpus)
+    made_with.check(Fingerprint(**link["made_with"]))
+    known = set(link["entities"])
+    entities = tuple(name for name in dict.fromkeys(names) if name in known)
+    unknown = tuple(name for name in dict.fromkeys(names) if name not in known)
+    pairs = surviving(link["pairs"], hops)
+    chosen, used, trace = choose(pairs, candidates(link["shared"]), k=k, hops=hops)
+
+    route: Route
+    if chosen:
+        route, reason = "local", _local_reason(pairs, trace, used, len(chosen), k)
+        rows = yield Read("query/passages", {"corpus": corpus, "ids": [c.chunk for c, _ in chosen]})
+        found = local_passages(chosen, rows)
+        pairs = tuple(pair for pair in pairs if pair.hops <= used)
+    else:
+        route, reason, used = "global", _global_reason(entities, link["pairs"], pairs, hops), hops
+        vector = yield Embed(question)
+        rows = yield Read(
+            "query/nearest",
+            {"corpus": corpus, "vector": vector, "k": 2 * k if entities else k, "names": list(entities)},
+        )
+        found = global_passages(rows, k=k)
+
+    return Evidence(
+        question=question,
+        corpus=corpus,
+        route=route,
+        reason=reason,
+        entities=entities,
+        unknown_entities=unknown,
+        pairs=pairs,
+        hops=used,
+        passages=found,
+        trace=trace,
+    )
+
+
+def check(question: str, k: int, hops: int, mode: str) -> None:
+    """Raise QueryError unless the question is text and k and h are in range."""
+    if not question.strip():
+        raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
+    if len(question) > MAX_QUESTION:
+        raise QueryError(
+            f"The question has {len(question)} characters, more than {MAX_QUESTION}: shorten it, or index the text "
+            "and ask about it."
+        )
+    if mode not in get_args(Mode):
+        raise QueryError(f"There is no mode {mode!r}: choose one of {', '.join(get_args(Mode))}.")
+    if not 1 <= k <= 1000:
+        raise QueryError(f"k is {k}: choose a number of chunks from 1 to 1000.")
+    if not 1 <= hops <= MAX_HOPS:
+        raise QueryError(f"h is {hops}: choose a number of edges from 1 to {MAX_HOPS}.")
+
+
+def surviving(pairs: Iterable[dict[str, Any]], hops: int) -> tuple[Pair, ...]:
+    """The pairs at most `hops` edges apart, closest first."""
+    found = (Pair(pair["a"], pair["b"], pair["hops"]) for pair in pairs if pair["hops"] <= hops)
+    return tuple(sorted(found, key=lambda pair: (pair.hops, pair.a, pair.b)))
+
+
+def candidates(shared: Iterable[dict[str, Any]]) -> list[Candidate]:
+    return [
+        Candidate(
+            row["chunk"],
+            (row["document"], row["index"]),
+            {count["entity"]: count["count"] for count in row["counts"]},
+        )
+        for row in shared
+    ]
+
+
+def choose(
+    pairs: Sequence[Pair], shared: Sequence[Candidate], *, k: int, hops: int
+) -> tuple[list[tuple[Candidate, tuple[Pair, ...]]], int, tuple[Round, ...]]:
+    """The local route's chunks with the pairs behind each, best first, the h used in the end, and the trace.
+
+    While more than k chunks are left, h shrinks by one. When that leaves none, the last h that left some
+    counts, and its best k chunks by (different entities, occurrences) are kept.
+    """
+    trace: list[Round] = []
+    kept: list[Candidate] = []
+    used = hops
+    for h in range(hops, 0, -1):
+        near = [pair for pair in pairs if pair.hops <= h]
+        left = [candidate for candidate in shared if any(candidate.holds(pair) for pair in near)]
+        trace.append(Round(h, len(near), len(left)))
+        if left:
+            kept, used = left, h
+        if len(left) <= k:
+            break
+    kept.sort(key=lambda candidate: candidate.place)
+    kept.sort(key=Candidate.rank, reverse=True)
+    near = [pair for pair in pairs if pair.hops <= used]
+    chosen = [(c, tuple(pair for pair in near if c.holds(pair))) for c in kept[:k]]
+    return chosen, used, tuple(trace)
+
+
+def local_passages(
+    chosen: Sequence[tuple[Candidate, tuple[Pair, ...]]], rows: Iterable[dict[str, Any]]
+) -> tuple[Passage, ...]:
+    """Score = different entities + a fraction that grows with their occurrences, so that it sorts as `rank`."""
+    by_id = {row["id"]: row for row in rows}
+    ranked = []
+    for candidate, behind in chosen:
+        if candidate.chunk in by_id:  # gone if its document was replaced between the two reads
+            entities, occurrences = candidate.rank()
+            ranked.append(Ranked(by_id[candidate.chunk], entities + occurrences / (1 + occurrences), behind))
+    return passages(ranked)
+
+
+def global_passages(rows: Sequence[dict[str, Any]], *, k: int) -> tuple[Passage, ...]:
+    """The nearest nodes, those first that mention the question's entities most; among equals the nearer."""
+    ranked = sorted(rows, key=lambda row: (-row["occurrences"], -row["score"], row["id"]))
+    return passages([Ranked(row, row["score"]) for row in ranked[:k]])
+
+
+def _local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
+    near = [pair for pair in pairs if pair.hops <= used]
+    counted = {entry.hops: entry.candidates for entry in trace}[used]
+    reason = f"{_count(len(near), 'pair')} of entities within {_count(used, 'hop')} share {_count(counted, 'chunk')}"
+    if counted > kept:
+        reason += f"; the best {kept} by entities and occurrences are kept (k={k})"
+    return reason + "."
+
+
+def _global_reason(
+    entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int
+) -> str:
+    if not entities:
+        return "The question names no entity of this corpus: the nearest nodes of the whole tree answer."
+    if len(entities) == 1:
+        why = f"One known entity ({entities[0]}) makes no pair"
+    elif pairs:
+        why = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')} share no chunk"
+    else:
+        closest = min((pair["hops"] for pair in linked), default=None)
+        distance = f"the closest two are {closest} apart" if closest else "no path joins any two"
+        why = f"No pair of the {len(entities)} known entities is within {_count(hops, 'hop')} ({distance})"
+    return f"{why}: the nearest nodes of the whole tree answer, those first that mention the entities most."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

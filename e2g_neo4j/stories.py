@@ -1,0 +1,119 @@
+"""What both clients can do, as stories that leave the I/O to whoever drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+
+from e2g_neo4j.answering import answer, load_chat_model
+from e2g_neo4j.embedding import Embedder, load_embedder
+from e2g_neo4j.errors import no_corpus
+from e2g_neo4j.extraction import extract, load_pipeline
+from e2g_neo4j.indexing import Progress, Tools, index
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, SourceDocument
+from e2g_neo4j.queries import Embed, Read, Story
+from e2g_neo4j.reading import find, read
+from e2g_neo4j.retrieval import Mode, retrieve
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.summarising import ChatSummariser, ExtractiveSummariser, Summariser
+
+Source: TypeAlias = str | Path | SourceDocument
+"""A file, folder or glob, or a document that was read already."""
+
+
+class Stories:
+    """The calls of the clients, and the models behind them, loaded when they are first needed."""
+
+    def __init__(self, settings: Settings | None, chat_model: BaseChatModel | None) -> None:
+        self.settings = settings or Settings()
+        self._chat_model = chat_model
+        self._loading = Lock()
+
+    @cached_property
+    def _tools(self) -> Tools:
+        return Tools(load_pipeline(self.settings.spacy_model), load_embedder(self.settings.embedding_model))
+
+    @property
+    def tools(self) -> Tools:
+        with self._loading:
+            return self._tools
+
+    @cached_property
+    def chat_model(self) -> BaseChatModel | None:
+        return self._chat_model or load_chat_model(self.settings)
+
+    def vector(self, request: Embed) -> list[float]:
+        """The embedding of a question, shape (dimensions,)."""
+        row: list[float] = self.tools.embedder.embed([request.text])[0].tolist()
+        return row
+
+    def index(self, sources: Sequence[Source], corpus: str, progress: Progress | None) -> Story[IndexReport]:
+        documents = [one for one in sources if isinstance(one, SourceDocument)]
+        paths = find(one for one in sources if not isinstance(one, SourceDocument))
+        largest = self.settings.max_document_mb * 2**20
+        documents += [read(path, corpus, largest) for path in paths]
+        return (
+            yield from index(
+                documents,
+                corpus=corpus,
+                tools=self.tools,
+                summariser=self._summariser(),
+                settings=self.settings,
+                progress=progress or (lambda stage, done, total: None),
+            )
+        )
+
+    def retrieve(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Evidence]:
+        story = retrieve(
+            question,
+            corpus=corpus,
+            names=list(extract(self.tools.nlp(question)).counts),
+            made_with=self.tools.fingerprint,
+            k=self.settings.top_k if k is None else k,
+            hops=self.settings.hops if hops is None else hops,
+            mode=mode,
+        )
+        return (yield from _counting_round_trips(story))
+
+    def answer(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Answer]:
+        evidence = yield from self.retrieve(question, corpus, k, hops, mode)
+        return (yield from answer(evidence, self.chat_model))
+
+    def corpora(self) -> Story[dict[str, int]]:
+        rows = yield Read("query/corpora", {})
+        return {row["corpus"]: row["documents"] for row in rows}
+
+    def documents(self, corpus: str) -> Story[list[DocumentInfo]]:
+        rows = yield Read("query/documents", {"corpus": corpus})
+        if not rows:
+            raise no_corpus(corpus)
+        return [DocumentInfo(**row) for row in rows]
+
+    def stats(self, corpus: str) -> Story[dict[str, int]]:
+        [row] = yield Read("query/stats", {"corpus": corpus})
+        if not row["documents"]:
+            raise no_corpus(corpus)
+        return dict(row)
+
+    def _summariser(self) -> Summariser:
+        if self.chat_model is not None:
+            return ChatSummariser(self.chat_model, budget=self.settings.summary_tokens)
+        return ExtractiveSummariser(self.tools.embedder, budget=self.settings.summary_tokens)
+
+
+def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:
+    trips = 0
+    reply: Any = None
+    while True:
+        try:
+            request = story.send(reply)
+        except StopIteration as end:
+            return replace(end.value, round_trips=trips)
+        trips += isinstance(request, Read)
+        reply = yield request

@@ -1,0 +1,183 @@
+"""How documents come into the database: staged in bounded transactions under labels that no index and no query
+looks at, then published in one transaction. Only this module knows the columns of `cypher/index/*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention
+from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors
+from e2g_neo4j.queries import Rows, Write
+
+NODE_ROWS = 500
+"""Nodes of a transaction: each carries a text and a vector."""
+
+ROWS = 10_000
+"""Relationships of a transaction, or of a statement where one transaction must take all."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document with everything that was made of it; vectors stand in the order of their nodes."""
+
+    document: SourceDocument
+    chunks: Sequence[Chunk]
+    summaries: Sequence[Summary]
+    mentions: Sequence[ChunkMentions]
+    chunk_vectors: Vectors
+    summary_vectors: Vectors
+
+    @property
+    def names(self) -> set[str]:
+        return {mention.entity for chunk in self.mentions for mention in chunk.mentions}
+
+
+def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
+    """Everything but what makes it visible. What an interrupted run staged before is removed first."""
+    ids = [indexed.document.id for indexed in documents]
+    announced = [
+        {"id": indexed.document.id, "source": indexed.document.source, "title": indexed.document.title}
+        for indexed in documents
+    ]
+    yield _write("index/discard_staged", corpus, documents=ids)
+    yield _write("index/stage_documents", corpus, rows=announced)
+    yield from _in_batches("index/stage_chunks", corpus, _chunk_rows(documents), NODE_ROWS)
+    yield from _in_batches("index/stage_order", corpus, _order_rows(documents), ROWS)
+    yield from _in_batches("index/stage_summaries", corpus, _summary_rows(documents), NODE_ROWS)
+    yield from _in_batches("index/stage_tree", corpus, _tree_rows(documents), ROWS)
+    names = sorted(set().union(*(indexed.names for indexed in documents)))
+    for batch in _batches(names, ROWS):
+        yield _write("index/entities", corpus, names=batch)
+    yield from _in_batches("index/mentions", corpus, _mention_rows(documents), ROWS)
+
+
+def publish(
+    corpus: str, documents: Sequence[IndexedDocument], *, replaced: Sequence[str], orphans: Sequence[str], delta: Edges
+) -> Write:
+    """One transaction: the old nodes of `replaced` go, the staged ones become visible, and the edges change by
+    `delta`. Of `orphans`, the names that old versions mentioned, those that nothing mentions any more go too."""
+    ids = [indexed.document.id for indexed in documents]
+    edge_rows = [
+        {"a": a, "b": b, "count": count, "weight": weight} for (a, b), (count, weight) in sorted(delta.items())
+    ]
+    ready = [
+        {
+            "id": indexed.document.id,
+            "title": indexed.document.title,
+            "source": indexed.document.source,
+            "sha256": indexed.document.sha256,
+            "characters": len(indexed.document.text),
+            "tokens": sum(chunk.tokens for chunk in indexed.chunks),
+        }
+        for indexed in documents
+    ]
+    return Write(
+        (
+            ("index/retire", {"corpus": corpus, "documents": list(replaced)}),
+            ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
+            ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
+            *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
+            *(("index/sweep_entities", {"corpus": corpus, "names": batch}) for batch in _batches(orphans, ROWS)),
+            ("index/publish_documents", {"corpus": corpus, "rows": ready}),
+        )
+    )
+
+
+def contributed(rows: Rows) -> list[ChunkMentions]:
+    """What `contributions.cypher` read, in the terms of `e2g_neo4j.cooccurrence`."""
+    return [
+        ChunkMentions(
+            row["chunk"],
+            tuple(row["sentence_sizes"]),
+            tuple(
+                Mention(mention["entity"], row["chunk"], mention["count"], tuple(mention["sentences"]))
+                for mention in row["mentions"]
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        for chunk, mentions, vector in zip(indexed.chunks, indexed.mentions, indexed.chunk_vectors, strict=True):
+            yield {
+                "id": chunk.id,
+                "document": indexed.document.id,
+                "index": chunk.index,
+                "text": chunk.text,
+                "start": chunk.start,
+                "end": chunk.end,
+                "tokens": chunk.tokens,
+                "page": chunk.page,
+                "heading": chunk.heading,
+                "sentence_sizes": list(mentions.sentence_sizes),
+                "embedding": vector.tolist(),
+            }
+
+
+def _order_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        for chunk, following in zip(indexed.chunks, indexed.chunks[1:], strict=False):
+            yield {"chunk": chunk.id, "next": following.id}
+
+
+def _summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        spans = {chunk.id: (chunk.start, chunk.end) for chunk in indexed.chunks}
+        for summary, vector in zip(indexed.summaries, indexed.summary_vectors, strict=True):
+            spans[summary.id] = spans[summary.children[0]][0], spans[summary.children[-1]][1]
+            start, end = spans[summary.id]
+            yield {
+                "id": summary.id,
+                "document": indexed.document.id,
+                "level": summary.level,
+                "index": summary.index,
+                "text": summary.text,
+                "tokens": summary.tokens,
+                "start": start,
+                "end": end,
+                "embedding": vector.tolist(),
+            }
+
+
+def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        for summary in indexed.summaries:
+            for child in summary.children:
+                yield {"child": child, "parent": summary.id}
+
+
+def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        for chunk in indexed.mentions:
+            for mention in chunk.mentions:
+                yield {
+                    "entity": mention.entity,
+                    "chunk": mention.chunk,
+                    "count": mention.count,
+                    "sentences": list(mention.sentences),
+                }
+
+
+def _write(statement: str, corpus: str, **parameters: Any) -> Write:
+    return Write(((statement, {"corpus": corpus, **parameters}),))
+
+
+def _in_batches(statement: str, corpus: str, rows: Iterator[Mapping[str, Any]], size: int) -> Iterator[Write]:
+    for batch in _batches(rows, size):
+        yield _write(statement, corpus, rows=batch)
+
+
+def _batches(items: Any, size: int) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
