@@ -1,0 +1,3 @@
+// Wait until an index is populated.
+// $name, $seconds
+CALL db.awaitIndex($name, $seconds)

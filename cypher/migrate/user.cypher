@@ -1,0 +1,4 @@
+// Who we are to the database.
+// → user
+SHOW CURRENT USER YIELD user
+RETURN user
