@@ -1,0 +1,265 @@
+"""Entities of a text: named entities, proper nouns and common nouns, found by a spaCy pipeline.
+
+Documents and questions go through the same functions, so that a name found in one is found in the other.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import spacy
+from loky import Future, get_reusable_executor
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.model import Extraction, Sentence
+
+BUNDLED = Path(__file__).parent / "pipelines" / "en_e2g_sm"
+
+_NEEDED = frozenset(
+    ["tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler", "lemmatizer", "trainable_lemmatizer", "parser", "senter", "sentencizer", "ner", "entity_ruler", "span_ruler"]
+)
+_VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
+_CALENDAR = frozenset(
+    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"]
+)
+
+_DETERMINERS = re.compile(
+    r"(?:(?:the|an|a(?!\.)|this|that|these|those|my|your|his|her|its|our|their|thy)\s+)+(?=\S)"
+)
+_POSSESSIVE = re.compile(r"(?:'s|(?<=s)')$")
+_INITIALS = re.compile(r"\b([^\W\d_])\.?\s*(?=[^\W\d_]\b)")
+_FULL_STOPS = re.compile(r"(?<!\d)\.|\.(?!\d)")
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"})
+_SIGNS = str.maketrans(
+    dict.fromkeys("‘’‚‛ʼ`´′", "'") | dict.fromkeys("“”„‟«»″\"", " ") | dict.fromkeys("-‐‑‒–—―−\u00ad_", " ")
+)
+_EDGES = " \t\n.,;:!?'()[]{}<>*/\\|~=…·•"
+
+_LINE_BREAK = re.compile(r"(?<=[^\s])(\r\n|\n|\r)(?=[^\s])")
+_BATCH = 32
+"""Texts that a worker is sent at once: about 0.2 MB, some two seconds of work."""
+
+
+# --- the pipeline ------------------------------------------------------------------------------------
+
+
+def load_pipeline(name: str | None = None) -> Language:
+    """The spaCy pipeline, with only the components that extraction needs.
+
+    Args:
+        name: an installed pipeline package or a folder; None: the bundled `en_e2g_sm`.
+
+    Raises:
+        PipelineError: the pipeline is not installed, or was made for another spaCy.
+    """
+    source = name or str(BUNDLED)
+    try:
+        meta = _meta(source)
+    except (OSError, ValueError, ImportError) as error:
+        raise PipelineError(
+            f"There is no spaCy pipeline {source!r}. Install it, or unset E2G_SPACY_MODEL to use the bundled one."
+        ) from error
+    wanted = str(meta.get("spacy_version", ""))
+    if spacy.util.is_compatible_version(spacy.__version__, wanted) is False:
+        raise PipelineError(
+            f"The spaCy pipeline {source!r} wants spaCy {wanted}, and {spacy.__version__} is installed. "
+            f"Install a spaCy in that range, or a pipeline made for {spacy.__version__}."
+        )
+    components = [*meta.get("components", meta.get("pipeline", [])), *meta.get("disabled", [])]
+    unwanted = {component for component in components if component not in _NEEDED}
+    if "senter" in components:  # finds sentences as well as the parser does, many times as fast
+        unwanted.add("parser")
+    if "morphologizer" in components:  # gives the parts of speech, so the tagger has nothing to add
+        unwanted.add("tagger")
+    try:
+        nlp = spacy.load(source, exclude=sorted(unwanted))
+    except Exception as error:
+        raise PipelineError(
+            f"The spaCy pipeline {source!r} cannot be loaded by spaCy {spacy.__version__}: {error}"
+        ) from error
+    if "senter" in nlp.disabled:
+        nlp.enable_pipe("senter")
+    if not {"senter", "parser", "sentencizer"} & set(nlp.pipe_names):
+        nlp.add_pipe("sentencizer", first=True)
+    return nlp
+
+
+def _meta(source: str) -> dict[str, Any]:
+    folder = Path(source)
+    if not folder.is_dir():
+        folder = spacy.util.get_package_path(source)
+    return spacy.util.load_meta(folder / "meta.json")
+
+
+def pipeline_id(nlp: Language) -> str:
+    """Name and version, such as `en_e2g_sm-0.1.0`: two indexes made by the same one can be compared."""
+    return f"{nlp.meta['lang']}_{nlp.meta['name']}-{nlp.meta['version']}"
+
+
+# --- one text ----------------------------------------------------------------------------------------
+
+
+def entity_key(text: str) -> str:
+    """The normal form of a name, the same for "Mr. Darcy’s" and "mr darcy", "U.S." and "US".
+
+    Letter case, accents, leading determiners, a final possessive, full stops of abbreviations and the
+    punctuation around the name are dropped; hyphens become spaces; initials are joined ("J. R. R. Tolkien"
+    is "jrr tolkien"). Titles stay: Mr. and Mrs. Bennet are two people. Empty where nothing is left.
+    """
+    key = unicodedata.normalize("NFKC", text).casefold().translate(_SIGNS)
+    key = "".join(c for c in unicodedata.normalize("NFD", key) if not "\u0300" <= c <= "\u036f")
+    key = unicodedata.normalize("NFC", key).translate(_LETTERS)
+    key = " ".join(key.split()).strip(_EDGES.replace(".", "").replace("'", ""))
+    key = _POSSESSIVE.sub("", key.rstrip(_EDGES.replace("'", "")))
+    key = _DETERMINERS.sub("", key, count=1) if _DETERMINERS.match(key) else key
+    key = _FULL_STOPS.sub("", _INITIALS.sub(r"\1", key))
+    return " ".join(key.split()).strip(_EDGES)
+
+
+def extract(doc: Doc) -> Extraction:
+    """Sentences and entities of a text that the pipeline has read.
+
+    Entities are the named entities, the runs of proper nouns outside of them, and the lemmas of the common
+    nouns outside both. Dates and amounts are none, though the nouns in them are; nor are stop words, single
+    letters and numbers. A blank line ends a sentence, whatever the pipeline says.
+    """
+    found = sorted(chain(_names(doc), _common_nouns(doc)))
+    counts = Counter(key for _, key in found)
+    sentences = []
+    position = 0
+    for start, end in _sentence_bounds(doc):
+        keys: dict[str, None] = {}
+        while position < len(found) and found[position][0] < end:
+            keys[found[position][1]] = None
+            position += 1
+        last = doc[end - 1]
+        sentences.append(Sentence(doc[start].idx, last.idx + len(last), tuple(keys)))
+    return Extraction(tuple(sentences), dict(counts))
+
+
+def _names(doc: Doc) -> Iterator[tuple[int, str]]:
+    """Named entities and left-over runs of proper nouns: index of the first token, and key."""
+    taken = bytearray(len(doc))
+    for span in doc.ents:
+        if span.label_ in _VALUES:
+            continue
+        taken[span.start : span.end] = b"\1" * len(span)
+        key = entity_key(span.text)
+        if _is_name(key):
+            yield span.start, key
+    start = 0
+    while start < len(doc):
+        end = start
+        while end < len(doc) and not taken[end] and _continues(doc, start, end):
+            end += 1
+        while end > start and doc[end - 1].pos_ != "PROPN":
+            end -= 1
+        if end > start:
+            key = entity_key(doc[start:end].text)
+            if _is_name(key) and not _CALENDAR.issuperset(key.split()):
+                yield start, key
+        start = max(end, start + 1)
+
+
+def _continues(doc: Doc, start: int, at: int) -> bool:
+    """Whether the token belongs to a run of proper nouns that began at `start`; hyphens bind, if tight."""
+    token = doc[at]
+    if token.pos_ == "PROPN":
+        return True
+    return at > start and token.text in "-‐‑–" and not token.whitespace_ and not doc[at - 1].whitespace_
+
+
+def _common_nouns(doc: Doc) -> Iterator[tuple[int, str]]:
+    for token in doc:
+        if token.pos_ != "NOUN" or (token.ent_type_ and token.ent_type_ not in _VALUES):
+            continue
+        if token.is_stop or token.like_num or not any(map(str.isalpha, token.text)):
+            continue
+        key = entity_key(_lemma(token))
+        if _is_name(key):
+            yield token.i, key
+
+
+def _lemma(token: Token) -> str:
+    return token.lemma_ or token.text
+
+
+def _is_name(key: str) -> bool:
+    return sum(map(str.isalpha, key)) > 1
+
+
+def _sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+    """First and last-plus-one token of every sentence, white space at its ends left out."""
+    for sentence in doc.sents:
+        start = sentence.start
+        for token in sentence:
+            if token.is_space and token.text.count("\n") > 1:
+                yield from _trimmed(doc, start, token.i)
+                start = token.i + 1
+        yield from _trimmed(doc, start, sentence.end)
+
+
+def _trimmed(doc: Doc, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and doc[start].is_space:
+        start += 1
+    while start < end and doc[end - 1].is_space:
+        end -= 1
+    if start < end:
+        yield start, end
+
+
+# --- many texts --------------------------------------------------------------------------------------
+
+
+def extract_all(nlp: Language, texts: Iterable[str], workers: int = 1) -> Iterator[Extraction]:
+    """What `extract` finds in each text, in order, read as they are needed.
+
+    Args:
+        nlp: what `load_pipeline` returned.
+        texts: of some kilobytes each. Line breaks inside a paragraph are read as spaces.
+        workers: processes. They are started only where there is work for more than one batch each, hold
+            the pipeline once, and are sent at most two batches ahead.
+    """
+    batches = _batches(map(_unwrap, texts))
+    first = list(islice(batches, workers))
+    if workers < 2 or len(first) < workers or nlp.path is None:
+        for doc in nlp.pipe(chain.from_iterable(chain(first, batches)), batch_size=_BATCH):
+            yield extract(doc)
+        return
+    pool = get_reusable_executor(max_workers=workers, timeout=60)
+    pending: deque[Future] = deque()
+    for batch in chain(first, batches):
+        pending.append(pool.submit(_extract_batch, str(nlp.path), batch))
+        if len(pending) > 2 * workers:
+            yield from pending.popleft().result()
+    while pending:
+        yield from pending.popleft().result()
+
+
+def _extract_batch(source: str, texts: list[str]) -> list[Extraction]:
+    return [extract(doc) for doc in _worker_pipeline(source).pipe(texts, batch_size=_BATCH)]
+
+
+@lru_cache(maxsize=1)
+def _worker_pipeline(source: str) -> Language:
+    return load_pipeline(source)
+
+
+def _unwrap(text: str) -> str:
+    """Line breaks inside a paragraph as spaces. Offsets stay."""
+    return _LINE_BREAK.sub(lambda found: " " * len(found[0]), text)
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    texts = iter(texts)
+    while batch := list(islice(texts, _BATCH)):
+        yield batch
