@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -17,8 +17,8 @@ from typing import Any, Generic, Self, TypeVar
 from langchain_core.language_models import BaseChatModel
 from neo4j import AsyncDriver, Driver
 
-from e2g_neo4j import database
-from e2g_neo4j.migrate import migrate
+from e2g_neo4j import database, migrate
+from e2g_neo4j.migrate import Applied, MigrationInfo
 from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport
 from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
 from e2g_neo4j.indexing import Progress
@@ -66,13 +66,18 @@ class E2G:
         if not self._borrowed:
             self._driver.close()
 
-    def migrate(self) -> None:
-        """Bring the schema up to date. `index` does so by itself. Raises MigrationError."""
-        migrate(
-            self._driver,
-            self.settings.neo4j_database,
-            embedding_dimensions=self._stories.tools.embedder.dimensions,
-        )
+    def migrate(self) -> list[Applied]:
+        """Bring the schema up to date and return what was applied. `index` does so by itself. Raises MigrationError."""
+        dimensions = self._stories.tools.embedder.dimensions
+        return migrate.migrate(self._driver, self.settings.neo4j_database, embedding_dimensions=dimensions)
+
+    def migrations(self) -> list[MigrationInfo]:
+        """The migrations and what the database knows of them."""
+        return migrate.info(self._driver, self.settings.neo4j_database)
+
+    def validate(self) -> None:
+        """Raise MigrationError unless the schema is what the migrations say."""
+        migrate.validate(self._driver, self.settings.neo4j_database)
 
     def index(self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None) -> IndexReport:
         """Bring files, folders, globs or documents into a corpus.
@@ -164,15 +169,17 @@ class AsyncE2G:
         if self._driver is not None and not self._borrowed:
             await self._driver.close()
 
-    async def migrate(self) -> None:
+    async def migrate(self) -> list[Applied]:
         """As `E2G.migrate`, over a connection of its own."""
+        return await asyncio.to_thread(self._over_own_connection, E2G.migrate)
 
-        def over_own_connection() -> None:
-            with E2G(settings=self.settings) as e2g:
-                e2g._stories = self._stories
-                e2g.migrate()
+    async def migrations(self) -> list[MigrationInfo]:
+        """As `E2G.migrations`, over a connection of its own."""
+        return await asyncio.to_thread(self._over_own_connection, E2G.migrations)
 
-        await asyncio.to_thread(over_own_connection)
+    async def validate(self) -> None:
+        """As `E2G.validate`, over a connection of its own."""
+        await asyncio.to_thread(self._over_own_connection, E2G.validate)
 
     async def index(
         self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None
@@ -212,6 +219,11 @@ class AsyncE2G:
                 where = await asyncio.to_thread(database.address, self.settings)
                 self._driver = database.open_async_driver(where)
             return self._driver
+
+    def _over_own_connection(self, call: Callable[[E2G], T]) -> T:
+        with E2G(settings=self.settings) as e2g:
+            e2g._stories = self._stories
+            return call(e2g)
 
     async def _drive(self, story: Story[T]) -> T:
         driver = await self._connected()

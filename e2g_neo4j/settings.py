@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from e2g_neo4j.errors import ConfigurationError
 
 
 def _neo4j(name: str) -> AliasChoices:
@@ -55,3 +57,14 @@ class Settings(BaseSettings):
     hops: int = Field(3, ge=1, le=6, description="Longest path between two entities, in edges (h).")
     max_document_mb: int = Field(32, ge=1, description="Largest text of one document, in MiB of UTF-8.")
     workers: int | None = Field(None, ge=1, description="Processes for extraction; unset: one a core.")
+
+
+def load_settings() -> Settings:
+    """The settings of the environment and `.env`. Raises ConfigurationError that names the variable at fault."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
+        variable = name if name.startswith(("NEO4J_", "E2G_")) else f"E2G_{name}"
+        raise ConfigurationError(f"{variable} cannot be used: {fault['msg']}. Correct it or unset it.") from None

@@ -20,7 +20,7 @@ from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, SourceD
 from e2g_neo4j.queries import Embed, Read, Story
 from e2g_neo4j.reading import find, read
 from e2g_neo4j.retrieval import Mode, retrieve
-from e2g_neo4j.settings import Settings
+from e2g_neo4j.settings import Settings, load_settings
 from e2g_neo4j.summarising import ChatSummariser, ExtractiveSummariser, Summariser
 
 Source: TypeAlias = str | Path | SourceDocument
@@ -31,7 +31,7 @@ class Stories:
     """The calls of the clients, and the models behind them, loaded when they are first needed."""
 
     def __init__(self, settings: Settings | None, chat_model: BaseChatModel | None) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or load_settings()
         self._chat_model = chat_model
         self._loading = Lock()
 

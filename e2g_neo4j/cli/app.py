@@ -11,6 +11,7 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.db import app as db_app
+from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.client import E2G
 from e2g_neo4j.model import Evidence
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
@@ -22,6 +23,7 @@ app = typer.Typer(
     help="E²GraphRAG in Neo4j: index documents, ask them, see why. `--debug` with any command shows the trace of an error.",
 )
 app.add_typer(db_app, name="db")
+app.add_typer(migrate_app, name="migrate")
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]

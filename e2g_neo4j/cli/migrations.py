@@ -1,0 +1,41 @@
+"""`e2g migrate`, with `info` and `validate`."""
+
+from __future__ import annotations
+
+import typer
+from rich.console import Console
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.client import E2G
+
+app = typer.Typer(help="Bring the schema up to date (without a sub-command), or look at it.")
+out = Console(highlight=False, soft_wrap=True)
+
+
+@app.callback(invoke_without_command=True)
+def migrate(context: typer.Context) -> None:
+    if context.invoked_subcommand:
+        return
+    with E2G() as e2g:
+        applied = e2g.migrate()
+    for one in applied:
+        out.print(f"applied {one.version} {one.description} ({one.seconds:.2f} s)")
+    if not applied:
+        out.print("The schema is up to date.")
+
+
+@app.command()
+def info() -> None:
+    """List the migrations and what the database knows of them."""
+    with E2G() as e2g:
+        found = e2g.migrations()
+    rows = [[one.version, one.description, one.state, one.at or "", one.connected_as or ""] for one in found]
+    show.table(out, ["version", "description", "state", "at", "by"], rows, "There are no migrations.")
+
+
+@app.command()
+def validate() -> None:
+    """Check that the database was migrated with these files; exit code 9 when it was not."""
+    with E2G() as e2g:
+        e2g.validate()
+    out.print("The schema is what the migrations say.")
