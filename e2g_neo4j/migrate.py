@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neo4j import Driver, ManagedTransaction
-from neo4j.exceptions import ClientError, ConstraintError
+from neo4j.exceptions import ClientError, ConstraintError, DatabaseError, Forbidden
 
 from e2g_neo4j.database import translated
 from e2g_neo4j.errors import FingerprintError, MigrationError
@@ -291,11 +291,18 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
             transaction.run(statement).consume()  # our own file, filled in
 
     started = time.perf_counter()
-    with driver.session(database=database) as session:
-        session.execute_write(work)
-    for row in _run(driver, database, "indexes"):
-        if row["state"] != "ONLINE":
-            _run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+    try:
+        with driver.session(database=database) as session:
+            session.execute_write(work)
+        for row in _run(driver, database, "indexes"):
+            if row["state"] != "ONLINE":
+                _run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+    except Forbidden:
+        raise
+    except (ClientError, DatabaseError) as error:
+        raise MigrationError(
+            f"{script.source} could not be applied: {error.message} Put that right and run `e2g migrate` again."
+        ) from error
     seconds = time.perf_counter() - started
     if previous is None:
         return None
@@ -318,13 +325,11 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
 @contextmanager
 def _locked(driver: Driver, database: str, patience: float) -> Iterator[None]:
     """Hold neo4j-migrations' lock, so that its runs and ours exclude each other."""
-    for statement in _BOOKKEEPING:
-        # Two first runs at once: the one that comes second finds it made, `IF NOT EXISTS` or not.
-        with suppress_existing():
-            _run(driver, database, statement)
     lock = str(uuid.uuid4())
     name = "John Doe" if database.lower() == "neo4j" else database.lower()
     deadline = time.monotonic() + patience
+    for statement in _BOOKKEEPING:
+        _run(driver, database, statement)
     while True:
         try:
             _run(driver, database, "lock", id=lock, name=name)
@@ -332,23 +337,14 @@ def _locked(driver: Driver, database: str, patience: float) -> Iterator[None]:
         except ConstraintError as error:
             if time.monotonic() > deadline:
                 raise MigrationError(
-                    f"Another run has held the migrations' lock for {patience:.0f} s. If none is under way, one was "
-                    "killed: remove its lock by `MATCH (lock:__Neo4jMigrationsLock) DELETE lock` and try again."
+                    f"Another run has held the migrations' lock for {patience:.0f} s. If none is under way, one "
+                    "was killed: remove its lock by `MATCH (lock:__Neo4jMigrationsLock) DELETE lock` and try again."
                 ) from error
             time.sleep(0.2)
     try:
         yield
     finally:
         _run(driver, database, "unlock", id=lock)
-
-
-@contextmanager
-def suppress_existing() -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        if not (error.code or "").endswith("AlreadyExists"):
-            raise
 
 
 def _system_user() -> str | None:
