@@ -1,0 +1,166 @@
+"""Migration files and what they are compared with; no database."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neo4j.time import DateTime
+
+from e2g_neo4j import migrate
+from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.queries import folder
+
+
+def write(place: Path, name: str, text: str = "CREATE INDEX e2g_a IF NOT EXISTS FOR (n:A) ON n.a;\n") -> None:
+    (place / name).write_text(text, encoding="utf-8")
+
+
+def recorded(script: migrate.Script, **changes: Any) -> dict[str, Any]:
+    row = {
+        "version": script.version,
+        "description": script.description,
+        "source": script.source,
+        "checksum": migrate.checksum(script.text),
+        "at": DateTime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        "by": "ada",
+        "connected_as": "neo4j",
+    }
+    return row | changes
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> list[migrate.Script]:
+    for number in ("001", "002", "003"):
+        write(tmp_path, f"V{number}__Step_{number}.cypher", f"CREATE (n:Step {{number: {number}}});\n")
+    return migrate.read_scripts(tmp_path)
+
+
+def test_versions_and_descriptions_come_from_file_names(tmp_path: Path) -> None:
+    for name in ("V10__Last.cypher", "V2__Second_step.cypher", "V1_5__Inserted.cypher", "V1__First.cypher"):
+        write(tmp_path, name)
+    found = [(s.version, s.description, s.source) for s in migrate.read_scripts(tmp_path)]
+    assert found == [
+        ("1", "First", "V1__First.cypher"),
+        ("1.5", "Inserted", "V1_5__Inserted.cypher"),
+        ("2", "Second step", "V2__Second_step.cypher"),
+        ("10", "Last", "V10__Last.cypher"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["001__No_letter.cypher", "V1_One_underscore.cypher", "V__No_number.cypher"])
+def test_a_file_that_is_not_named_like_a_migration_is_refused(tmp_path: Path, name: str) -> None:
+    write(tmp_path, name)
+    with pytest.raises(MigrationError, match=name):
+        migrate.read_scripts(tmp_path)
+
+
+def test_two_files_of_one_version_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "V1__One.cypher")
+    write(tmp_path, "V001__Other.cypher")
+    with pytest.raises(MigrationError, match="same version"):
+        migrate.read_scripts(tmp_path)
+
+
+def test_statements_end_at_a_semicolon_before_a_line_break() -> None:
+    text = "// a; b\nCREATE (a {text: 'x;y'});\n\nCREATE (b);\r\n  ;\nCREATE (c);"
+    assert migrate.split(text) == ["// a; b\nCREATE (a {text: 'x;y'})", "CREATE (b)", "CREATE (c)"]
+
+
+def test_the_checksum_is_that_of_the_trimmed_statements_in_turn() -> None:
+    text = "  CREATE (a);\n\n\nCREATE (é)\n;\n"
+    assert migrate.checksum(text) == str(zlib.crc32("CREATE (a)CREATE (é)".encode()))
+
+
+@given(st.lists(st.text(alphabet="ab é\n", min_size=1).filter(str.strip), min_size=1, max_size=4), st.integers(0, 3))
+def test_blank_lines_between_statements_do_not_change_the_checksum(parts: list[str], blanks: int) -> None:
+    close = ";\n".join(parts) + ";\n"
+    loose = (";\n" + "\n" * blanks).join(parts) + ";\n"
+    assert migrate.checksum(close) == migrate.checksum(loose)
+    assert migrate.checksum(close) != migrate.checksum(close.replace(parts[0], parts[0] + "c", 1))
+
+
+def test_line_endings_of_the_checkout_do_not_change_the_checksum(tmp_path: Path) -> None:
+    (tmp_path / "V1__A.cypher").write_bytes(b"CREATE\n(a);\nCREATE (b);\n")
+    (tmp_path / "V2__B.cypher").write_bytes(b"CREATE\r\n(a);\r\nCREATE (b);\r\n")
+    first, second = (migrate.checksum(script.text) for script in migrate.read_scripts(tmp_path))
+    assert first == second
+
+
+def test_placeholders_are_filled_and_unknown_ones_refused() -> None:
+    script = migrate.Script("1", "A", "V1__A.cypher", "// only a comment;\nCREATE (n {d: ${nm:size}});\n")
+    assert script.statements({"size": "3"}) == ["CREATE (n {d: 3})"]
+    with pytest.raises(MigrationError, match=r"V1__A\.cypher has a placeholder \$\{nm:size\}"):
+        script.statements({})
+
+
+def test_what_the_database_recorded_decides_the_state(scripts: list[migrate.Script]) -> None:
+    history = [recorded(scripts[0]), recorded(scripts[1], checksum="1")]
+    found = migrate._compare(scripts, history, None)
+    assert [m.state for m in found] == ["applied", "changed", "pending"]
+    assert (found[0].by, found[0].connected_as) == ("ada", "neo4j")
+    assert found[0].at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert found[2].at is None
+
+
+def test_an_edited_file_is_named(scripts: list[migrate.Script]) -> None:
+    found = migrate._compare(scripts, [recorded(scripts[0], checksum="1")], None)
+    assert [text.split(" ")[0] for text in migrate._contradictions(found)] == ["V001__Step_001.cypher"]
+
+
+def test_a_migration_without_its_file_is_named(scripts: list[migrate.Script]) -> None:
+    found = migrate._compare(scripts[:2], [recorded(script) for script in scripts], None)
+    assert [m.state for m in found] == ["applied", "applied", "missing"]
+    assert [text.split(" ")[0] for text in migrate._contradictions(found)] == ["V003__Step_003.cypher"]
+
+
+def test_a_gap_is_named_and_what_follows_the_last_applied_one_is_not(scripts: list[migrate.Script]) -> None:
+    gap = migrate._compare(scripts, [recorded(scripts[0]), recorded(scripts[2])], None)
+    assert [text.split(" ")[0] for text in migrate._contradictions(gap)] == ["V002__Step_002.cypher"]
+    assert migrate._contradictions(migrate._compare(scripts, [recorded(scripts[0])], None)) == []
+    assert migrate._contradictions(migrate._compare(scripts, [], None)) == []
+
+
+def test_a_file_applied_with_its_placeholder_filled_in_counts_as_applied() -> None:
+    script = migrate.Script("1", "A", "V1__A.cypher", "CREATE (n {d: ${nm:embedding_dimensions}});\n")
+    row = recorded(script, checksum=migrate.checksum("CREATE (n {d: 384});\n"))
+    assert migrate._compare([script], [row], 384)[0].state == "applied"
+    assert migrate._compare([script], [row], 768)[0].state == "changed"
+    assert migrate._compare([script], [recorded(script)], 768)[0].state == "applied"
+
+
+# --- our own files -----------------------------------------------------------------------------------
+
+
+def own_statements() -> list[tuple[str, str]]:
+    return [
+        (script.source, statement)
+        for script in migrate.read_scripts()
+        for statement in script.statements({"embedding_dimensions": "384"})
+    ]
+
+
+@pytest.mark.parametrize(("source", "statement"), own_statements())
+def test_our_migrations_hold_repeatable_schema_changes_only(source: str, statement: str) -> None:
+    code = " ".join(line for line in statement.splitlines() if not line.startswith("//"))
+    assert code.removeprefix(" ").removeprefix("CYPHER 25 ").split("IF NOT EXISTS")[0].startswith("CREATE "), source
+    assert "IF NOT EXISTS FOR" in " ".join(code.split())
+    assert len(migrate._MADE.findall(code)) == 1, "every name begins with e2g_"
+    assert all(word not in code.split() for word in ("MERGE", "SET", "DELETE", "MATCH", "DROP"))
+
+
+def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:
+    lines = [line for path in folder("migrations").iterdir() for line in path.read_text("utf-8").splitlines()]
+    comments = [line.removeprefix("//").strip().lower() for line in lines if line.startswith("//")]
+    assert comments
+    assert not [text for text in comments if text.startswith(("assert", "assume"))]
+
+
+def test_the_only_placeholder_is_the_length_of_embeddings() -> None:
+    found = {name for script in migrate.read_scripts() for name in migrate._PLACEHOLDER.findall(script.text)}
+    assert found == {"embedding_dimensions"}
