@@ -112,6 +112,7 @@ def migrate(
     """
     scripts = read_scripts()
     with translated():
+        driver.verify_connectivity()  # fails at once, where a query would be tried again for half a minute
         if not _work(driver, database, scripts, embedding_dimensions):
             return []
         with _locked(driver, database, lock_seconds):
@@ -126,6 +127,7 @@ def migrate(
 def info(driver: Driver, database: str) -> list[MigrationInfo]:
     """Every migration that the files or the database know, in order. Changes nothing."""
     with translated():
+        driver.verify_connectivity()
         return _compare(read_scripts(), _run(driver, database, "history"), _dimensions(driver, database))
 
 
@@ -300,8 +302,9 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
     except Forbidden:
         raise
     except (ClientError, DatabaseError) as error:
+        reason = " ".join((error.message or "").split())
         raise MigrationError(
-            f"{script.source} could not be applied: {error.message} Put that right and run `e2g migrate` again."
+            f"{script.source} could not be applied: {reason} Put that right and run `e2g migrate` again."
         ) from error
     seconds = time.perf_counter() - started
     if previous is None:

@@ -1,0 +1,285 @@
+"""Our migrations and neo4j-migrations itself, on one database. A server of its own: these tests drop everything."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2g_neo4j.local import LocalServer
+from neo4j import Driver, GraphDatabase
+
+from e2g_neo4j import migrate as migrations
+from e2g_neo4j.errors import AccessError, FingerprintError, MigrationError, UnreachableError
+from e2g_neo4j.migrate import info, migrate, validate
+from e2g_neo4j.queries import folder
+from e2g_neo4j.settings import Settings
+
+pytestmark = [pytest.mark.xdist_group("migrate"), pytest.mark.timeout(600)]
+
+REAL_TOOL = Path(__file__).with_name("neo4j_migrations.py")
+DIMENSIONS = 384
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    local = LocalServer(Settings(home=tmp_path_factory.mktemp("server"), db_heap_mb=512))
+    connection = local.start()
+    yield {
+        "NEO4J_URI": connection.uri,
+        "NEO4J_USERNAME": connection.username,
+        "NEO4J_PASSWORD": connection.password.get_secret_value(),
+    }
+    local.stop()
+
+
+@pytest.fixture(scope="module")
+def connected(server: dict[str, str]) -> Iterator[Driver]:
+    auth = (server["NEO4J_USERNAME"], server["NEO4J_PASSWORD"])
+    with GraphDatabase.driver(server["NEO4J_URI"], auth=auth, notifications_min_severity="OFF") as driver:
+        yield driver
+
+
+@pytest.fixture
+def driver(connected: Driver) -> Driver:
+    """On an empty database."""
+    empty(connected)
+    return connected
+
+
+def empty(driver: Driver) -> None:
+    driver.execute_query("MATCH (n) DETACH DELETE n")
+    for record in driver.execute_query("SHOW CONSTRAINTS YIELD name").records:
+        driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
+    for record in driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").records:
+        driver.execute_query(f"DROP INDEX `{record['name']}`")
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the migrations that may be edited, and that our code reads."""
+    place = tmp_path / "migrations"
+    shutil.copytree(folder("migrations"), place)
+    monkeypatch.setattr(migrations, "folder", lambda _: place)
+    return place
+
+
+def real_tool(server: dict[str, str], place: Path, *commands: str) -> list[Any]:
+    run = subprocess.run(
+        [sys.executable, str(REAL_TOOL), str(place), *commands],
+        env={**os.environ, **server},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    answers: list[Any] = json.loads(run.stdout.splitlines()[-1])
+    return answers
+
+
+def rendered(place: Path, target: Path) -> Path:
+    """The migrations with the placeholder filled in: neo4j-migrations before 3.3 knows none."""
+    target.mkdir()
+    for path in place.iterdir():
+        text = path.read_text("utf-8").replace("${nm:embedding_dimensions}", str(DIMENSIONS))
+        (target / path.name).write_text(text, "utf-8")
+    return target
+
+
+def records(driver: Driver) -> list[tuple[dict[str, Any], ...]]:
+    """The chain as it is stored; times and durations, which differ from run to run, by their type only."""
+    chain = driver.execute_query(
+        "MATCH (a:__Neo4jMigration)-[r:MIGRATED_TO]->(b:__Neo4jMigration) RETURN a, r, b ORDER BY b.version"
+    ).records
+    return [
+        (dict(start), {k: v if isinstance(v, str) else type(v).__name__ for k, v in run.items()}, dict(end))
+        for start, run, end in chain
+    ]
+
+
+def schema(driver: Driver) -> set[tuple[str, ...]]:
+    """Every index and constraint, with its settings."""
+    found = driver.execute_query("SHOW INDEXES YIELD * WHERE type <> 'LOOKUP'").records
+    keys = ("name", "type", "entityType", "labelsOrTypes", "properties", "owningConstraint", "indexProvider")
+    return {(*(str(r[key]) for key in keys), str(sorted(r["options"]["indexConfig"].items()))) for r in found}
+
+
+def locks(driver: Driver) -> int:
+    return int(driver.execute_query("MATCH (l:__Neo4jMigrationsLock) RETURN count(l) AS n").records[0]["n"])
+
+
+def test_neo4j_migrations_accepts_what_ours_migrated(driver: Driver, server: dict[str, str]) -> None:
+    applied = migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    assert [run.version for run in applied] == ["001", "002", "003"]
+    told, verdict, last = real_tool(server, folder("migrations"), "info", "validate", "apply")
+    assert verdict == {"outcome": "VALID", "warnings": []}
+    assert last == "003"
+    ours = info(driver, "neo4j")
+    assert told == [
+        {"version": m.version, "state": "APPLIED", "source": m.source, "checksum": m.checksum, "by": f"{m.by}/neo4j"}
+        for m in ours
+    ]
+    assert [m.state for m in ours] == ["applied"] * 3
+    assert locks(driver) == 0
+
+
+def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dict[str, str], tmp_path: Path) -> None:
+    last, told = real_tool(server, rendered(folder("migrations"), tmp_path / "rendered"), "apply", "info")
+    assert last == "003"
+    assert [m.state for m in info(driver, "neo4j")] == ["applied"] * 3
+    assert [m.checksum for m in info(driver, "neo4j")] == [element["checksum"] for element in told]
+    validate(driver, "neo4j")
+    before = records(driver)
+    assert migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS) == []
+    assert records(driver) == before
+
+
+def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: dict[str, str], copy: Path) -> None:
+    last_file = copy / "V003__Embedding_index.cypher"
+    last_file.rename(copy.parent / last_file.name)
+    assert real_tool(server, copy, "apply") == ["002"]
+    (copy.parent / last_file.name).rename(last_file)
+    assert [m.state for m in info(driver, "neo4j")] == ["applied", "applied", "pending"]
+    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == ["003"]
+    assert real_tool(server, copy, "validate") == [{"outcome": "VALID", "warnings": []}]
+
+
+def test_both_leave_the_same_records_and_the_same_schema(driver: Driver, server: dict[str, str], copy: Path) -> None:
+    rendered_copy = rendered(copy, copy.parent / "rendered")
+    shutil.rmtree(copy)
+    rendered_copy.rename(copy)
+    real_tool(server, copy, "apply")
+    theirs = records(driver), schema(driver)
+    empty(driver)
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    assert (records(driver), schema(driver)) == theirs
+    assert len(theirs[0]) == 3
+
+
+def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    path = copy / "V002__Lookup_indexes.cypher"
+    path.write_text(path.read_text("utf-8").replace("english", "swedish"), "utf-8")
+    (verdict,) = real_tool(server, copy, "validate")
+    assert verdict["outcome"] == "DIFFERENT_CONTENT"
+    assert "002" in verdict["warnings"][0]
+    assert [m.state for m in info(driver, "neo4j")] == ["applied", "changed", "applied"]
+    with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
+        validate(driver, "neo4j")
+    with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+
+
+def test_both_notice_a_missing_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    (copy / "V003__Embedding_index.cypher").unlink()
+    assert real_tool(server, copy, "validate")[0]["outcome"] == "INCOMPLETE_MIGRATIONS"
+    with pytest.raises(MigrationError, match=r"V003__Embedding_index\.cypher was applied but is not among"):
+        validate(driver, "neo4j")
+
+
+def test_an_empty_database_is_all_pending_and_asking_changes_nothing(driver: Driver) -> None:
+    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * 3
+    with pytest.raises(MigrationError, match="run `e2g migrate`"):
+        validate(driver, "neo4j")
+    assert schema(driver) == set()
+
+
+def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str, str]) -> None:
+    code = (
+        "import os, neo4j\n"
+        "from e2g_neo4j.migrate import migrate\n"
+        "auth = os.environ['NEO4J_USERNAME'], os.environ['NEO4J_PASSWORD']\n"
+        "with neo4j.GraphDatabase.driver(os.environ['NEO4J_URI'], auth=auth) as driver:\n"
+        f"    print(len(migrate(driver, 'neo4j', embedding_dimensions={DIMENSIONS})))\n"
+    )
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, **server},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    outputs = [run.communicate(timeout=120) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], outputs
+    assert sorted(out.strip() for out, _ in outputs) == ["0", "0", "3"]
+    validate(driver, "neo4j")
+    assert len(records(driver)) == 3
+    assert locks(driver) == 0
+
+
+def test_the_lock_of_another_run_is_waited_for_and_then_explained(driver: Driver, server: dict[str, str]) -> None:
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    driver.execute_query("CREATE (:__Neo4jMigrationsLock {id: 'theirs', name: 'John Doe'})")
+    assert "error" in real_tool(server, folder("migrations"), "info")[0], "the real tool minds this lock too"
+    driver.execute_query("DROP INDEX e2g_embedding")
+    with pytest.raises(MigrationError, match="DELETE lock"):
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS, lock_seconds=0.5)
+    assert locks(driver) == 1, "another's lock is never taken away"
+
+
+def test_a_failed_migration_leaves_no_lock_and_no_record(driver: Driver) -> None:
+    driver.execute_query("UNWIND [1, 2] AS i CREATE (:Entity {corpus: 'c', name: 'twice'})")
+    with pytest.raises(MigrationError, match=r"V001__Unique_keys\.cypher could not be applied.*twice"):
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    assert locks(driver) == 0
+    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * 3
+    driver.execute_query("MATCH (e:Entity) WITH e LIMIT 1 DELETE e")
+    assert len(migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)) == 3
+
+
+def test_other_dimensions_are_refused_with_the_way_out(driver: Driver) -> None:
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    with pytest.raises(FingerprintError, match=r"384 dimensions.*768.*DROP INDEX e2g_embedding"):
+        migrate(driver, "neo4j", embedding_dimensions=768)
+    driver.execute_query("DROP INDEX e2g_embedding")
+    with pytest.raises(MigrationError, match="e2g_embedding is missing"):
+        validate(driver, "neo4j")
+    assert migrate(driver, "neo4j", embedding_dimensions=768) == []
+    validate(driver, "neo4j")
+    with pytest.raises(FingerprintError, match="768"):
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+
+
+def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
+    driver.execute_query(
+        "UNWIND range(1, 20000) AS i CREATE (:Chunk {corpus: 'c', id: toString(i), document: 'd', text: 'word ' + i})"
+    )
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    states = driver.execute_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'e2g_'").records
+    assert {record["state"] for record in states} == {"ONLINE"}
+    assert len(states) == 14
+
+
+def test_nodes_and_indexes_of_other_tools_stay_as_they_are(driver: Driver) -> None:
+    driver.execute_query("CREATE FULLTEXT INDEX theirs FOR (c:Chunk) ON EACH [c.text]")
+    driver.execute_query("CREATE CONSTRAINT also_theirs FOR (d:Document) REQUIRE d.id IS UNIQUE")
+    driver.execute_query("UNWIND [1, 2] AS i CREATE (:Entity {name: 'Ann'}), (:Chunk {id: 'same', text: 'x'})")
+    theirs = schema(driver)
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    validate(driver, "neo4j")
+    assert theirs < schema(driver)
+    left = driver.execute_query("MATCH (n:Entity|Chunk) RETURN count(n) AS n").records[0]["n"]
+    assert left == 4
+
+
+def test_a_wrong_password_and_a_closed_port_say_so(driver: Driver, server: dict[str, str]) -> None:
+    with (
+        GraphDatabase.driver(server["NEO4J_URI"], auth=("neo4j", "wrong password")) as stranger,
+        pytest.raises(AccessError, match="NEO4J_PASSWORD"),
+    ):
+        migrate(stranger, "neo4j", embedding_dimensions=DIMENSIONS)
+    with (
+        GraphDatabase.driver("bolt://127.0.0.1:9", auth=("neo4j", "any")) as nobody,
+        pytest.raises(UnreachableError, match="NEO4J_URI"),
+    ):
+        migrate(nobody, "neo4j", embedding_dimensions=DIMENSIONS)
