@@ -96,8 +96,7 @@ class Script:
     def checksums(self, dimensions: int | None) -> tuple[str, ...]:
         """That of the file, which we record; then that of the text with the placeholder filled in beforehand, as
         somebody had to do who applied it by a neo4j-migrations older than 3.3, which knows no placeholders."""
-        rendered = _PLACEHOLDER.sub(str(dimensions), self.text)
-        return checksum(self.text), checksum(rendered)
+        return checksum(self.text), checksum(_PLACEHOLDER.sub(str(dimensions), self.text))
 
 
 def migrate(
