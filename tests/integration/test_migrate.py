@@ -21,7 +21,7 @@ from e2g_neo4j.migrate import info, migrate, validate
 from e2g_neo4j.queries import folder
 from e2g_neo4j.settings import Settings
 
-pytestmark = [pytest.mark.xdist_group("migrate"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 REAL_TOOL = Path(__file__).with_name("neo4j_migrations.py")
 DIMENSIONS = 384
