@@ -89,13 +89,19 @@ def _usable(texts: Sequence[str], sizes: Sequence[int]) -> list[int]:
         return (
             _SHORTEST <= size <= _LONGEST
             and bool(_ENDS.search(text))
-            and text.count('"') % 2 == 0  # else it begins or ends in the middle of somebody's speech
+            and not text[0].islower()
+            and _quotes_close(text)  # else it begins or ends in the middle of somebody's speech
             and len(letters) > 0.6 * len(text)
             and sum(map(str.isupper, letters)) < 0.4 * len(letters)
         )
 
     found = [i for i, (text, size) in enumerate(zip(texts, sizes, strict=True)) if reads_well(text, size)]
     return found or [i for i, size in enumerate(sizes) if size] or list(range(len(texts)))
+
+
+def _quotes_close(text: str) -> bool:
+    curled = "".join(c for c in text if c in "“”")
+    return text.count('"') % 2 == 0 and curled == "“”" * (len(curled) // 2)
 
 
 def _rank(vectors: Vectors) -> NDArray[np.float64]:
@@ -138,8 +144,11 @@ def _pick(
 ) -> list[int]:
     repetition = np.zeros(len(rank))
     picked: list[int] = []
+    scraps = budget // 20
     left = set(range(len(rank)))
     while left := {i for i in left if sizes[i] <= budget}:
+        if budget < scraps:
+            break  # only scraps would fit
         best = max(
             left,
             key=lambda i: (rank[i] + sum(worth[name] for name in names[i]) - REPETITION_WEIGHT * repetition[i], -i),
