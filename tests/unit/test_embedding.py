@@ -49,6 +49,14 @@ def test_token_spans_are_exact_slices_of_any_length(embedder: Embedder) -> None:
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
+def test_token_spans_of_a_long_text_are_those_of_its_parts(embedder: Embedder) -> None:
+    text = STORY * 60
+    spans = embedder.token_spans(text)
+    one = embedder.token_spans(STORY)
+    assert len(text) > 400_000
+    assert list(spans) == [(i * len(STORY) + a, i * len(STORY) + b) for i in range(60) for a, b in one]
+
+
 def test_windows_are_balanced_and_end_with_sentences(embedder: Embedder) -> None:
     end = embedder.token_spans(STORY)[1199][1]
     text = STORY[:end]
