@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 from langchain_core.language_models import BaseChatModel
@@ -45,9 +46,8 @@ def load_chat_model(settings: Settings) -> BaseChatModel | None:
     if settings.chat_model is None:
         return None
     try:
-        from langchain.chat_models import init_chat_model
-
-        return init_chat_model(settings.chat_model)
+        make = importlib.import_module("langchain.chat_models").init_chat_model
+        model: BaseChatModel = make(settings.chat_model)
     except ImportError as error:
         raise ConfigurationError(
             f"The chat model {settings.chat_model!r} needs a package that is missing ({error}): run "
@@ -57,3 +57,4 @@ def load_chat_model(settings: Settings) -> BaseChatModel | None:
         raise ConfigurationError(
             f"E2G_CHAT_MODEL {settings.chat_model!r} cannot be used ({error}): write provider:NAME."
         ) from error
+    return model

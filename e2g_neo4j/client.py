@@ -1,9 +1,9 @@
 """The Python client: `E2G` and `AsyncE2G`, the same calls.
 
-    with E2G() as e2g:
-        e2g.index(["dracula.txt"], corpus="novels")
-        for passage in e2g.retrieve("How does Van Helsing know Dracula?", corpus="novels").passages:
-            print(passage.document, passage.start, passage.text)
+with E2G() as e2g:
+    e2g.index(["dracula.txt"], corpus="novels")
+    for passage in e2g.retrieve("How does Van Helsing know Dracula?", corpus="novels").passages:
+        print(passage.document, passage.start, passage.text)
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from langchain_core.language_models import BaseChatModel
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j import database, migrate
+from e2g_neo4j.indexing import Progress
 from e2g_neo4j.migrate import Applied, MigrationInfo
 from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport
 from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
-from e2g_neo4j.indexing import Progress
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.stories import Source, Stories
@@ -127,7 +127,8 @@ class E2G:
                 case Read():
                     reply: Any = database.read(self._driver, self.settings.neo4j_database, step)
                 case Write():
-                    reply = database.write(self._driver, self.settings.neo4j_database, step)
+                    reply = None
+                    database.write(self._driver, self.settings.neo4j_database, step)
                 case Embed():
                     reply = self._stories.vector(step)
                 case Chat():
@@ -181,9 +182,7 @@ class AsyncE2G:
         """As `E2G.validate`, over a connection of its own."""
         await asyncio.to_thread(self._over_own_connection, E2G.validate)
 
-    async def index(
-        self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None
-    ) -> IndexReport:
+    async def index(self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None) -> IndexReport:
         """As `E2G.index`; `progress` is called from other threads."""
         if not self._borrowed:
             await self.migrate()
@@ -233,7 +232,8 @@ class AsyncE2G:
                 case Read():
                     reply: Any = await database.read_async(driver, self.settings.neo4j_database, step)
                 case Write():
-                    reply = await database.write_async(driver, self.settings.neo4j_database, step)
+                    reply = None
+                    await database.write_async(driver, self.settings.neo4j_database, step)
                 case Embed():
                     reply = await asyncio.to_thread(self._stories.vector, step)
                 case Chat():

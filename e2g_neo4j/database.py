@@ -19,11 +19,13 @@ from neo4j import (
 from neo4j.exceptions import (
     AuthError,
     ClientError,
-    ConfigurationError as DriverConfigurationError,
     DriverError,
     Forbidden,
     Neo4jError,
     ServiceUnavailable,
+)
+from neo4j.exceptions import (
+    ConfigurationError as DriverConfigurationError,
 )
 
 from e2g_neo4j.errors import AccessError, ConfigurationError, DatabaseError, E2GError, UnreachableError
@@ -120,9 +122,7 @@ def translated() -> Iterator[None]:
     except E2GError:
         raise
     except AuthError as error:
-        raise AccessError(
-            "Neo4j refused the user name or password: set NEO4J_USERNAME and NEO4J_PASSWORD."
-        ) from error
+        raise AccessError("Neo4j refused the user name or password: set NEO4J_USERNAME and NEO4J_PASSWORD.") from error
     except Forbidden as error:
         raise AccessError(
             f"Neo4j does not allow this user to do that ({error.message}): use a user with the rights for it."

@@ -45,6 +45,7 @@ class ExtractiveSummariser:
     """
 
     concurrency = 1
+    needs_sentences = True
 
     def __init__(self, token_spans: Callable[[str], Sequence[tuple[int, int]]], *, budget: int = 400) -> None:
         self._token_spans = token_spans

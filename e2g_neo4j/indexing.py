@@ -5,21 +5,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
+import numpy as np
 from spacy.language import Language
 
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import difference, edges, mentions
-from e2g_neo4j.embedding import Embedder, embed_long
+from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
-from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, SourceDocument, Vectors
+from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, SourceDocument, Summary
 from e2g_neo4j.queries import Read, Story, Write
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.summarising import Summariser, grow_tree
+from e2g_neo4j.summarising import Summariser, grow_tree, tree_size
 from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
 
 BATCH_CHUNKS = 256
@@ -31,42 +33,38 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The models that indexing works with."""
+    """The models that documents and questions are read with."""
 
     nlp: Language
     embedder: Embedder
-    summariser: Summariser
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return Fingerprint(self.embedder.name, self.embedder.dimensions, pipeline_id(self.nlp))
+        return Fingerprint(self.embedder.name, self.embedder.dimensions, POOLING, pipeline_id(self.nlp))
 
 
 def index(
-    documents: Sequence[SourceDocument], *, corpus: str, tools: Tools, settings: Settings, progress: Progress
+    documents: Sequence[SourceDocument],
+    *,
+    corpus: str,
+    tools: Tools,
+    summariser: Summariser,
+    settings: Settings,
+    progress: Progress,
 ) -> Story[IndexReport]:
     """Bring documents into a corpus; one that is there unchanged is left alone, a changed one replaced.
 
     A document becomes visible to queries in the transaction that completes it. Raises FingerprintError when the
     index was made with other models.
     """
-    work = _Work(IndexReport(corpus), tools, settings, progress)
+    work = _Work(IndexReport(corpus), tools, summariser, settings, progress)
     with work.timed("total"):
         yield from agree_on_fingerprint(tools.fingerprint)
         changed, replaced = yield from _changed(documents, corpus, work.report)
-        with work.timed("chunking"):
-            chunked = [(document, work.chunks(document)) for document in changed]
-        work.total = sum(len(chunks) for _, chunks in chunked)
-
-        for batch in _batches(chunked):
-            extractions, vectors = work.read_by_models(batch)
-            indexed = [
-                work.complete(document, chunks, found, rows)
-                for (document, chunks), found, rows in zip(batch, extractions, vectors, strict=True)
-            ]
+        for batch in _batches(work.chunked(changed)):
+            indexed = work.indexed(batch)
             with work.timed("writing"):
-                for request in stage(corpus, indexed):
-                    yield request
+                yield from stage(corpus, indexed)
                 yield (yield from _publication(corpus, indexed, replaced))
             work.count(indexed)
         yield from _totals(corpus, work.report)
@@ -112,7 +110,9 @@ def _totals(corpus: str, report: IndexReport) -> Story[None]:
     report.mentions = row["mentions"]
 
 
-def _batches(chunked: Sequence[tuple[SourceDocument, list[Chunk]]]) -> Iterator[list[tuple[SourceDocument, list[Chunk]]]]:
+def _batches(
+    chunked: Sequence[tuple[SourceDocument, list[Chunk]]],
+) -> Iterator[list[tuple[SourceDocument, list[Chunk]]]]:
     batch: list[tuple[SourceDocument, list[Chunk]]] = []
     size = 0
     for document, chunks in chunked:
@@ -131,10 +131,11 @@ class _Work:
 
     report: IndexReport
     tools: Tools
+    summariser: Summariser
     settings: Settings
     progress: Progress
-    total: int = 0
-    done: dict[str, int] = field(default_factory=dict)
+    totals: Counter[str] = field(default_factory=Counter)
+    done: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -145,42 +146,107 @@ class _Work:
             self.report.seconds[stage] = self.report.seconds.get(stage, 0.0) + time.perf_counter() - began
 
     def advance(self, stage: str, by: int) -> None:
-        self.done[stage] = self.done.get(stage, 0) + by
-        self.progress(stage, self.done[stage], self.total)
+        self.done[stage] += by
+        self.progress(stage, self.done[stage], self.totals[stage])
 
-    def chunks(self, document: SourceDocument) -> list[Chunk]:
-        settings = self.settings
-        return chunk(
-            document, self.tools.embedder.token_spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap
-        )
-
-    def read_by_models(
-        self, batch: Sequence[tuple[SourceDocument, list[Chunk]]]
-    ) -> tuple[list[list[Extraction]], list[Vectors]]:
-        """Entities, found in processes of their own, while this one embeds: the chunks' extractions and vectors
-        by document."""
-        texts = [one.text for _, chunks in batch for one in chunks]
-        with ThreadPoolExecutor(1) as beside:
-            pending = beside.submit(self._extracted, texts)
-            vectors = self._embedded("embedding", texts)
-            extractions = pending.result()
-        by_document: list[list[Extraction]] = []
-        rows: list[Vectors] = []
-        start = 0
-        for _, chunks in batch:
-            by_document.append(extractions[start : start + len(chunks)])
-            rows.append(vectors[start : start + len(chunks)])
-            start += len(chunks)
-        return by_document, rows
-
-    def _extracted(self, texts: Sequence[str]) -> list[Extraction]:
+    def chunked(self, documents: Sequence[SourceDocument]) -> list[tuple[SourceDocument, list[Chunk]]]:
+        settings, spans = self.settings, self.tools.embedder.token_spans
+        self.totals["chunking"] = len(documents)
         found = []
-        with self.timed("extracting"):
-            for extraction in extract_all(self.tools.nlp, texts, self.settings.workers or os.cpu_count() or 1):
-                found.append(extraction)
-                self.advance("extracting", 1)
+        for document in documents:
+            with self.timed("chunking"):
+                chunks = chunk(document, spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
+            found.append((document, chunks))
+            self.totals["reading"] += len(chunks)
+            self.totals["summarising"] += tree_size(len(chunks), settings.group_size)
+            self.advance("chunking", 1)
+        self.totals["writing"] = len(documents)
         return found
 
-    def _embedded(self, stage: str, texts: Sequence[str]) -> Vectors:
-        with self.timed(stage):
-            return embed_long(self.tools.embedder, texts)
+    def indexed(self, batch: Sequence[tuple[SourceDocument, list[Chunk]]]) -> list[IndexedDocument]:
+        """Everything about a batch of documents that the models find.
+
+        A summariser that does not need to know the sentences works beside the other models; one that does, on
+        sentences and vectors that they found.
+        """
+        with ThreadPoolExecutor(1) as beside:
+            pending = None if self.summariser.needs_sentences else beside.submit(self._trees, batch)
+            extractions, embedded = self._read([one for _, chunks in batch for one in chunks])
+            trees = pending.result() if pending else self._trees(batch, extractions, embedded)
+        with self.timed("embedding summaries"):
+            texts = [summary.text for tree in trees for summary in tree]
+            summary_vectors = embed_long(self.tools.embedder, texts)
+        found = []
+        at = summary_at = 0
+        for (document, chunks), tree in zip(batch, trees, strict=True):
+            here, summaries_here = slice(at, at + len(chunks)), slice(summary_at, summary_at + len(tree))
+            found.append(
+                IndexedDocument(
+                    document=document,
+                    chunks=chunks,
+                    summaries=tree,
+                    mentions=mentions(chunks, extractions[here]),
+                    chunk_vectors=np.stack([one.vector for one in embedded[here]]),
+                    summary_vectors=summary_vectors[summaries_here],
+                )
+            )
+            at, summary_at = here.stop, summaries_here.stop
+        return found
+
+    def _read(self, chunks: Sequence[Chunk]) -> tuple[list[Extraction], list[Embedded]]:
+        """Entities and vectors of chunks: spaCy reads ahead in processes of its own while this one embeds."""
+        extractions: list[Extraction] = []
+
+        def with_sentences() -> Iterator[tuple[str, list[tuple[int, int]]]]:
+            texts = [one.text for one in chunks]
+            for text, extraction in zip(texts, extract_all(self.tools.nlp, texts, self._workers), strict=True):
+                extractions.append(extraction)
+                yield text, [(sentence.start, sentence.end) for sentence in extraction.sentences]
+
+        embedded = []
+        with self.timed("reading"):
+            for one in embed_with_parts(self.tools.embedder, with_sentences()):
+                embedded.append(one)
+                self.advance("reading", 1)
+        return extractions, embedded
+
+    @property
+    def _workers(self) -> int:
+        return self.settings.workers or os.cpu_count() or 1
+
+    def _trees(
+        self,
+        batch: Sequence[tuple[SourceDocument, list[Chunk]]],
+        extractions: Sequence[Extraction] | None = None,
+        embedded: Sequence[Embedded] | None = None,
+    ) -> list[list[Summary]]:
+        trees = []
+        at = 0
+        with self.timed("summarising"):
+            for document, chunks in batch:
+                here = slice(at, at + len(chunks))
+                trees.append(
+                    grow_tree(
+                        document,
+                        chunks,
+                        self.summariser,
+                        group_size=self.settings.group_size,
+                        token_spans=self.tools.embedder.token_spans,
+                        extractions=extractions[here] if extractions else None,
+                        sentence_vectors=[one.part_vectors for one in embedded[here]] if embedded else None,
+                        progress=lambda written: self.advance("summarising", written),
+                    )
+                )
+                at = here.stop
+        return trees
+
+    def count(self, indexed: Sequence[IndexedDocument]) -> None:
+        """Add written documents to the report."""
+        self.report.documents += len(indexed)
+        for one in indexed:
+            self.report.chunks += len(one.chunks)
+            self.report.tokens += sum(chunk.tokens for chunk in one.chunks)
+            for summary in one.summaries:
+                level = self.report.summaries_by_level
+                level[summary.level] = level.get(summary.level, 0) + 1
+        self.advance("writing", len(indexed))

@@ -192,6 +192,7 @@ class Fingerprint:
 
     embedding_model: str
     dimensions: int
+    pooling: str
     spacy_model: str
 
     def check(self, index: Fingerprint) -> None:
@@ -199,6 +200,7 @@ class Fingerprint:
         for what, setting, used, configured in (
             ("embedding model", "E2G_EMBEDDING_MODEL", index.embedding_model, self.embedding_model),
             ("vector length", "E2G_EMBEDDING_MODEL", index.dimensions, self.dimensions),
+            ("pooling of vectors", "E2G_EMBEDDING_MODEL", index.pooling, self.pooling),
             ("spaCy pipeline", "E2G_SPACY_MODEL", index.spacy_model, self.spacy_model),
         ):
             if used != configured:

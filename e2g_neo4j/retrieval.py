@@ -184,9 +184,7 @@ def _local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept
     return reason + "."
 
 
-def _global_reason(
-    entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int
-) -> str:
+def _global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
     if not entities:
         return "The question names no entity of this corpus: the nearest nodes of the whole tree answer."
     if len(entities) == 1:

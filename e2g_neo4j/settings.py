@@ -41,9 +41,7 @@ class Settings(BaseSettings):
         "all-MiniLM-L6-v2",
         description="A sentence-transformers name or folder, or `ollama:NAME`. The default is bundled.",
     )
-    spacy_model: str | None = Field(
-        None, description="An installed spaCy pipeline; unset: the bundled en_e2g_sm."
-    )
+    spacy_model: str | None = Field(None, description="An installed spaCy pipeline; unset: the bundled en_e2g_sm.")
     chat_model: str | None = Field(
         None, description="`ollama:NAME`, or `provider:NAME` for langchain's init_chat_model."
     )

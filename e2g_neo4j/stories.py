@@ -12,16 +12,17 @@ from typing import Any, TypeAlias
 from langchain_core.language_models import BaseChatModel
 
 from e2g_neo4j.answering import answer, load_chat_model
-from e2g_neo4j.embedding import Embedder, load_embedder
+from e2g_neo4j.embedding import load_embedder
 from e2g_neo4j.errors import no_corpus
 from e2g_neo4j.extraction import extract, load_pipeline
+from e2g_neo4j.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing import Progress, Tools, index
 from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, SourceDocument
 from e2g_neo4j.queries import Embed, Read, Story
-from e2g_neo4j.reading import find, read
+from e2g_neo4j.reading import find, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
-from e2g_neo4j.summarising import ChatSummariser, ExtractiveSummariser, Summariser
+from e2g_neo4j.summarising import ChatSummariser, Summariser
 
 Source: TypeAlias = str | Path | SourceDocument
 """A file, folder or glob, or a document that was read already."""
@@ -37,7 +38,9 @@ class Stories:
 
     @cached_property
     def _tools(self) -> Tools:
-        return Tools(load_pipeline(self.settings.spacy_model), load_embedder(self.settings.embedding_model))
+        settings = self.settings
+        embedder = load_embedder(settings.embedding_model, ollama_host=settings.ollama_host)
+        return Tools(load_pipeline(settings.spacy_model), embedder)
 
     @property
     def tools(self) -> Tools:
@@ -55,9 +58,9 @@ class Stories:
 
     def index(self, sources: Sequence[Source], corpus: str, progress: Progress | None) -> Story[IndexReport]:
         documents = [one for one in sources if isinstance(one, SourceDocument)]
-        paths = find(one for one in sources if not isinstance(one, SourceDocument))
+        paths = [one for one in sources if not isinstance(one, SourceDocument)]
         largest = self.settings.max_document_mb * 2**20
-        documents += [read(path, corpus, largest) for path in paths]
+        documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
         return (
             yield from index(
                 documents,
@@ -104,7 +107,7 @@ class Stories:
     def _summariser(self) -> Summariser:
         if self.chat_model is not None:
             return ChatSummariser(self.chat_model, budget=self.settings.summary_tokens)
-        return ExtractiveSummariser(self.tools.embedder, budget=self.settings.summary_tokens)
+        return ExtractiveSummariser(self.tools.embedder.token_spans, budget=self.settings.summary_tokens)
 
 
 def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:
@@ -114,6 +117,7 @@ def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:
         try:
             request = story.send(reply)
         except StopIteration as end:
-            return replace(end.value, round_trips=trips)
+            found: Evidence = end.value
+            return replace(found, round_trips=trips)
         trips += isinstance(request, Read)
         reply = yield request

@@ -54,6 +54,10 @@ class Summariser(Protocol):
     def concurrency(self) -> int:
         """How many texts may be summarised at once."""
 
+    @property
+    def needs_sentences(self) -> bool:
+        """Whether it wants a text's sentences and their vectors, which other models find first."""
+
     def summarise(self, prose: Prose) -> Prose:
         """A shorter text, and its sentences where the summariser knows them. Raises ModelError."""
 
@@ -235,6 +239,8 @@ class ChatSummariser:
             most three words for every four tokens.
         concurrency: calls under way at once.
     """
+
+    needs_sentences = False
 
     def __init__(self, model: BaseChatModel, *, budget: int = 400, concurrency: int = 1) -> None:
         self._model = model

@@ -2,7 +2,7 @@
 // which entities exist (at most $limit, the rarest first), how far apart each two are, and the chunks that
 // mention at least two of them; and what the index was made with. Paths longer than six edges count as none.
 // $corpus, $names, $limit
-// → found, made_with: {embedding_model, dimensions, spacy_model}, entities: [name],
+// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, entities: [name],
 //   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}]
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
@@ -27,4 +27,4 @@ CALL (entities) {
   WHERE size(counts) > 1
   RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
 }
-RETURN found, made {.embedding_model, .dimensions, .spacy_model} AS made_with, [e IN entities | e.name] AS entities, pairs, shared
+RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, [e IN entities | e.name] AS entities, pairs, shared

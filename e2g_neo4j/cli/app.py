@@ -20,7 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="E²GraphRAG in Neo4j: index documents, ask them, see why. `--debug` with any command shows the trace of an error.",
+    help="E²GraphRAG in Neo4j: index documents, ask them, see why. `--debug` adds the trace to an error.",
 )
 app.add_typer(db_app, name="db")
 app.add_typer(migrate_app, name="migrate")
@@ -28,7 +28,9 @@ app.add_typer(migrate_app, name="migrate")
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
 K = Annotated[int | None, typer.Option("-k", help="Chunks wanted.  [default: E2G_TOP_K or 10]")]
-Hops = Annotated[int | None, typer.Option("--hops", help="Longest path between two entities, in edges.  [default: E2G_HOPS or 3]")]
+Hops = Annotated[
+    int | None, typer.Option("--hops", help="Longest path between two entities, in edges.  [default: E2G_HOPS or 3]")
+]
 ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
@@ -88,7 +90,9 @@ def ask(
 
 
 @app.command()
-def explain(question: Question, corpus: Corpus = "default", k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE) -> None:
+def explain(
+    question: Question, corpus: Corpus = "default", k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE
+) -> None:
     """Show the whole decision behind the evidence, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpus=corpus, k=k, hops=hops, mode=mode)
@@ -130,7 +134,12 @@ def stats(
         _print_json({"corpus": corpus, **found[corpus]} if corpus else found)
         return
     columns = list(next(iter(found.values()), {}))
-    show.table(out, ["", *found], [[column, *(each[column] for each in found.values())] for column in columns], "No corpus yet.")
+    show.table(
+        out,
+        ["", *found],
+        [[column, *(each[column] for each in found.values())] for column in columns],
+        "No corpus yet.",
+    )
 
 
 @app.command()

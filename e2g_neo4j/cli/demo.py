@@ -14,9 +14,9 @@ from e2g_neo4j.settings import load_settings
 LIBRARY = Path(__file__).parent.parent / "sample" / "library"
 CORPUS = "sample"
 QUESTIONS = (
-    "Why did Walter Crail keep the coal from the Cormorant?",
-    "Who was Theodora Quill?",
-    "Why did it happen to them?",
+    "Who really made the chronometer that Luke Farran saved?",  # two entities: local
+    "What became of Walter Crail?",  # one entity makes no pair: global
+    "What went wrong?",  # none at all: global
 )
 
 
@@ -35,8 +35,11 @@ def run(out: Console) -> None:
     out.print()
     out.rule("See the graph")
     if settings.neo4j_uri:
-        out.print(f"Open Neo4j Browser of {settings.neo4j_uri} and run: MATCH (n:Summary {{corpus: 'sample'}}) RETURN n")
+        out.print(
+            f"Open Neo4j Browser of {settings.neo4j_uri} and run: MATCH (n:Summary {{corpus: 'sample'}}) RETURN n"
+        )
         return
     connection = LocalServer(settings).start()
-    out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username}; the password: e2g db status --show-password)")
+    out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
+    out.print("The password: e2g db status --show-password")
     out.print("Paste there what `e2g explain QUESTION --corpus sample` prints.")

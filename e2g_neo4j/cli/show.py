@@ -50,7 +50,8 @@ def progress(*, quiet: bool) -> Iterator[indexing.Progress]:
 def report(out: Console, done: IndexReport) -> None:
     """What an index run did."""
     if not done.documents:
-        out.print(f"Nothing changed: {_plural(done.unchanged, 'document')} in corpus [bold]{escape(done.corpus)}[/bold] up to date.")
+        number = _plural(done.unchanged, "document")
+        out.print(f"Nothing changed: {number} of corpus [bold]{escape(done.corpus)}[/bold] as before.")
         return
     levels = ", ".join(f"{number} on level {level}" for level, number in sorted(done.summaries_by_level.items()))
     seconds = ", ".join(f"{stage} {value:.1f}" for stage, value in done.seconds.items() if stage != "total")
@@ -82,7 +83,9 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print("No passage.")
     for number, passage in enumerate(found.passages, 1):
         out.print()
-        out.print(f"[bold cyan]\\[{number}][/bold cyan] {escape(citation(passage))}  [dim]score {passage.score:.3f}[/dim]")
+        out.print(
+            f"[bold cyan]\\[{number}][/bold cyan] {escape(citation(passage))}  [dim]score {passage.score:.3f}[/dim]"
+        )
         if passage.pairs:
             out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
@@ -108,8 +111,12 @@ def explanation(out: Console, found: Evidence) -> None:
         out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
     out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none survive'}")
     for entry in found.trace:
-        out.print(f"          h={entry.hops}: {_plural(entry.pairs, 'pair')}, {_plural(entry.candidates, 'shared chunk')}")
-    out.print(f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips")
+        out.print(
+            f"          h={entry.hops}: {_plural(entry.pairs, 'pair')}, {_plural(entry.candidates, 'shared chunk')}"
+        )
+    out.print(
+        f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips"
+    )
     out.print(f"          {escape(found.reason)}")
     out.print("[bold]Evidence[/bold]")
     for number, passage in enumerate(found.passages, 1):

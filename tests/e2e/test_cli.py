@@ -61,7 +61,7 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
 
 
 def test_query_prints_one_json_object_with_exact_offsets(run, sample):
-    code, out, _ = run("query", "Why did Walter Crail keep the coal from the Cormorant?", "-c", sample, "--json")
+    code, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "--json")
     found = json.loads(out)
     assert code == 0
     assert found["route"] == "local"
@@ -76,41 +76,41 @@ def test_query_prints_one_json_object_with_exact_offsets(run, sample):
 
 
 def test_a_question_with_one_entity_takes_the_global_route(run, sample):
-    _, out, _ = run("query", "Who was Theodora Quill?", "-c", sample, "--json")
+    _, out, _ = run("query", "What became of Walter Crail?", "-c", sample, "--json")
     found = json.loads(out)
-    assert (found["route"], found["entities"]) == ("global", ["theodora quill"])
-    assert any("Theodora" in passage["text"] for passage in found["passages"][:2])
+    assert (found["route"], found["entities"]) == ("global", ["walter crail"])
+    assert any("Crail" in passage["text"] for passage in found["passages"][:2])
 
 
 def test_a_question_without_entities_takes_the_global_route(run, sample):
-    _, out, _ = run("query", "Why did it happen to them?", "-c", sample, "--json", "-k", "4")
+    _, out, _ = run("query", "What went wrong?", "-c", sample, "--json", "-k", "4")
     found = json.loads(out)
     assert (found["route"], found["entities"], found["pairs"]) == ("global", [], [])
     assert 1 <= len(found["passages"]) <= 4
 
 
 def test_query_for_people_shows_route_reason_and_citations(run, sample):
-    _, out, _ = run("query", "Why did Walter Crail keep the coal from the Cormorant?", "-c", sample)
+    _, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert out.startswith("local: ")
-    assert "walter crail" in out
+    assert "luke farran" in out
     assert "[1] " in out
     assert "characters " in out
 
 
 def test_ask_without_a_chat_model_shows_evidence_and_the_next_step(run, sample):
-    code, out, _ = run("ask", "Who was Theodora Quill?", "-c", sample)
+    code, out, _ = run("ask", "What became of Walter Crail?", "-c", sample)
     assert code == 0
     assert "E2G_CHAT_MODEL" in out
     assert "[1] " in out
 
 
 def test_explain_prints_cypher_that_runs(run, sample, driver):
-    _, out, _ = run("explain", "Why did Walter Crail keep the coal from the Cormorant?", "-c", sample)
+    _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
-    assert ":params {corpus: \"cli-sample\"" in out
+    assert ':params {corpus: "cli-sample"' in out
     statement = out[out.index("UNWIND $pairs") :].split("\n\n")[0]
     rows, _, _ = driver.execute_query(
-        statement, corpus=sample, pairs=[{"a": "coal", "b": "walter crail"}], database_="neo4j"
+        statement, corpus=sample, pairs=[{"a": "chronometer", "b": "luke farran"}], database_="neo4j"
     )
     assert rows
 
@@ -184,7 +184,7 @@ def test_names_full_of_quotes_and_backticks(run, sample, tmp_path):
     file = tmp_path / "we`ird 'name\".txt"
     file.write_text("Alice met Bob \"the `Rat`\" O'Neil in Paris. Bob O'Neil lived there.")
     assert run("index", str(file.parent), "-c", corpus)[0] == 0
-    code, out, _ = run("query", "What did Alice say to Bob \"`Rat`\" O'Neil in Paris?", "-c", corpus, "--json")
+    code, out, _ = run("query", 'What did Alice say to Bob "`Rat`" O\'Neil in Paris?', "-c", corpus, "--json")
     assert code == 0
     assert json.loads(out)["passages"][0]["text"].startswith("Alice met Bob")
 
@@ -213,7 +213,7 @@ def test_another_embedding_model_is_refused(run, sample, monkeypatch, tmp_path):
     other = tmp_path / "other-model"
     other.symlink_to(MODEL_DIR)
     monkeypatch.setenv("E2G_EMBEDDING_MODEL", str(other))
-    got, _, err = run("query", "Who was Theodora Quill?", "-c", CORPUS)
+    got, _, err = run("query", "What became of Walter Crail?", "-c", CORPUS)
     assert got == 10
     assert "E2G_EMBEDDING_MODEL" in err
 

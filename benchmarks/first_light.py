@@ -1,0 +1,115 @@
+"""One book, indexed and asked twice in one run: by e2g-neo4j, and by a plain script that keeps everything in memory.
+
+    python benchmarks/first_light.py BOOK.txt QUESTIONS.jsonl
+
+Both use the same reader, chunks, spaCy pipeline, embedding model and summariser; the plain script puts its graph into
+networkx and its vectors into one matrix. Times are wall time on one machine in one run: read the ratios. A line of
+QUESTIONS.jsonl needs a "question"; where it has a "book", only those of this book are asked. Query times leave the
+reading and embedding of the question out, for both.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import networkx
+import numpy as np
+
+from e2g_neo4j import E2G
+from e2g_neo4j.chunking import chunk
+from e2g_neo4j.cooccurrence import edges, mentions
+from e2g_neo4j.embedding import embed_long
+from e2g_neo4j.extraction import extract, extract_all
+from e2g_neo4j.reading import read
+
+CORPUS = "benchmark-first-light"
+
+
+class Plain:
+    """The yardstick: the same steps one after the other, everything in memory."""
+
+    def __init__(self, book: Path, e2g: E2G) -> None:
+        tools, settings = e2g._stories.tools, e2g.settings
+        document = read(book, CORPUS, settings.max_document_mb * 2**20)
+        self.chunks = chunk(
+            document, tools.embedder.token_spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap
+        )
+        extractions = list(extract_all(tools.nlp, [one.text for one in self.chunks]))
+        found = mentions(self.chunks, extractions)
+        self.graph = networkx.Graph()
+        self.graph.add_weighted_edges_from((a, b, weight) for (a, b), (_, weight) in edges([found]).items())
+        self.places: dict[str, dict[int, int]] = defaultdict(dict)
+        for number, extraction in enumerate(extractions):
+            for name, count in extraction.counts.items():
+                self.places[name][number] = count
+        summaries = e2g._stories.grow_tree(document, self.chunks, extractions)
+        texts = [one.text for one in self.chunks] + [one.text for one in summaries]
+        self.vectors = embed_long(tools.embedder, texts)
+
+    def ask(self, names: list[str], vector: np.ndarray, k: int, hops: int) -> list[int]:
+        known = [name for name in names if name in self.places]
+        pairs = [pair for pair in combinations(known, 2) if self._apart(*pair) <= hops]
+        shared = {number for a, b in pairs for number in self.places[a].keys() & self.places[b].keys()}
+        if shared:
+            return sorted(shared, key=lambda number: -sum(self.places[name].get(number, 0) for name in known))[:k]
+        return list(np.argsort(-(self.vectors @ vector))[:k])
+
+    def _apart(self, a: str, b: str) -> float:
+        try:
+            return float(networkx.shortest_path_length(self.graph, a, b))
+        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
+            return float("inf")
+
+
+def main(book: Path, questions: Path) -> None:
+    lines = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
+    asked = [line["question"] for line in lines if line.get("book", book.name) == book.name]
+    with E2G() as e2g:
+        tools, k, hops = e2g._stories.tools, e2g.settings.top_k, e2g.settings.hops
+        tools.embedder.embed(["warm up"])
+
+        began = time.perf_counter()
+        plain = Plain(book, e2g)
+        plain_seconds = time.perf_counter() - began
+
+        if CORPUS in e2g.corpora():
+            sys.exit(f"The corpus {CORPUS} is there already: run against an empty database.")
+        report = e2g.index([book], corpus=CORPUS)
+
+        ours, theirs, trips = [], [], 0
+        for question in asked:
+            names = list(extract(tools.nlp(question)).counts)
+            vector = tools.embedder.embed([question])[0]
+            e2g._stories.vector = lambda request, row=vector.tolist(): row  # type: ignore[method-assign]
+            for times, ask in (
+                (theirs, lambda: plain.ask(names, vector, k, hops)),
+                (ours, lambda: e2g.retrieve(question, corpus=CORPUS)),
+            ):
+                ask()
+                began = time.perf_counter()
+                ask()
+                times.append(1000 * (time.perf_counter() - began))
+            trips = max(trips, e2g.retrieve(question, corpus=CORPUS).round_trips)
+
+    print(f"{book.name}: {report.chunks} chunks, {report.tokens} tokens, {len(asked)} questions")
+    print(
+        f"index   ours {report.seconds['total']:7.1f} s    plain {plain_seconds:7.1f} s    "
+        f"ratio {report.seconds['total'] / plain_seconds:.2f}"
+    )
+    print("        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()))
+    print(
+        f"query   ours {statistics.median(ours):7.1f} ms   plain {statistics.median(theirs):7.1f} ms   "
+        f"(medians; ours 95th percentile {statistics.quantiles(ours, n=20)[-1]:.1f} ms, at most {trips} round trips)"
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
