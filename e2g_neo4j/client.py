@@ -18,9 +18,8 @@ from langchain_core.language_models import BaseChatModel
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j import database, migrate
-from e2g_neo4j.indexing import Progress
 from e2g_neo4j.migrate import Applied, MigrationInfo
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Progress
 from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings

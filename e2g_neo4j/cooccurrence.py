@@ -6,6 +6,7 @@ document contributed, however often documents come and go.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,10 +27,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class ChunkMentions:
-    """All mentions of a chunk; `sentence_sizes[i]` is the number of distinct entities in own sentence i."""
+    """All mentions of a chunk."""
 
     chunk: str
-    sentence_sizes: tuple[int, ...]
     mentions: tuple[Mention, ...]
 
 
@@ -41,7 +41,8 @@ def mentions(chunks: Sequence[Chunk], extractions: Iterable[Extraction]) -> list
     """Give every sentence of a document to one chunk, and list each chunk's mentions.
 
     Chunks come in reading order with their extractions. A sentence belongs to the first chunk that holds it
-    whole; one that the end of a chunk cuts off is left to the next chunk if that holds its beginning.
+    whole; one that the end of a chunk cuts off is left to the next chunk if that holds its beginning. Of a sentence
+    longer than the overlap, which no chunk holds whole, the first chunk's part counts.
     """
     found = []
     covered = 0  # the character up to which sentences have found their chunk
@@ -62,7 +63,6 @@ def mentions(chunks: Sequence[Chunk], extractions: Iterable[Extraction]) -> list
         found.append(
             ChunkMentions(
                 chunk.id,
-                tuple(len(names) for names in own),
                 tuple(
                     Mention(name, chunk.id, count, tuple(places.get(name, ())))
                     for name, count in sorted(extraction.counts.items())
@@ -81,11 +81,11 @@ def edges(documents: Iterable[Iterable[ChunkMentions]]) -> Edges:
     total: Edges = {}
     for document in documents:
         for chunk in document:
-            sentences: list[list[str]] = [[] for _ in chunk.sentence_sizes]
+            sentences: defaultdict[int, list[str]] = defaultdict(list)
             for mention in chunk.mentions:
                 for number in mention.sentences:
                     sentences[number].append(mention.entity)
-            for names in sentences:
+            for names in sentences.values():
                 for pair in combinations(sorted(names), 2):
                     count, weight = total.get(pair, (0, 0.0))
                     total[pair] = (count + 1, weight + 1 / len(names))

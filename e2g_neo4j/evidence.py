@@ -24,9 +24,9 @@ def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     Nodes whose text was there before are dropped. Chunks that follow each other in a document become one
     passage: their text without the overlap twice, the best of their scores, and the pairs of all.
     """
-    unique: dict[tuple[int, str], Ranked] = {}
+    unique: dict[str, Ranked] = {}
     for node in ranked:
-        unique.setdefault((node.row["level"], node.row["text"]), node)
+        unique.setdefault(node.row["text"], node)
     order = {node.row["id"]: position for position, node in enumerate(unique.values())}
 
     runs: list[list[Ranked]] = []

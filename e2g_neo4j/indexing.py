@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import difference, edges, mentions
 from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
-from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, SourceDocument, Summary
+from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, Progress, SourceDocument, Summary
 from e2g_neo4j.queries import Read, Story, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.summarising import Summariser, grow_tree, tree_size
@@ -26,9 +26,6 @@ from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
 
 BATCH_CHUNKS = 256
 """Documents are written together up to so many chunks; a longer one is written by itself."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total) as work goes on, from more than one thread."""
 
 
 @dataclass(frozen=True, slots=True)

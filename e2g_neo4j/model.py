@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -158,6 +158,10 @@ class Evidence:
     mode: str = "e2g"
 
 
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with (stage, done, total) as work goes on, from more than one thread."""
+
+
 # --- what indexing reports ---------------------------------------------------------------------------
 
 
@@ -195,8 +199,13 @@ class Fingerprint:
     pooling: str
     spacy_model: str
 
-    def check(self, index: Fingerprint) -> None:
-        """Raise FingerprintError unless an index was made with these models."""
+    def check(self, index: Fingerprint | None) -> None:
+        """Raise FingerprintError unless an index was made with these models. None: the record of it is gone."""
+        if index is None:
+            raise FingerprintError(
+                "The database does not say what its index was made with (its E2GIndex node is gone): index the "
+                "documents again."
+            )
         for what, setting, used, configured in (
             ("embedding model", "E2G_EMBEDDING_MODEL", index.embedding_model, self.embedding_model),
             ("vector length", "E2G_EMBEDDING_MODEL", index.dimensions, self.dimensions),

@@ -60,7 +60,7 @@ def retrieve(
     [link] = yield Read("query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES})
     if not link["found"]:
         raise no_corpus(corpus)
-    made_with.check(Fingerprint(**link["made_with"]))
+    made_with.check(link["made_with"] and Fingerprint(**link["made_with"]))
     known = set(link["entities"])
     entities = tuple(name for name in dict.fromkeys(names) if name in known)
     unknown = tuple(name for name in dict.fromkeys(names) if name not in known)

@@ -7,22 +7,22 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
 from e2g_neo4j.answering import answer, load_chat_model
-from e2g_neo4j.embedding import load_embedder
 from e2g_neo4j.errors import no_corpus
-from e2g_neo4j.extraction import extract, load_pipeline
-from e2g_neo4j.extractive import ExtractiveSummariser
-from e2g_neo4j.indexing import Progress, Tools, index
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, SourceDocument
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Progress, SourceDocument
 from e2g_neo4j.queries import Embed, Read, Story
 from e2g_neo4j.reading import find, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
-from e2g_neo4j.summarising import ChatSummariser, Summariser
+
+# spaCy and torch take seconds to import: only calls that read text load them.
+if TYPE_CHECKING:
+    from e2g_neo4j.indexing import Tools
+    from e2g_neo4j.summarising import Summariser
 
 Source: TypeAlias = str | Path | SourceDocument
 """A file, folder or glob, or a document that was read already."""
@@ -38,6 +38,10 @@ class Stories:
 
     @cached_property
     def _tools(self) -> Tools:
+        from e2g_neo4j.embedding import load_embedder
+        from e2g_neo4j.extraction import load_pipeline
+        from e2g_neo4j.indexing import Tools
+
         settings = self.settings
         embedder = load_embedder(settings.embedding_model, ollama_host=settings.ollama_host)
         return Tools(load_pipeline(settings.spacy_model), embedder)
@@ -57,10 +61,14 @@ class Stories:
         return row
 
     def index(self, sources: Sequence[Source], corpus: str, progress: Progress | None) -> Story[IndexReport]:
+        from e2g_neo4j.indexing import index
+
         documents = [one for one in sources if isinstance(one, SourceDocument)]
         paths = [one for one in sources if not isinstance(one, SourceDocument)]
         largest = self.settings.max_document_mb * 2**20
-        documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
+        documents += [
+            document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)
+        ]
         return (
             yield from index(
                 documents,
@@ -73,6 +81,8 @@ class Stories:
         )
 
     def retrieve(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Evidence]:
+        from e2g_neo4j.extraction import extract
+
         story = retrieve(
             question,
             corpus=corpus,
@@ -105,6 +115,9 @@ class Stories:
         return dict(row)
 
     def _summariser(self) -> Summariser:
+        from e2g_neo4j.extractive import ExtractiveSummariser
+        from e2g_neo4j.summarising import ChatSummariser
+
         if self.chat_model is not None:
             return ChatSummariser(self.chat_model, budget=self.settings.summary_tokens)
         return ExtractiveSummariser(self.tools.embedder.token_spans, budget=self.settings.summary_tokens)

@@ -30,10 +30,6 @@ class IndexedDocument:
     chunk_vectors: Vectors
     summary_vectors: Vectors
 
-    @property
-    def names(self) -> set[str]:
-        return {mention.entity for chunk in self.mentions for mention in chunk.mentions}
-
 
 def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
     """Everything but what makes it visible. What an interrupted run staged before is removed first."""
@@ -48,9 +44,6 @@ def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
     yield from _in_batches("index/stage_order", corpus, _order_rows(documents), ROWS)
     yield from _in_batches("index/stage_summaries", corpus, _summary_rows(documents), NODE_ROWS)
     yield from _in_batches("index/stage_tree", corpus, _tree_rows(documents), ROWS)
-    names = sorted(set().union(*(indexed.names for indexed in documents)))
-    for batch in _batches(names, ROWS):
-        yield _write("index/entities", corpus, names=batch)
     yield from _in_batches("index/mentions", corpus, _mention_rows(documents), ROWS)
 
 
@@ -91,7 +84,6 @@ def contributed(rows: Rows) -> list[ChunkMentions]:
     return [
         ChunkMentions(
             row["chunk"],
-            tuple(row["sentence_sizes"]),
             tuple(
                 Mention(mention["entity"], row["chunk"], mention["count"], tuple(mention["sentences"]))
                 for mention in row["mentions"]
@@ -103,7 +95,7 @@ def contributed(rows: Rows) -> list[ChunkMentions]:
 
 def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
-        for chunk, mentions, vector in zip(indexed.chunks, indexed.mentions, indexed.chunk_vectors, strict=True):
+        for chunk, vector in zip(indexed.chunks, indexed.chunk_vectors, strict=True):
             yield {
                 "id": chunk.id,
                 "document": indexed.document.id,
@@ -114,7 +106,6 @@ def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, A
                 "tokens": chunk.tokens,
                 "page": chunk.page,
                 "heading": chunk.heading,
-                "sentence_sizes": list(mentions.sentence_sizes),
                 "embedding": vector.tolist(),
             }
 
@@ -152,15 +143,14 @@ def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, An
 
 
 def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    for indexed in documents:
-        for chunk in indexed.mentions:
-            for mention in chunk.mentions:
-                yield {
-                    "entity": mention.entity,
-                    "chunk": mention.chunk,
-                    "count": mention.count,
-                    "sentences": list(mention.sentences),
-                }
+    mentions = (mention for indexed in documents for chunk in indexed.mentions for mention in chunk.mentions)
+    for mention in sorted(mentions, key=lambda mention: (mention.entity, mention.chunk)):
+        yield {
+            "entity": mention.entity,
+            "chunk": mention.chunk,
+            "count": mention.count,
+            "sentences": list(mention.sentences),
+        }
 
 
 def _write(statement: str, corpus: str, **parameters: Any) -> Write:

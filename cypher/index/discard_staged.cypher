@@ -1,4 +1,4 @@
-// Remove what an interrupted run left of these documents. Staged nodes carry labels of their own, so that
+// Remove what an interrupted run left of these documents, entities that nothing else mentions included. Staged nodes carry labels of their own, so that
 // no index and no query sees them before they are published.
 // $corpus, $documents: [id]
 // → discarded
@@ -8,5 +8,12 @@ CALL (document) {
   UNION ALL
   MATCH (n:StagedSummary {corpus: $corpus, document: document}) RETURN n
 }
-DETACH DELETE n
-RETURN count(n) AS discarded
+OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
+WITH collect(DISTINCT n) AS staged, collect(DISTINCT e) AS entities
+FOREACH (n IN staged | DETACH DELETE n)
+WITH staged, entities
+UNWIND CASE entities WHEN [] THEN [NULL] ELSE entities END AS e
+OPTIONAL MATCH (e)-[left:FROM_CHUNK]->()
+WITH staged, e, count(left) AS mentions
+FOREACH (orphan IN CASE WHEN e IS NOT NULL AND mentions = 0 THEN [e] ELSE [] END | DETACH DELETE orphan)
+RETURN DISTINCT size(staged) AS discarded

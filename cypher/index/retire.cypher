@@ -1,4 +1,4 @@
-// Remove the visible nodes of documents. Entities left without a chunk go too; edges are adjusted apart.
+// Remove the visible chunks and summaries of documents. Entities and their edges are adjusted apart.
 // $corpus, $documents: [id]
 UNWIND $documents AS document
 CALL (document) {

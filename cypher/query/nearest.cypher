@@ -3,12 +3,16 @@
 // $corpus, $vector, $k, $names
 // → id, level, index, text, start, end, page, heading, document_id, document, source, path, score, occurrences
 CYPHER 25
+UNWIND CASE $names WHEN [] THEN [NULL] ELSE $names END AS name
+OPTIONAL MATCH (e:Entity {corpus: $corpus, name: name})
+WITH collect(e) AS entities
 MATCH (n:Chunk|Summary)
   SEARCH n IN (VECTOR INDEX e2g_embedding FOR $vector WHERE n.corpus = $corpus LIMIT $k) SCORE AS score
 MATCH (d:Document {corpus: $corpus, id: n.document})
-CALL (n) {
-  MATCH (n)<-[:CHILD_OF*0..]-(c:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
-  WHERE e.name IN $names
+CALL (n, entities) {
+  UNWIND entities AS e
+  MATCH (n)<-[:CHILD_OF*0..]-(c:Chunk)
+  MATCH (e)-[m:FROM_CHUNK]->(c)
   RETURN coalesce(sum(m.count), 0) AS occurrences
 }
 RETURN n.id AS id, n.level AS level, n.index AS index, n.text AS text, n.start AS start, n.end AS end,

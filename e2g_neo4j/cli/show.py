@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from e2g_neo4j import indexing
+from e2g_neo4j import model
 from e2g_neo4j.model import Answer, Evidence, IndexReport, Pair, Passage
 from e2g_neo4j.queries import load
 
@@ -23,7 +23,7 @@ EXCERPT = 420
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[indexing.Progress]:
+def progress(*, quiet: bool) -> Iterator[model.Progress]:
     """One bar for each stage, with rate and time left, on standard error."""
     columns = (
         TextColumn("{task.description:<12}"),
