@@ -1,0 +1,196 @@
+"""Files into documents: text with exact character offsets, and where its pages and headings begin.
+
+Text and Markdown are taken as they are: `text` equals `Path(file).read_text(encoding="utf-8")` without a byte-order
+mark, so line ends are single newlines. What other formats hold becomes plain text or Markdown of our making, and
+offsets count its characters.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.formats import chapters, load, shown, utf8, within
+from e2g_neo4j.model import Section, SourceDocument
+
+SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
+_KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+
+
+# --- which files -------------------------------------------------------------------------------------
+
+
+def find(paths: Iterable[str | Path]) -> list[Path]:
+    """The files that paths stand for: files, folders with all below them, and globs (`**` too), `~` expanded.
+
+    Folders and globs give the files of a known suffix and leave hidden ones out; folders leave out JSON Lines, too,
+    which are as often something else. The result is sorted, and a file comes once however it was reached.
+
+    Raises ReadingError for the first path that gives nothing that can be read.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise ReadingError("There is nothing to read. Name files, folders or globs.")
+    found: dict[Path, Path] = {}
+    for path in sorted(file for one in given for file in _expand(str(one))):
+        found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
+def _expand(given: str) -> list[Path]:
+    try:
+        path = Path(given).expanduser()
+        if given and path.is_dir():
+            files = list(_below(path))
+        elif given and path.exists():
+            files = [path]
+        elif any(sign in given for sign in "*?["):
+            hits = [Path(hit) for hit in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones too)
+            files = [file for hit in hits for file in (_below(hit) if hit.is_dir() else [hit]) if _known(file)]
+        else:
+            raise ReadingError(f"{shown(given)} does not exist. Check the path.")
+        if not files:
+            raise ReadingError(f"{shown(given)} holds no document. Files that can be read end in {_KINDS}.")
+        return [_checked_file(file) for file in files]
+    except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, links in a circle
+        raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            file = Path(place, name)
+            if not name.startswith(".") and _known(file) and file.suffix.lower() != ".jsonl" and file.is_file():
+                yield file
+
+
+def _known(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES
+
+
+def _checked_file(path: Path) -> Path:
+    if not path.exists():
+        raise ReadingError(f"{shown(path)} does not exist. Check the path.")
+    if not path.is_file():
+        raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
+    if not _known(path):
+        raise ReadingError(f"{shown(path)} is of a kind that is not read. Convert it to one of {_KINDS}.")
+    if not os.access(path, os.R_OK):
+        raise ReadingError(f"{shown(path)} may not be read by you. Change its permissions.")
+    utf8(str(path.resolve()), f"The name of {shown(path)}")
+    return path.absolute()
+
+
+# --- one document ------------------------------------------------------------------------------------
+
+
+def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
+    """The documents of one file: one, or, in JSON Lines, one a line.
+
+    A line of JSON Lines is an object with `text` and, where it likes, `title` and `id`. Its `source` is the file's
+    path, `#`, and the id or else the line's number. For arguments and errors see `read`.
+    """
+    if path.suffix.lower() != ".jsonl":
+        return [read(path, corpus, max_bytes)]
+    path = _checked_file(path)
+    documents: dict[str, SourceDocument] = {}
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    document = _from_line(line, number, path, corpus, max_bytes)
+                    if document.source in documents:
+                        raise ReadingError(f"{shown(path)}, line {number}: this id was there before. Make it unique.")
+                    documents[document.source] = document
+    except OSError as error:
+        raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
+    if not documents:
+        raise ReadingError(f"{shown(path)} holds no text. Leave it out.")
+    return list(documents.values())
+
+
+def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int) -> SourceDocument:
+    what = f"{shown(path)}, line {number}"
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ReadingError(f"{what} is not JSON in UTF-8: {error}. Correct it.") from error
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
+    name = str(row.get("id", number))
+    title = str(row.get("title") or f"{_readable(path)} {name}")
+    text = row["text"]
+    return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
+
+
+def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
+    """Read one file. Its `source` is the resolved path, and corpus and source make its id.
+
+    Args:
+        path: a file of one of SUFFIXES, JSON Lines excepted.
+        corpus: the corpus that the document will belong to.
+        max_bytes: of text in UTF-8; for HTML, DOCX and EPUB the unpacked markup is held to it, too.
+
+    Raises ReadingError when the file is missing, empty, binary, broken, encrypted, in an unknown encoding, too
+    large or without text.
+    """
+    try:
+        path = _checked_file(path)
+        text, title, sections = load(path, max_bytes)
+        source = str(path.resolve())
+    except ReadingError:
+        raise
+    except OSError as error:
+        raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
+    except Exception as error:  # parsers of other people's formats raise whatever they stumble over
+        what = " ".join(f"{type(error).__name__} {error}".split())[:200]
+        raise ReadingError(
+            f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
+            "Open it in its own program and save it anew."
+        ) from error
+    return _document(text, corpus, source, title or _readable(path), sections, max_bytes, shown(path))
+
+
+def from_text(text: str, *, corpus: str, source: str, title: str, max_bytes: int | None = None) -> SourceDocument:
+    """A document of text that the caller has already. The text stays as it is, line ends included.
+
+    Corpus and source make its id: the same source again replaces the document. Raises ReadingError when the text is
+    empty, holds NUL characters or half surrogate pairs, or exceeds `max_bytes` of UTF-8 (unset: no limit).
+    """
+    return _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
+
+
+def _document(
+    text: str, corpus: str, source: str, title: str, sections: list[Section], max_bytes: int | None, what: str
+) -> SourceDocument:
+    if not text.strip():
+        raise ReadingError(f"{what} holds no text. Leave it out.")
+    if "\0" in text:
+        raise ReadingError(f"{what} holds NUL characters, so it is binary, or UTF-16 without its mark. Convert it.")
+    encoded = utf8(text, what)
+    if max_bytes is not None:
+        within(len(encoded), max_bytes, what)
+    identity = json.dumps([corpus, utf8(source, f"The source of {what}").decode()])
+    return SourceDocument(
+        id=sha256(identity.encode()).hexdigest()[:16],
+        corpus=corpus,
+        title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
+        source=source,
+        text=text,
+        sha256=sha256(encoded).hexdigest(),
+        sections=tuple(sections),
+    )
+
+
+def _readable(path: Path) -> str:
+    name = path.stem.replace("_", " ").strip()
+    return (name if " " in name else name.replace("-", " ")).strip() or path.name
