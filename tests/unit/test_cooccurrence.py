@@ -1,0 +1,166 @@
+"""The entity graph of documents, against a recount over their whole sentences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from libraries import chunks_of, extraction_of, libraries
+from naive import NaiveDocument, edges_of
+
+from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention, difference, edges, mentions
+from e2g_neo4j.extraction import extract, load_pipeline
+from e2g_neo4j.model import Chunk, Extraction, Sentence
+
+
+def found(document: NaiveDocument) -> list[ChunkMentions]:
+    return mentions(chunks_of(document), [extraction_of(document, chunk) for chunk in document.chunks])
+
+
+def rounded(edges: Edges) -> Edges:
+    return {pair: (count, round(weight, 9)) for pair, (count, weight) in edges.items()}
+
+
+def in_one_chunk(*sentences: tuple[str, ...]) -> list[ChunkMentions]:
+    """A chunk with sentences of ten characters that mention the given entities."""
+    counts = {name: sum(name in names for names in sentences) for names in sentences for name in names}
+    spans = tuple(Sentence(10 * i, 10 * i + 9, names) for i, names in enumerate(sentences))
+    return mentions([Chunk("c", 0, "x" * 10 * len(sentences), 0, 10 * len(sentences), 1)], [Extraction(spans, counts)])
+
+
+# --- properties --------------------------------------------------------------------------------------
+
+
+@given(libraries())
+def test_edges_equal_a_recount_over_whole_documents(library: list[NaiveDocument]) -> None:
+    counted = edges(found(document) for document in library)
+    assert rounded(counted) == rounded(edges_of(library))
+
+
+@given(libraries())
+def test_every_sentence_is_the_own_sentence_of_one_chunk(library: list[NaiveDocument]) -> None:
+    for document in library:
+        owned: list[set[str]] = []
+        for chunk in found(document):
+            sentences: dict[int, set[str]] = {}
+            for mention in chunk.mentions:
+                for number in mention.sentences:
+                    sentences.setdefault(number, set()).add(mention.entity)
+            owned += [sentences[number] for number in sorted(sentences)]
+        told = [{name for name, _ in sentence.occurrences} for sentence in document.sentences]
+        assert owned == [names for names in told if names]
+
+
+@given(libraries())
+def test_mentions_count_every_occurrence_in_the_text_of_a_chunk(library: list[NaiveDocument]) -> None:
+    for document in library:
+        counted = [{mention.entity: mention.count for mention in chunk.mentions} for chunk in found(document)]
+        assert counted == [document.counts(chunk) for chunk in document.chunks]
+        assert [chunk.chunk for chunk in found(document)] == [chunk.id for chunk in document.chunks]
+
+
+@given(libraries(), libraries())
+def test_a_difference_leads_from_the_old_edges_to_the_new(old: list[NaiveDocument], new: list[NaiveDocument]) -> None:
+    before, after = edges(map(found, old)), edges(map(found, new))
+    reached = dict(before)
+    for pair, (count, weight) in difference(after, before).items():
+        had = reached.get(pair, (0, 0.0))
+        reached[pair] = (had[0] + count, had[1] + weight)
+        if reached[pair][0] == 0:
+            assert reached.pop(pair)[1] == pytest.approx(0, abs=1e-9)
+    assert rounded(reached) == rounded(after)
+
+
+@given(libraries())
+def test_nothing_has_to_change_between_equal_edges(library: list[NaiveDocument]) -> None:
+    assert difference(edges(map(found, library)), edges(map(found, library))) == {}
+
+
+# --- single cases ------------------------------------------------------------------------------------
+
+
+def test_weight_is_shared_among_the_entities_of_a_sentence() -> None:
+    counted = edges([in_one_chunk(("a", "b"), ("a", "b", "c"), ("c",), ())])
+    assert counted == {
+        ("a", "b"): (2, pytest.approx(1 / 2 + 1 / 3)),
+        ("a", "c"): (1, pytest.approx(1 / 3)),
+        ("b", "c"): (1, pytest.approx(1 / 3)),
+    }
+
+
+def test_edges_are_summed_over_chunks_and_documents() -> None:
+    one = in_one_chunk(("a", "b"))
+    assert edges([one, [*one, *one]]) == {("a", "b"): (3, 1.5)}
+
+
+def test_a_sentence_in_the_overlap_of_two_chunks_counts_once() -> None:
+    # "Ann saw Bob." lies in both chunks, whole.
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 15, 45, 1)]
+    left = Extraction((Sentence(0, 14, ("cid",)), Sentence(15, 27, ("ann", "bob"))), {"cid": 1, "ann": 1, "bob": 1})
+    right = Extraction((Sentence(0, 12, ("ann", "bob")), Sentence(13, 30, ("dan",))), {"ann": 1, "bob": 1, "dan": 1})
+    first, second = mentions(chunks, [left, right])
+    assert edges([[first, second]]) == {("ann", "bob"): (1, 0.5)}
+    assert Mention("ann", "c1", 1, ()) in second.mentions, "the occurrence in the second chunk's text still counts"
+
+
+def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whole() -> None:
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 20, 50, 1)]
+    cut = Extraction((Sentence(0, 19, ()), Sentence(22, 30, ("ann", "bob"))), {"ann": 1, "bob": 1})
+    whole = Extraction((Sentence(2, 15, ("ann", "bob", "cid")),), {"ann": 1, "bob": 1, "cid": 1})
+    third = pytest.approx(1 / 3)
+    assert edges([mentions(chunks, [cut, whole])]) == {
+        ("ann", "bob"): (1, third),
+        ("ann", "cid"): (1, third),
+        ("bob", "cid"): (1, third),
+    }
+
+
+def test_a_sentence_longer_than_the_overlap_keeps_the_pairs_of_its_beginning() -> None:
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 25, 55, 1)]
+    beginning = Extraction((Sentence(0, 30, ("ann", "bob")),), {"ann": 1, "bob": 1})
+    rest = Extraction((Sentence(0, 10, ("bob", "cid")), Sentence(11, 30, ("dan", "eve"))), {"bob": 1})
+    rest = Extraction(rest.sentences, {"bob": 1, "cid": 1, "dan": 1, "eve": 1})
+    assert edges([mentions(chunks, [beginning, rest])]) == {("ann", "bob"): (1, 0.5), ("dan", "eve"): (1, 0.5)}
+
+
+def test_chunks_without_overlap_share_no_sentence() -> None:
+    chunks = [Chunk("c0", 0, "x" * 20, 0, 20, 1), Chunk("c1", 1, "x" * 20, 20, 40, 1)]
+    both = [
+        Extraction((Sentence(0, 20, ("ann", "bob")),), {"ann": 1, "bob": 1}),
+        Extraction((Sentence(0, 20, ("ann", "bob")),), {"ann": 1, "bob": 1}),
+    ]
+    assert edges([mentions(chunks, both)]) == {("ann", "bob"): (2, 1.0)}
+
+
+def test_every_chunk_needs_its_extraction() -> None:
+    with pytest.raises(ValueError, match="argument"):
+        mentions([Chunk("c0", 0, "x", 0, 1, 1)], [])
+
+
+def test_a_noun_repeated_in_a_sentence_is_not_its_own_neighbour() -> None:
+    text = "The dog met another dog near the river, and the dogs drank. A dog barked at the dog."
+    extraction = extract(load_pipeline()(text))
+    counted = edges([mentions([Chunk("c", 0, text, 0, len(text), 20)], [extraction])])
+    assert extraction.counts["dog"] >= 4
+    assert ("dog", "river") in counted
+    assert all(a < b for a, b in counted)
+
+
+def test_names_with_underscores_stay_apart() -> None:
+    # Joined by "_", the first two pairs are one and the same key.
+    counted = edges([in_one_chunk(("mina", "harker_x"), ("mina_harker", "x"), ('the "x"', "o'neill"))])
+    assert set(counted) == {("harker_x", "mina"), ("mina_harker", "x"), ("o'neill", 'the "x"')}
+
+
+def test_windows_of_the_random_libraries_overlap_by_a_sentence() -> None:
+    """The property above rests on it: a sentence is whole in at least one chunk."""
+
+    @given(libraries())
+    def check(library: list[NaiveDocument]) -> None:
+        for document in library:
+            longest = max(s.end - s.start for s in document.sentences)
+            assert all(a.end - b.start >= longest for a, b in pairwise(document.chunks))
+            assert (document.chunks[0].start, document.chunks[-1].end) == (0, len(document.text))
+
+    check()

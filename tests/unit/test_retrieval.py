@@ -1,0 +1,453 @@
+"""Retrieval without a database: the requests that it makes, and what it makes of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import NAMES, indexed, libraries, questions, vectors
+from naive import NaiveDocument, ask
+
+from e2g_neo4j.cooccurrence import edges
+from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
+from e2g_neo4j.model import Evidence, Fingerprint, Pair
+from e2g_neo4j.queries import Embed, Read
+from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_ENTITIES, MAX_HOPS, MAX_QUESTION, retrieve
+
+MODELS = Fingerprint("MiniLM", 8, "max", "en_test-1")
+CORPUS = "novels"
+
+
+class InMemory:
+    """Answers retrieval's requests as the database would, from one library."""
+
+    def __init__(self, library: list[NaiveDocument], vector: list[float] | None = None) -> None:
+        self.written = [indexed(document, CORPUS) for document in library]
+        self.vector = vector or [1.0] + [0.0] * 7
+        self.asked: list[str] = []
+        self.graph = nx.Graph(list(edges(one.mentions for one in self.written)))
+        self.counts: dict[str, dict[str, int]] = {}
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.vectors: dict[str, Any] = {}
+        self.below: dict[str, list[str]] = {}
+        for one in self.written:
+            for found in one.mentions:
+                self.counts[found.chunk] = {mention.entity: mention.count for mention in found.mentions}
+            tree = nx.DiGraph([(child, s.id) for s in one.summaries for child in s.children])
+            tree.add_nodes_from(chunk.id for chunk in one.chunks)
+            nodes = [(0, node, (node.start, node.end)) for node in one.chunks]
+            nodes += [(node.level, node, (0, 0)) for node in one.summaries]
+            for (level, node, (start, end)), vector in zip(
+                nodes, [*one.chunk_vectors, *one.summary_vectors], strict=True
+            ):
+                leaves = [leaf for leaf in (node.id, *nx.ancestors(tree, node.id)) if leaf in self.counts]
+                self.below[node.id] = leaves
+                self.vectors[node.id] = vector
+                self.rows[node.id] = {
+                    "id": node.id,
+                    "level": level,
+                    "index": node.index,
+                    "text": node.text,
+                    "start": start or min(chunk.start for chunk in one.chunks if chunk.id in leaves),
+                    "end": end or max(chunk.end for chunk in one.chunks if chunk.id in leaves),
+                    "page": None,
+                    "heading": None,
+                    "document_id": one.document.id,
+                    "document": one.document.title,
+                    "source": one.document.source,
+                    "path": sorted(nx.descendants(tree, node.id), key=lambda id: (len(nx.ancestors(tree, id)), id)),
+                }
+
+    def drive(self, story: Any) -> Evidence:
+        reply: Any = None
+        while True:
+            try:
+                request = story.send(reply)
+            except StopIteration as end:
+                evidence: Evidence = end.value
+                return evidence
+            if isinstance(request, Embed):
+                self.asked.append("embed")
+                reply = self.vector
+            else:
+                assert isinstance(request, Read)
+                self.asked.append(request.statement)
+                answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
+                reply = answer(**request.parameters)
+
+    def _link(self, corpus: str, names: list[str], limit: int) -> list[dict[str, Any]]:
+        assert corpus == CORPUS
+        spread = {name: sum(name in counts for counts in self.counts.values()) for name in names}
+        known = sorted((name for name in names if spread[name]), key=lambda name: (spread[name], name))[:limit]
+        pairs = []
+        for a in known:
+            lengths = nx.single_source_shortest_path_length(self.graph, a) if a in self.graph else {}
+            pairs += [{"a": a, "b": b, "hops": lengths[b]} for b in known if a < b and lengths.get(b, 99) <= MAX_HOPS]
+        shared = []
+        for chunk, counts in self.counts.items():
+            here = [{"entity": name, "count": counts[name]} for name in known if name in counts]
+            if len(here) > 1:
+                row = self.rows[chunk]
+                shared.append({"chunk": chunk, "document": row["document_id"], "index": row["index"], "counts": here})
+        made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
+        return [{"found": True, "made_with": made_with, "entities": known, "pairs": pairs, "shared": shared}]
+
+    def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
+        assert corpus == CORPUS
+        return [self.rows[id] for id in reversed(ids)]  # a database gives them in any order
+
+    def _nearest(self, corpus: str, vector: list[float], k: int, names: list[str]) -> list[dict[str, Any]]:
+        assert corpus == CORPUS
+        unit = np.array(vector) / np.linalg.norm(vector)
+        scores = {id: (1 + float(unit @ row.astype(float))) / 2 for id, row in self.vectors.items()}
+        best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
+        return [
+            {
+                **self.rows[id],
+                "score": scores[id],
+                "occurrences": sum(self.counts[leaf].get(name, 0) for leaf in self.below[id] for name in names),
+            }
+            for id in best
+        ]
+
+
+def answer(
+    database: InMemory, names: list[str], *, k: int = 10, h: int = 3, made_with: Fingerprint = MODELS
+) -> Evidence:
+    return database.drive(
+        retrieve("Who?", corpus=CORPUS, names=names, made_with=made_with, k=k, hops=h, mode=DEFAULT_MODE)
+    )
+
+
+def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
+    return {(pair.a, pair.b, pair.hops) for pair in evidence.pairs}
+
+
+# --- against the second implementation ---------------------------------------------------------------
+
+
+@given(libraries(), questions(), vectors(), st.integers(1, 8), st.integers(1, MAX_HOPS))
+def test_equals_the_naive_implementation(
+    library: list[NaiveDocument], names: list[str], vector: list[float], k: int, h: int
+) -> None:
+    expected = ask(library, names, vector, k=k, h=h)
+    database = InMemory(library, vector)
+    evidence = answer(database, names, k=k, h=h)
+
+    assert evidence.route == expected.route
+    assert list(evidence.entities) == expected.entities
+    assert set(evidence.unknown_entities) == set(names) - set(expected.entities)
+    assert pairs(evidence) == expected.pairs
+    assert len(evidence.pairs) == len(expected.pairs)
+    assert evidence.hops == expected.hops
+    assert [(r.hops, r.pairs, r.candidates) for r in evidence.trace] == expected.trace
+    assert [
+        (p.source, p.level, p.start, p.end, p.text, list(p.nodes), sorted((q.a, q.b, q.hops) for q in p.pairs))
+        for p in evidence.passages
+    ] == [(f"{p.document}.txt", p.level, p.start, p.end, p.text, p.nodes, p.pairs) for p in expected.passages]
+    assert sum(statement.startswith("query/") for statement in database.asked) == 2, "two round trips"
+    assert database.asked.count("embed") == (expected.route == "global"), "the local route needs no vector"
+
+
+# --- a stand-in for single cases ---------------------------------------------------------------------
+
+
+class Scripted(InMemory):
+    """Answers with given pairs, and with chunks that mention given entities so many times."""
+
+    def __init__(
+        self,
+        hops: dict[tuple[str, str], int],
+        chunks: dict[str, dict[str, int]],
+        nearest: list[dict[str, Any]] | None = None,
+        *,
+        entities: list[str] | None = None,
+        found: bool = True,
+        made_with: dict[str, Any] | None = None,
+    ) -> None:
+        self.asked = []
+        self.vector = [1.0]
+        self.requests: list[dict[str, Any]] = []
+        self.places = {id: index for index, id in enumerate(chunks)}
+        self.link = {
+            "found": found,
+            "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
+            "entities": sorted({name for pair in hops for name in pair}) if entities is None else entities,
+            "pairs": [{"a": a, "b": b, "hops": n} for (a, b), n in hops.items()],
+            "shared": [
+                {
+                    "chunk": id,
+                    "document": "d",
+                    "index": 2 * self.places[id],  # no two of them are neighbours
+                    "counts": [{"entity": name, "count": count} for name, count in counts.items()],
+                }
+                for id, counts in chunks.items()
+            ],
+        }
+        self.near = nearest or []
+
+    def _link(self, **parameters: Any) -> list[dict[str, Any]]:
+        self.requests.append(parameters)
+        return [self.link]
+
+    def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
+        return [node(id, index=2 * self.places[id]) for id in ids]
+
+    def _nearest(self, **parameters: Any) -> list[dict[str, Any]]:
+        self.requests.append(parameters)
+        return self.near[: parameters["k"]]
+
+
+def node(id: str, *, index: int = 0, level: int = 0, occurrences: int = 0, score: float = 0.5) -> dict[str, Any]:
+    return {
+        "id": id,
+        "level": level,
+        "index": index,
+        "text": f"Text of {id}.",
+        "start": 0,
+        "end": 10,
+        "page": None,
+        "heading": None,
+        "document_id": "d",
+        "document": "D",
+        "source": "d.txt",
+        "path": [],
+        "score": score,
+        "occurrences": occurrences,
+    }
+
+
+def ids(evidence: Evidence) -> list[str]:
+    return [id for passage in evidence.passages for id in passage.nodes]
+
+
+# --- the local route ---------------------------------------------------------------------------------
+
+
+def test_hops_are_edges_not_nodes() -> None:
+    """Three edges have four nodes: a bound of 3 lets them pass, a bound of 2 does not."""
+    database = Scripted({("a", "b"): 3}, {"c": {"a": 1, "b": 1}}, [node("n")])
+    assert answer(database, ["a", "b"], h=3).route == "local"
+    assert answer(database, ["a", "b"], h=2).route == "global"
+
+
+def test_h_shrinks_until_at_most_k_chunks_are_left() -> None:
+    hops = {("a", "b"): 1, ("a", "c"): 2, ("b", "c"): 3}
+    near = {"near1": {"a": 1, "b": 1}, "near2": {"a": 1, "b": 1}}
+    further = {"mid": {"a": 9, "c": 9}, "far1": {"b": 9, "c": 9}, "far2": {"b": 9, "c": 9}}
+    evidence = answer(Scripted(hops, {**further, **near}), ["a", "b", "c"], k=3, h=4)
+    assert [(r.hops, r.pairs, r.candidates) for r in evidence.trace] == [(4, 3, 5), (3, 3, 5), (2, 2, 3)]
+    assert evidence.hops == 2
+    assert sorted(ids(evidence)) == ["mid", "near1", "near2"]
+    assert pairs(evidence) == {("a", "b", 1), ("a", "c", 2)}, "the pair that was dropped is no reason any more"
+
+
+def test_when_shrinking_leaves_nothing_the_last_non_empty_set_is_ranked() -> None:
+    hops = {("a", "b"): 3, ("b", "c"): 3}
+    chunks = {
+        "often": {"a": 50, "b": 50},
+        "all three": {"a": 1, "b": 1, "c": 1},
+        "once": {"a": 1, "b": 1},
+        "twice": {"b": 2, "c": 2},
+    }
+    evidence = answer(Scripted(hops, chunks), ["a", "b", "c"], k=3, h=3)
+    assert [(r.hops, r.candidates) for r in evidence.trace] == [(3, 4), (2, 0)]
+    assert evidence.hops == 3
+    assert ids(evidence) == ["all three", "often", "twice"], "different entities first, then occurrences"
+    assert "k=3" in evidence.reason
+
+
+def test_more_than_k_at_one_hop_keeps_the_best_k() -> None:
+    chunks = {f"c{n}": {"a": n + 1, "b": 1} for n in range(5)}
+    evidence = answer(Scripted({("a", "b"): 1}, chunks), ["a", "b"], k=2, h=3)
+    assert [r.hops for r in evidence.trace] == [3, 2, 1]
+    assert ids(evidence) == ["c4", "c3"]
+
+
+def test_exactly_k_chunks_do_not_shrink_h() -> None:
+    chunks = {"c0": {"a": 1, "b": 1}, "c1": {"a": 1, "b": 1}}
+    evidence = answer(Scripted({("a", "b"): 2}, chunks), ["a", "b"], k=2, h=3)
+    assert (evidence.hops, len(evidence.trace)) == (3, 1)
+
+
+def test_scores_sort_as_the_passages_do() -> None:
+    chunks = {"many": {"a": 900, "b": 99}, "three": {"a": 1, "b": 1, "c": 1}, "few": {"a": 1, "b": 1}}
+    evidence = answer(Scripted({("a", "b"): 1, ("a", "c"): 1}, chunks), ["a", "b", "c"])
+    scores = [passage.score for passage in evidence.passages]
+    assert ids(evidence) == ["three", "many", "few"]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+
+
+def test_a_chunk_names_only_the_pairs_that_led_to_it() -> None:
+    chunks = {"ab": {"a": 1, "b": 1}, "abc": {"a": 1, "b": 1, "c": 1}}
+    evidence = answer(Scripted({("a", "b"): 1, ("a", "c"): 2}, chunks), ["a", "b", "c"])
+    assert {p.nodes[0]: p.pairs for p in evidence.passages} == {
+        "abc": (Pair("a", "b", 1), Pair("a", "c", 2)),
+        "ab": (Pair("a", "b", 1),),
+    }
+
+
+def test_a_chunk_that_was_replaced_between_the_two_reads_is_left_out() -> None:
+    database = Scripted({("a", "b"): 1}, {"gone": {"a": 2, "b": 2}, "here": {"a": 1, "b": 1}})
+    database._passages = lambda corpus, ids: [node("here")]  # type: ignore[method-assign]
+    assert ids(answer(database, ["a", "b"])) == ["here"]
+
+
+def test_names_are_never_joined_or_split() -> None:
+    """Read as "a" + "b_c" or as "a_b" + "c", a key joined by "_" would be the same."""
+    hops = {("a", "b_c"): 1, ("a_b", "c"): 5, ('"quoted"', "`tick`"): 1, ("o'neill", "x - y"): 1}
+    chunks = {
+        "left": {"a": 1, "b_c": 1},
+        "right": {"a_b": 9, "c": 9},
+        "quotes": {'"quoted"': 1, "`tick`": 1},
+        "dash": {"o'neill": 1, "x - y": 1},
+    }
+    evidence = answer(Scripted(hops, chunks), [name for pair in hops for name in pair], h=3)
+    assert sorted(ids(evidence)) == ["dash", "left", "quotes"]
+    assert {p.nodes[0]: (p.pairs[0].a, p.pairs[0].b) for p in evidence.passages} == {
+        "left": ("a", "b_c"),
+        "quotes": ('"quoted"', "`tick`"),
+        "dash": ("o'neill", "x - y"),
+    }
+
+
+# --- the global route --------------------------------------------------------------------------------
+
+
+def test_pairs_without_a_shared_chunk_go_the_global_route_and_are_told() -> None:
+    evidence = answer(Scripted({("a", "b"): 2}, {}, [node("n")]), ["a", "b"])
+    assert evidence.route == "global"
+    assert pairs(evidence) == {("a", "b", 2)}
+    assert evidence.hops == 3
+    assert "share no chunk" in evidence.reason
+
+
+def test_chunks_shared_by_pairs_that_are_too_far_apart_do_not_count() -> None:
+    evidence = answer(Scripted({("a", "b"): 4}, {"c": {"a": 1, "b": 1}}, [node("n")]), ["a", "b"], h=3)
+    assert (evidence.route, ids(evidence), evidence.pairs) == ("global", ["n"], ())
+    assert "4 apart" in evidence.reason
+
+
+def test_entities_that_no_path_joins_go_the_global_route() -> None:
+    evidence = answer(Scripted({}, {"c": {"a": 1, "b": 1}}, [node("n")], entities=["a", "b"]), ["a", "b"])
+    assert (evidence.route, ids(evidence)) == ("global", ["n"])
+    assert "no path" in evidence.reason
+
+
+def test_one_known_entity_is_global_among_the_2k_nearest() -> None:
+    near = [node("far but named", occurrences=3, score=0.1), node("near", occurrences=1, score=0.9)]
+    database = Scripted({}, {}, near, entities=["a"])
+    evidence = answer(database, ["a", "nobody"], k=1)
+    assert evidence.route == "global"
+    assert (database.requests[1]["k"], database.requests[1]["names"]) == (2, ["a"])
+    assert ids(evidence) == ["far but named"]
+    assert (evidence.entities, evidence.unknown_entities) == (("a",), ("nobody",))
+    assert "a" in evidence.reason
+
+
+def test_no_known_entity_is_the_k_nearest_nodes() -> None:
+    near = [node(f"n{i}", score=1 - i / 10) for i in range(9)]
+    database = Scripted({}, {}, near, entities=[])
+    evidence = answer(database, ["nobody"], k=4)
+    assert evidence.route == "global"
+    assert (database.requests[1]["k"], database.requests[1]["names"]) == (4, [])
+    assert ids(evidence) == ["n0", "n1", "n2", "n3"]
+    assert evidence.unknown_entities == ("nobody",)
+
+
+def test_summaries_stay_in_the_global_evidence() -> None:
+    near = [
+        node("chunk", occurrences=2, score=0.9),
+        node("root", level=2, occurrences=7, score=0.2),
+        node("section", level=1, occurrences=5, score=0.3),
+    ]
+    evidence = answer(Scripted({}, {}, near, entities=["a"]), ["a"], k=2)
+    assert [(passage.nodes, passage.level) for passage in evidence.passages] == [(("root",), 2), (("section",), 1)]
+
+
+def test_among_equal_occurrences_the_nearer_comes_first() -> None:
+    near = [node("b", occurrences=1, score=0.7), node("a", occurrences=1, score=0.8), node("c", occurrences=1)]
+    assert ids(answer(Scripted({}, {}, near, entities=["a"]), ["a"])) == ["a", "b", "c"]
+
+
+def test_the_occurrences_of_a_summary_are_those_of_all_chunks_below_it() -> None:
+    """The stand-in of the property test itself: it must give high summaries the sum of their leaves."""
+
+    @given(libraries(), st.sampled_from(NAMES))
+    def check(library: list[NaiveDocument], name: str) -> None:
+        database = InMemory(library)
+        rows = database._nearest(CORPUS, database.vector, 10_000, [name])
+        by_id = {row["id"]: row["occurrences"] for row in rows}
+        for document in library:
+            for summary in document.summaries:
+                assert by_id[summary.id] == sum(by_id[child] for child in summary.children)
+
+    check()
+
+
+# --- what cannot be asked ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"k": 0}, "k is 0"),
+        ({"k": -3}, "k is -3"),
+        ({"k": 1001}, "k is 1001"),
+        ({"hops": 0}, "h is 0"),
+        ({"hops": MAX_HOPS + 1}, f"h is {MAX_HOPS + 1}"),
+        ({"mode": "magic"}, "magic"),
+        ({"question": ""}, "empty"),
+        ({"question": " \n\t"}, "empty"),
+        ({"question": "x" * (MAX_QUESTION + 1)}, str(MAX_QUESTION + 1)),
+    ],
+)
+def test_a_request_out_of_range_is_refused_before_anything_is_read(change: dict[str, Any], told: str) -> None:
+    request: dict[str, Any] = {"question": "Who?", "k": 10, "hops": 3, "mode": "e2g", **change}
+    database = Scripted({}, {})
+    with pytest.raises(QueryError, match=told):
+        database.drive(retrieve(**request, corpus=CORPUS, names=[], made_with=MODELS))
+    assert database.asked == []
+
+
+@pytest.mark.parametrize("k", [1, 1000])
+@pytest.mark.parametrize("h", [1, MAX_HOPS])
+def test_the_ends_of_the_ranges_are_allowed(k: int, h: int) -> None:
+    evidence = answer(Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}}), ["a", "b"], k=k, h=h)
+    assert ids(evidence) == ["c"]
+
+
+def test_a_corpus_without_documents_is_named() -> None:
+    with pytest.raises(NotFoundError, match=CORPUS):
+        answer(Scripted({}, {}, found=False), ["a"])
+
+
+@pytest.mark.parametrize("field", ["embedding_model", "dimensions", "pooling", "spacy_model"])
+def test_an_index_made_with_other_models_is_refused(field: str) -> None:
+    made_with = {name: getattr(MODELS, name) for name in MODELS.__slots__}
+    made_with[field] = 999 if field == "dimensions" else "another"
+    database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}}, made_with=made_with)
+    with pytest.raises(FingerprintError, match=str(made_with[field])):
+        answer(database, ["a", "b"])
+    assert database.asked == ["query/link"]
+
+
+def test_an_index_that_does_not_say_what_made_it_is_refused() -> None:
+    database = Scripted({}, {}, [node("n")])
+    database.link["made_with"] = None
+    with pytest.raises(FingerprintError, match="E2GIndex"):
+        answer(database, [])
+
+
+def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() -> None:
+    database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}})
+    evidence = answer(database, ["b", "x", "a", "b", "x"])
+    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], "limit": MAX_ENTITIES}
+    assert evidence.entities == ("b", "a")
+    assert evidence.unknown_entities == ("x",)
