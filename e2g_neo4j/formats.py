@@ -21,6 +21,7 @@ from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.model import Section
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_NO_CHARSET = ("utf-8", "utf8", "utf-16", "utf-16le", "utf-16be")  # declared in a page that is not UTF-8: a mistake
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 _UNMAPPED = re.compile(r"\(cid:\d+\)")  # what pdfminer writes for a glyph that no character is known for
 _LOCKED = re.compile(rb'URI="[^"]+\.x?html?"')  # a chapter, not only a font
@@ -67,19 +68,31 @@ def decode(data: bytes, path: Path, fallback: str | None = None) -> str:
             text = data.decode(fallback)
         else:
             raise _not_text(data, path, encoding, len(mark) + error.start) from error
+    if _binary(text[:8192].encode("utf-8", "replace")):
+        raise _is_binary(path)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _not_text(data: bytes, path: Path, encoding: str, offset: int) -> ReadingError:
-    head = data[:8192]
-    controls = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in head)
-    if b"\0" in data or controls > len(head) // 20:
-        return ReadingError(f"{shown(path)} is binary, not text. Name a text file.")
+    if b"\0" in data or _binary(data[:8192]):
+        return _is_binary(path)
     name = shlex.quote(str(path)) if str(path).isprintable() else "FILE"
     return ReadingError(
         f"{shown(path)} is not {encoding.upper()}: byte 0x{data[offset]:02x} at offset {offset}. "
         f"Convert it, for example: iconv -f WINDOWS-1252 -t UTF-8 {name} > converted{path.suffix}"
     )
+
+
+def _is_binary(path: Path) -> ReadingError:
+    return ReadingError(
+        f"{shown(path)} is binary, not text. Name a text file; one in UTF-16 without a byte-order mark: convert it "
+        "to UTF-8 first."
+    )
+
+
+def _binary(head: bytes) -> bool:
+    controls = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in head)
+    return controls > len(head) // 20
 
 
 def _pdf(path: Path, max_bytes: int) -> tuple[str, list[Section]]:
@@ -108,9 +121,11 @@ def _pdf(path: Path, max_bytes: int) -> tuple[str, list[Section]]:
                 size += len(pages[-1].encode())
                 within(size, max_bytes, shown(path))
     except PDFPasswordIncorrect as error:
-        raise ReadingError(f"{shown(path)} is encrypted. Save a copy without a password and read that.") from error
+        raise ReadingError(
+            f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that."
+        ) from error
     if not pages:
-        raise ReadingError(f"{shown(path)} holds no text. If its pages are scanned, run OCR first (ocrmypdf).")
+        raise ReadingError(f"{shown(path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf).")
     text = "".join(pages)
     return text, sorted(sections + chapters(text), key=lambda section: section.start)
 
@@ -133,6 +148,8 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
             declared = EncodingDetector.find_declared_encoding(data, is_html=True)
             if declared in ("ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"):
                 declared = "windows-1252"  # what browsers take these for
+            elif declared in _NO_CHARSET:
+                declared = None
             made = HtmlConverter().convert_string(decode(data, path, declared), **_MARKDOWN)
         else:
             converter = DocxConverter() if suffix == ".docx" else EpubConverter()  # type: ignore[no-untyped-call]
@@ -168,7 +185,9 @@ def _unpacked(path: Path, max_bytes: int) -> io.BytesIO:
 
 # --- headings ----------------------------------------------------------------------------------------
 
-_HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(?P<level>#{1,6})[ \t]+(?P<label>\S.*)|(?P<fence>`{3,}|~{3,}))", re.M)
+_HEADING_OR_FENCE = re.compile(
+    r"^ {0,3}(?:(?P<level>#{1,6})[ \t]+(?P<label>\S.*)|(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<info>.*))", re.M
+)
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _NUMBER = (
     rf"\d{{1,4}}|[ivxlc]+|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:{_UNIT}))?|{_UNIT}|ten"
@@ -186,8 +205,11 @@ def _headings(markdown: str) -> tuple[str | None, list[Section]]:
     first, sections, fence = None, [], ""
     for found in _HEADING_OR_FENCE.finditer(markdown):
         if mark := found["fence"]:
-            fence = mark if not fence else "" if mark.startswith(fence) else fence
-        elif not fence and (label := re.sub(r"[ \t]#+$", "", found["label"].rstrip()).strip("*_` #")[:200]):
+            if not fence:
+                fence = mark
+            elif mark.startswith(fence) and not found["info"].strip():
+                fence = ""
+        elif not fence and (label := re.sub(r"[ \t]#+$", "", found["label"].rstrip()).strip("*_` ")[:200]):
             sections.append(Section("heading", label, found.start()))
             if found["level"] == "#" and not _CHAPTER.fullmatch(label):
                 first = first or label

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -55,7 +56,8 @@ def _expand(given: str) -> list[Path]:
         else:
             raise ReadingError(f"{shown(given)} does not exist. Check the path.")
         if not files:
-            raise ReadingError(f"{shown(given)} holds no document. Files that can be read end in {_KINDS}.")
+            hint = " Name .jsonl files themselves." if path.is_dir() else ""
+            raise ReadingError(f"{shown(given)} holds no document. Files that can be read end in {_KINDS}.{hint}")
         return [_checked_file(file) for file in files]
     except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, links in a circle
         raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
@@ -83,7 +85,7 @@ def _checked_file(path: Path) -> Path:
     if not path.is_file():
         raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
     if not _known(path):
-        raise ReadingError(f"{shown(path)} is of a kind that is not read. Convert it to one of {_KINDS}.")
+        raise ReadingError(f"{shown(path)} is of a kind that is not read. Rename or convert it to {_KINDS}.")
     if not os.access(path, os.R_OK):
         raise ReadingError(f"{shown(path)} may not be read by you. Change its permissions.")
     utf8(str(path.resolve()), f"The name of {shown(path)}")
@@ -105,7 +107,9 @@ def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
     documents: dict[str, SourceDocument] = {}
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+            longest = 6 * max_bytes + 2**16  # JSON may take six bytes to write one
+            for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
+                within(len(line), longest, f"{shown(path)}, line {number},")
                 if line.strip():
                     document = _from_line(line, number, path, corpus, max_bytes)
                     if document.source in documents:
@@ -114,7 +118,7 @@ def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
     except OSError as error:
         raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
     if not documents:
-        raise ReadingError(f"{shown(path)} holds no text. Leave it out.")
+        raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
     return list(documents.values())
 
 
@@ -126,7 +130,7 @@ def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int
         raise ReadingError(f"{what} is not JSON in UTF-8: {error}. Correct it.") from error
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
-    name = str(row.get("id", number))
+    name = str(number if row.get("id") is None else row["id"])
     title = str(row.get("title") or f"{_readable(path)} {name}")
     text = row["text"]
     return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
@@ -160,20 +164,25 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
     return _document(text, corpus, source, title or _readable(path), sections, max_bytes, shown(path))
 
 
-def from_text(text: str, *, corpus: str, source: str, title: str, max_bytes: int | None = None) -> SourceDocument:
+def from_text(
+    text: str, *, corpus: str, source: str, title: str | None = None, max_bytes: int | None = None
+) -> SourceDocument:
     """A document of text that the caller has already. The text stays as it is, line ends included.
 
-    Corpus and source make its id: the same source again replaces the document. Raises ReadingError when the text is
+    Corpus and source make its id: the same source again replaces the document. The title is made
+    from the source where none is given. Raises ReadingError when the text is
     empty, holds NUL characters or half surrogate pairs, or exceeds `max_bytes` of UTF-8 (unset: no limit).
     """
+    title = title or _readable(Path(source))
     return _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
 
 
 def _document(
     text: str, corpus: str, source: str, title: str, sections: list[Section], max_bytes: int | None, what: str
 ) -> SourceDocument:
-    if not text.strip():
-        raise ReadingError(f"{what} holds no text. Leave it out.")
+    # White space and format characters, such as zero-width spaces, make no token.
+    if not any(character.isprintable() and not character.isspace() for character in text):
+        raise ReadingError(f"{what} is empty: it holds no text. Leave it out.")
     if "\0" in text:
         raise ReadingError(f"{what} holds NUL characters, so it is binary, or UTF-16 without its mark. Convert it.")
     encoded = utf8(text, what)
@@ -192,5 +201,7 @@ def _document(
 
 
 def _readable(path: Path) -> str:
-    name = path.stem.replace("_", " ").strip()
-    return (name if " " in name else name.replace("-", " ")).strip() or path.name
+    """A title from a file's name: "345_the_secret_garden" gives "The secret garden"."""
+    name = re.sub(r"^\d+_+(?=[^\W\d])", "", path.stem).replace("_", " ").strip()
+    name = (name if " " in name else name.replace("-", " ")).strip()
+    return name[:1].upper() + name[1:] if name.islower() else name or path.name
