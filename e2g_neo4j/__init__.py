@@ -1,1 +1,23 @@
-"""E²GraphRAG (arXiv 2505.24226) with all its state in Neo4j."""
+"""E²GraphRAG (arXiv 2505.24226) with all its state in Neo4j.
+
+`E2G` and `AsyncE2G` index documents and find evidence; the rest are the types of what they take and give.
+"""
+
+from e2g_neo4j.client import E2G, AsyncE2G
+from e2g_neo4j.errors import E2GError
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Pair, Passage, SourceDocument
+from e2g_neo4j.settings import Settings
+
+__all__ = [
+    "E2G",
+    "Answer",
+    "AsyncE2G",
+    "DocumentInfo",
+    "E2GError",
+    "Evidence",
+    "IndexReport",
+    "Pair",
+    "Passage",
+    "Settings",
+    "SourceDocument",
+]

@@ -13,6 +13,8 @@ from e2g_neo4j.settings import load_settings
 
 LIBRARY = Path(__file__).parent.parent / "sample" / "library"
 CORPUS = "sample"
+CHUNKS = {"chunk_tokens": 300, "chunk_overlap": 50}
+"""The papers are short: smaller chunks than usual let a tree grow over each."""
 QUESTIONS = (
     "Who really made the chronometer that Luke Farran saved?",  # two entities: local
     "What became of Walter Crail?",  # one entity makes no pair: global
@@ -22,7 +24,7 @@ QUESTIONS = (
 
 def run(out: Console) -> None:
     """Index the sample library and ask it three questions, one for each way to an answer."""
-    settings = load_settings()
+    settings = load_settings().model_copy(update=CHUNKS)
     with E2G(settings=settings) as e2g:
         out.rule("The sample library: twelve papers of an invented island")
         with show.progress(quiet=False) as progress:

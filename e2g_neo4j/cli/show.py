@@ -34,17 +34,23 @@ def progress(*, quiet: bool) -> Iterator[model.Progress]:
     )
     bars: dict[str, TaskID] = {}
     lock = Lock()
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as shown:
+    shown = Progress(*columns, console=Console(stderr=True), disable=quiet)
 
-        def advance(stage: str, done: int, total: int) -> None:
-            with lock:
-                if stage not in bars:
-                    bars[stage] = shown.add_task(stage, total=total, rate="")
-                speed = shown.tasks[bars[stage]].speed
-                rate = f"{speed:.0f}/s" if speed else ""
-                shown.update(bars[stage], completed=done, total=total, rate=rate)
+    def advance(stage: str, done: int, total: int) -> None:
+        with lock:
+            if not bars:
+                shown.start()
+            if stage not in bars:
+                bars[stage] = shown.add_task(stage, total=total, rate="")
+            elapsed = shown.tasks[bars[stage]].elapsed
+            rate = f"{done / elapsed:.1f}/s" if elapsed else ""
+            shown.update(bars[stage], completed=done, total=total, rate=rate)
 
+    try:
         yield advance
+    finally:
+        if bars:
+            shown.stop()
 
 
 def report(out: Console, done: IndexReport) -> None:

@@ -11,7 +11,6 @@ import pytest
 from e2g_neo4j import cli
 from e2g_neo4j.cli.demo import LIBRARY
 
-pytestmark = pytest.mark.xdist_group("cli")
 CORPUS = "cli-sample"
 
 
@@ -22,6 +21,8 @@ def environment(neo4j_connection, tmp_path_factory):
         patch.setenv("NEO4J_URI", neo4j_connection.uri)
         patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
         patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        patch.setenv("E2G_CHUNK_TOKENS", "300")  # so that the short papers of the sample grow trees
+        patch.setenv("E2G_CHUNK_OVERLAP", "50")
         patch.setenv("COLUMNS", "200")
         yield patch
 
@@ -160,8 +161,8 @@ def test_bad_input_is_one_line_with_the_next_step(run, sample, arguments, code, 
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("empty.txt", b"", "empty"),
-        ("blank.md", b" \n\n ", "empty"),
+        ("empty.txt", b"", "no text"),
+        ("blank.md", b" \n\n ", "no text"),
         ("binary.txt", b"\x00\x01\x02" * 100, "binary"),
         ("latin.txt", "Où est l'été?".encode("latin-1"), "UTF-8"),
         ("broken.pdf", b"%PDF-1.4 nothing", "PDF"),

@@ -1,0 +1,133 @@
+"""`e2g eval`: how well each mode finds what a question file says should be found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.evaluation import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
+from e2g_neo4j.evaluation_report import page
+from e2g_neo4j.retrieval import Mode
+
+BASE = "dense"
+"""What differences are taken to where nothing else is named."""
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def evaluate_command(
+    questions: Annotated[
+        Path, typer.Argument(help="Questions with their gold, in JSON Lines.", metavar="QUESTIONS.jsonl")
+    ],
+    corpus: Annotated[
+        str, typer.Option("--corpus", "-c", help="The corpus to ask; {book} in it stands for the question's book.")
+    ] = "default",
+    modes: Annotated[
+        str | None, typer.Option("--modes", help="Modes to compare, separated by commas.  [default: all]")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="The mode that differences are taken to.  [default: dense]")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Chunks to ask for.")] = 25,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Ask the first N questions only.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything to this file.")] = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="Write a page with plots to this file.")] = None,
+) -> None:
+    """Measure how well each mode finds what should be found. No language model is asked."""
+    asked = [name.strip() for name in modes.split(",") if name.strip()] if modes else list(get_args(Mode))
+    base = against or (BASE if BASE in asked else None)
+    for file in (json_file, html_file):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InputError(f"The folder of {file} does not exist: make it first.")
+    wanted = read_questions(questions)[:limit]
+    with E2G() as e2g, show.progress(quiet=False) as progress:
+        found = evaluate(
+            e2g,
+            wanted,
+            corpus=corpus,
+            modes=cast(list[Mode], asked),
+            against=cast(Mode | None, base),
+            k=k,
+            progress=progress,
+        )
+    if json_file is not None:
+        json_file.write_text(json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if html_file is not None:
+        html_file.write_text(page(found), encoding="utf-8")
+    print_tables(out, found)
+
+
+def print_tables(out: Console, found: Evaluation) -> None:
+    """All questions, then each type and each route, then the differences to the mode compared against."""
+    out.print(
+        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}. "
+        "Means over questions with 95 % bootstrap intervals.\n"
+    )
+    groups: list[tuple[str, str, Group, ModeResult | None]] = [
+        ("all", mode, result.overall, result) for mode, result in found.modes.items()
+    ]
+    groups += [
+        (kind, mode, result.by_type[kind], None)
+        for kind in found.types
+        for mode, result in found.modes.items()
+        if kind in result.by_type
+    ]
+    groups += [
+        (f"{route} route", mode, group, None)
+        for mode, result in found.modes.items()
+        for route, group in result.by_route.items()
+    ]
+    metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
+    table = _table(["questions", "mode"], ["n", *metrics, "median ms", "p95 ms", "round trips"])
+    before = ""
+    for name, mode, group, result in groups:
+        if before and name != before:
+            table.add_section()
+        table.add_row(
+            escape(name if name != before else ""),
+            mode,
+            str(group.questions),
+            *(_cell(group.scores.get(metric)) for metric in metrics),
+            *((f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)) if result else ()),
+        )
+        before = name
+    out.print(table)
+    compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
+    if compared:
+        out.print(f"\nDifferences to [bold]{found.against}[/bold], question by question; bold where the interval")
+        out.print("leaves out 0.\n")
+        table = _table(["questions", "mode"], ["n", *metrics])
+        for name, mode, group in compared:
+            cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
+            table.add_row(escape(name), mode, str(group.questions), *cells)
+        out.print(table)
+
+
+def _table(left: list[str], right: list[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in left:
+        table.add_column(column)
+    for column in right:
+        table.add_column(column.replace(" ", "\n"), justify="right")
+    return table
+
+
+def _cell(value: Interval | None, *, signed: bool = False) -> Any:
+    """The mean and, below it, the interval."""
+    if value is None:
+        return ""
+    sign = "+" if signed else ""
+    mean = f"{value.mean:{sign}.3f}"
+    if signed and (value.low > 0 or value.high < 0):
+        mean = f"[bold]{mean}[/bold]"
+    return f"{mean}\n[dim]{value.low:{sign}.2f}…{value.high:{sign}.2f}[/dim]"
