@@ -1,0 +1,9 @@
+// The chunks of documents, in reading order: what a retrieved passage is compared with.
+// $corpus, $documents: [id]
+// → source, id, start, end, text
+UNWIND $documents AS document
+MATCH (d:Document {corpus: $corpus, id: document})
+MATCH (c:Chunk {corpus: $corpus})-[:FROM_DOCUMENT]->(d)
+WHERE c.id IS NOT NULL
+RETURN d.source AS source, c.id AS id, c.start AS start, c.end AS end, c.text AS text
+ORDER BY source, c.index

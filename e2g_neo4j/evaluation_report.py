@@ -1,0 +1,132 @@
+"""An evaluation as one HTML page: bars with intervals, and the numbers. It needs nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from e2g_neo4j.evaluation import Evaluation, Group, Interval
+
+WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
+"""Pixels of a chart: its width, the names left of the bars, the numbers right of them, and the height of a bar."""
+
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1a1a19; --quiet: #686864; --line: #dcdcd6;
+  --bar: #2f6fb5; --base: #9a9a94; --whisker: #1a1a19; }
+@media (prefers-color-scheme: dark) { :root { --paper: #1a1a19; --ink: #f0f0ec; --quiet: #a3a39d; --line: #3c3c39;
+  --bar: #5b9be0; --base: #7a7a75; --whisker: #f0f0ec; } }
+body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto;
+  max-width: 76rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; } p, figcaption { color: var(--quiet); }
+.charts { display: flex; flex-wrap: wrap; gap: 1.25rem 1.5rem; }
+figure { margin: 0; } figcaption { font-size: .9rem; } svg { display: block; max-width: 100%; height: auto; }
+svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } svg .quiet { fill: var(--quiet); }
+.bar { fill: var(--bar); } .base { fill: var(--base); } .axis { stroke: var(--line); }
+.whisker { stroke: var(--whisker); stroke-width: 1.5; fill: none; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .7rem; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; } td small { color: var(--quiet); }
+"""
+
+
+def page(found: Evaluation) -> str:
+    """The page, well-formed as XML too."""
+    overall = {mode: result.overall for mode, result in found.modes.items()}
+    sections = [
+        _section("All questions", overall, found.against),
+        "<h2>Speed</h2>",
+        _table(
+            ["mode", "median ms", "95th percentile ms", "round trips"],
+            (
+                [mode, f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)]
+                for mode, result in found.modes.items()
+            ),
+        ),
+        "<p>Without reading and embedding the question.</p>",
+    ]
+    for kind in found.types:
+        groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
+        sections.append(_section(f"Type {kind}", groups, found.against))
+    for mode, result in found.modes.items():
+        if len(result.by_route) > 1:
+            sections.append(_section(f"Routes of {mode}", result.by_route, None))
+    compared = f" Grey: {escape(found.against)}, to which differences are taken." if found.against else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
+<title>Retrieval from {escape(found.corpus)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>Retrieval from {escape(found.corpus)}</h1>
+<p>{found.questions} questions, {found.k} chunks asked for. Bars are means over questions, lines across their ends
+95 % bootstrap intervals.{compared}</p>
+{"".join(sections)}
+</body>
+</html>
+"""
+
+
+def bars(title: str, rows: Mapping[str, Interval], base: str | None) -> str:
+    """A chart of one score from 0 to 1: a bar with its interval for each row."""
+    room = WIDTH - LABEL - VALUE
+    height = ROW * len(rows) + 18
+    drawn = []
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x = LABEL + share * room
+        drawn.append(f'<line class="axis" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="{height - 16}" />')
+        drawn.append(f'<text class="quiet" x="{x:.1f}" y="{height - 3}" text-anchor="middle">{share:g}</text>')
+    for number, (name, value) in enumerate(rows.items()):
+        top, middle = number * ROW, number * ROW + ROW / 2
+        low, high = (LABEL + end * room for end in (value.low, value.high))
+        kind = "base" if name == base else "bar"
+        hint = f"{name}: {value.mean:.3f}, 95 % interval {value.low:.3f} to {value.high:.3f}, n={value.questions}"
+        drawn.append(
+            f"<g><title>{escape(hint)}</title>"
+            f'<text x="{LABEL - 8}" y="{middle + 4}" text-anchor="end">{escape(name)}</text>'
+            f'<rect class="{kind}" x="{LABEL}" y="{top + 5}" width="{value.mean * room:.1f}" height="{ROW - 10}" />'
+            f'<path class="whisker" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} '
+            f'{middle - 4}v8" />'
+            f'<text x="{WIDTH}" y="{middle + 4}" text-anchor="end">{value.mean:.3f}</text></g>'
+        )
+    return (
+        f'<figure><figcaption>{escape(title)}</figcaption><svg xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'aria-label="{escape(title)}" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
+        f"{''.join(drawn)}</svg></figure>"
+    )
+
+
+def _section(title: str, groups: Mapping[str, Group], base: str | None) -> str:
+    metrics = list(dict.fromkeys(metric for group in groups.values() for metric in group.scores))
+    charts = (
+        bars(metric, {name: group.scores[metric] for name, group in groups.items() if metric in group.scores}, base)
+        for metric in metrics
+    )
+    rows = (
+        [name, str(group.questions), *(_cell(group.scores.get(m)) for m in metrics)] for name, group in groups.items()
+    )
+    parts = [f"<h2>{escape(title)}</h2>", f'<div class="charts">{"".join(charts)}</div>']
+    parts.append(_table(["", "questions", *metrics], rows))
+    compared = {name: group for name, group in groups.items() if group.differences and base}
+    if compared:
+        parts.append(f"<p>Differences to {escape(base or '')}, question by question:</p>")
+        parts.append(
+            _table(
+                ["", *metrics],
+                ([name, *(_cell(group.differences.get(m), "+") for m in metrics)] for name, group in compared.items()),
+            )
+        )
+    return "".join(parts)
+
+
+def _cell(value: Interval | None, sign: str = "") -> str:
+    if value is None:
+        return ""
+    return f"{value.mean:{sign}.3f} ({value.low:{sign}.2f} to {value.high:{sign}.2f})"
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
