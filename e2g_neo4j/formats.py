@@ -32,6 +32,7 @@ _MARKDOWN: dict[str, Any] = {  # words without addresses, pictures and marks of 
     "escape_asterisks": False,
     "escape_underscores": False,
 }
+_DOCX: dict[str, Any] = _MARKDOWN | {"style_map": "p[style-name='Title'] => h1:fresh"}
 
 
 def load(path: Path, max_bytes: int) -> tuple[str, str | None, list[Section]]:
@@ -152,8 +153,10 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
                 declared = None
             made = HtmlConverter().convert_string(decode(data, path, declared), **_MARKDOWN)
         else:
-            converter = DocxConverter() if suffix == ".docx" else EpubConverter()  # type: ignore[no-untyped-call]
-            made = converter.convert(_unpacked(path, max_bytes), StreamInfo(extension=suffix), **_MARKDOWN)
+            docx = suffix == ".docx"
+            converter = DocxConverter() if docx else EpubConverter()  # type: ignore[no-untyped-call]
+            options = _DOCX if docx else _MARKDOWN
+            made = converter.convert(_unpacked(path, max_bytes), StreamInfo(extension=suffix), **options)
     # A page's title often carries the site's name, so that its first heading goes before it; a book's does not.
     title = _clean(made.title or "")
     heading = None if suffix == ".epub" else _headings(made.markdown)[0]
@@ -194,8 +197,9 @@ _NUMBER = (
     "|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 )
 _CHAPTER = re.compile(
-    r"^[ \t]*(?P<label>(?:Chapter|CHAPTER|Book|BOOK|Part|PART|Volume|VOLUME|Letter|LETTER)[ \t]+"
-    rf"(?i:{_NUMBER})(?:[ \t]*[.:\u2013\u2014-][^\n]{{0,80}}|[ \t]+[^a-z\n]{{2,80}})?|[IVXLC]+\.?)[ \t]*$",
+    r"^[ \t]*(?P<label>(?:Chapter|CHAPTER|CHAP\.|Book|BOOK|Part|PART|Volume|VOLUME|Letter|LETTER)[ \t]+"
+    rf"(?i:{_NUMBER})(?:[ \t]*[.:\u2013\u2014-][^\n]{{0,80}}|[ \t]+[^a-z\n]{{2,80}})?"
+    r"|[IVXLC]+(?:\.(?:[ \t]+[A-Z][^.\n]{1,60})?)?)[ \t]*$",
     re.M,
 )
 
@@ -217,7 +221,7 @@ def _headings(markdown: str) -> tuple[str | None, list[Section]]:
 
 
 def chapters(text: str) -> list[Section]:
-    """Lines such as "CHAPTER IV", "Chapter 1. Title" or "IX" between empty lines."""
+    """Lines such as "CHAPTER IV", "Chapter 1. Title", "IX" or "IX. Title" between empty lines."""
     sections = []
     for found in _CHAPTER.finditer(text):
         before = text[text.rfind("\n", 0, max(found.start() - 1, 0)) + 1 : found.start()]

@@ -153,9 +153,9 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
         source = str(path.resolve())
     except ReadingError:
         raise
-    except OSError as error:
-        raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
     except Exception as error:  # parsers of other people's formats raise whatever they stumble over
+        if isinstance(error, OSError) and error.strerror:
+            raise ReadingError(f"{shown(path)} cannot be read: {error.strerror}. Check the file.") from error
         what = " ".join(f"{type(error).__name__} {error}".split())[:200]
         raise ReadingError(
             f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
