@@ -1,0 +1,154 @@
+"""The evaluation on the sample library and a real Neo4j: by the library and by the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import get_args
+from uuid import uuid4
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from pydantic import SecretStr
+from typer.testing import CliRunner
+
+from e2g_neo4j import E2G
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.evaluate import evaluate_command
+from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.evaluation import Question, evaluate, read_questions
+from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("eval")
+QUESTIONS = LIBRARY.parent / "questions.jsonl"
+BOOK = "gannet-head-log.txt"
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection):
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=SecretStr(neo4j_connection.password.get_secret_value()),
+    )
+
+
+@pytest.fixture(scope="module")
+def e2g(settings):
+    with E2G(settings=settings) as e2g:
+        yield e2g
+
+
+@pytest.fixture(scope="module")
+def sample(e2g):
+    """A corpus of the sample library."""
+    corpus = f"eval-{uuid4().hex[:8]}"
+    e2g.index([LIBRARY], corpus=corpus)
+    return corpus
+
+
+def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):
+    questions = read_questions(QUESTIONS)
+    stages = []
+    found = evaluate(
+        e2g, questions, corpus=sample, modes=["e2g"], k=10, progress=lambda stage, done, total: stages.append(stage)
+    )
+    assert (found.questions, found.k, list(found.modes)) == (50, 10, ["e2g"])
+    assert stages == ["embedding"] * 50 + ["asking"] * 50
+    result = found.modes["e2g"]
+    assert {"R@2", "R@5", "R@10", "MRR", "evidence@5 chunks", "evidence@6k tokens"} <= set(result.overall.scores)
+    assert "R@25" not in result.overall.scores
+    assert {name: group.questions for name, group in result.by_type.items()} == {"multi": 26, "fact": 12, "global": 12}
+    assert sum(group.questions for group in result.by_route.values()) == 50
+    assert result.round_trips == 2
+    assert 0 < result.median_ms <= result.p95_ms
+
+    for question, outcome in list(zip(questions, result.outcomes, strict=True))[::6]:
+        evidence = e2g.retrieve(question.question, corpus=sample, k=10, mode="e2g")
+        names = list(dict.fromkeys(Path(passage.source).name for passage in evidence.passages))
+        gold = set(question.documents)
+        assert outcome.route == evidence.route
+        assert outcome.scores["R@5"] == len(gold & set(names[:5])) / len(gold)
+        ranks = [rank for rank, name in enumerate(names, 1) if name in gold]
+        assert outcome.scores["MRR"] == (1 / ranks[0] if ranks else 0)
+
+
+def test_a_budget_that_holds_everything_finds_the_quotes_of_what_was_retrieved(e2g, sample):
+    """The sample's documents are single chunks: 12000 tokens of ten of them hold every quote of those found."""
+    questions = [question for question in read_questions(QUESTIONS) if question.type == "multi"]
+    found = evaluate(e2g, questions, corpus=sample, modes=["e2g"], k=10)
+    for question, outcome in zip(questions, found.modes["e2g"].outcomes, strict=True):
+        passages = e2g.retrieve(question.question, corpus=sample, k=10, mode="e2g").passages
+        sources = {Path(passage.source).name for passage in passages}
+        quoted = [document in sources for document, _ in question.quotes]
+        assert outcome.scores["evidence@12k tokens"] == pytest.approx(sum(quoted) / len(quoted))
+        budgets = [outcome.scores[f"evidence@{budget} tokens"] for budget in ("2k", "6k", "12k")]
+        assert budgets == sorted(budgets)
+
+
+def test_statements_and_characters_in_a_corpus_for_each_book(e2g, sample):
+    text = (LIBRARY / BOOK).read_text(encoding="utf-8")
+    corpus = f"{sample}-{{book}}"
+    e2g.index([LIBRARY / BOOK], corpus=corpus.replace("{book}", BOOK.removesuffix(".txt")))
+    ringing = "Hester went down to the landing at half past nine"
+    start = text.index(ringing)
+    questions = [
+        Question("c", "Who rang the bell by hand?", book=BOOK, spans=((BOOK, start, start + len(ringing)),)),
+        Question("s", "What did Hester do?", book=BOOK, statements=("Hester was ringing the bell at the landing.",)),
+        Question("n", "What flew?", book=BOOK, statements=("Purple zeppelins circumnavigated Saturn.",)),
+    ]
+    outcomes = evaluate(e2g, questions, corpus=corpus, modes=["e2g"], k=5).modes["e2g"].outcomes
+    assert [outcome.scores["evidence@5 chunks"] for outcome in outcomes] == [1, 1, 0]
+
+
+def test_every_mode_is_compared_to_the_one_named(e2g, sample):
+    questions = read_questions(QUESTIONS)[:4]
+    modes = list(get_args(Mode))
+    found = evaluate(e2g, questions, corpus=sample, modes=modes, against="e2g")
+    assert list(found.modes) == modes
+    for mode, result in found.modes.items():
+        assert bool(result.overall.differences) == (mode != "e2g")
+        assert len(result.outcomes) == 4
+    json.dumps(asdict(found))
+
+
+def test_gold_of_another_corpus_is_an_error(e2g, sample):
+    with pytest.raises(NotFoundError, match=r"Question q wants the document 'no-such\.txt'"):
+        evaluate(e2g, [Question("q", "Who?", documents=("no-such.txt",))], corpus=sample, modes=["e2g"])
+    with pytest.raises(QueryError, match="no book"):
+        evaluate(e2g, [Question("q", "Who?", documents=("x",))], corpus="{book}", modes=["e2g"])
+
+
+@pytest.fixture
+def run(settings, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEO4J_URI", settings.neo4j_uri)
+    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
+    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
+    app = typer.Typer()
+    app.command()(evaluate_command)
+    return lambda *arguments: CliRunner().invoke(app, arguments)
+
+
+def test_the_command_prints_tables_and_writes_files(run, sample):
+    done = run(
+        str(QUESTIONS), "-c", sample, "--modes", "e2g", "-k", "5", "--limit", "8", "--json", "all.json",
+        "--html", "all.html",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    saved = json.loads(Path("all.json").read_text(encoding="utf-8"))
+    assert (saved["questions"], saved["k"], list(saved["modes"])) == (8, 5, ["e2g"])
+    assert len(saved["modes"]["e2g"]["outcomes"]) == 8
+    page = ElementTree.parse("all.html").getroot()
+    shown = "".join(page.itertext())
+    assert f"Retrieval from {sample}" in shown
+    mean = saved["modes"]["e2g"]["overall"]["scores"]["R@5"]["mean"]
+    assert f"{mean:.3f}" in shown
+
+
+def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):
+    done = run(str(QUESTIONS), "-c", sample, "--json", "no/such/folder.json")
+    assert "does not exist" in str(done.exception)
