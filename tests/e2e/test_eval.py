@@ -97,11 +97,22 @@ def test_statements_and_characters_in_a_corpus_for_each_book(e2g, sample):
     start = text.index(ringing)
     questions = [
         Question("c", "Who rang the bell by hand?", book=BOOK, spans=((BOOK, start, start + len(ringing)),)),
-        Question("s", "What did Hester do?", book=BOOK, statements=("Hester was ringing the bell at the landing.",)),
+        Question("s", "What did Hester do?", book=BOOK, statements=("Hester went to the landing.",)),
         Question("n", "What flew?", book=BOOK, statements=("Purple zeppelins circumnavigated Saturn.",)),
     ]
     outcomes = evaluate(e2g, questions, corpus=corpus, modes=["e2g"], k=5).modes["e2g"].outcomes
     assert [outcome.scores["evidence@5 chunks"] for outcome in outcomes] == [1, 1, 0]
+
+
+def test_passages_of_a_json_lines_file_are_known_by_their_ids(e2g, tmp_path):
+    corpus = f"eval-{uuid4().hex[:8]}"
+    texts = ["Ada Lovelace wrote to Charles Babbage.", "Grace Hopper met Howard Aiken.", "Rain fell on the town."]
+    file = tmp_path / "passages.jsonl"
+    file.write_text("\n".join(json.dumps({"id": n, "title": f"T{n}", "text": text}) for n, text in enumerate(texts)))
+    e2g.index([file], corpus=corpus)
+    question = Question("q", "Did Ada Lovelace know Charles Babbage?", documents=("0", "2"))
+    [outcome] = evaluate(e2g, [question], corpus=corpus, modes=["e2g"], k=2).modes["e2g"].outcomes
+    assert (outcome.route, outcome.scores) == ("local", {"R@2": 0.5, "MRR": 1})
 
 
 def test_every_mode_is_compared_to_the_one_named(e2g, sample):
