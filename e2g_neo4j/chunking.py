@@ -1,13 +1,16 @@
-"""Windows of a document, cut between tokens (E²GraphRAG, arXiv 2505.24226: 1200 tokens, overlap 100)."""
+"""Windows of a document, cut between words (E²GraphRAG, arXiv 2505.24226: 1200 tokens, overlap 100)."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from typing import Literal, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
+import regex  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.model import Chunk, Section, SourceDocument
@@ -15,19 +18,21 @@ from e2g_neo4j.model import Chunk, Section, SourceDocument
 TokenSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Where each token of a text begins and ends, in characters; special tokens are left out."""
 
-BLOCK = 200_000
+BLOCK = 16_384
 """Characters that are tokenised at once."""
 
-_SPACE = re.compile(r"\s")
+LONGEST_TOKEN = 256
+"""Characters. Some tokenizers make one unknown token of a word of any length; such a one counts as several."""
 
 
 def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200, overlap: int = 100) -> list[Chunk]:
-    """Cut a document into windows of at most `size` tokens, of which neighbours share `overlap`.
+    """Cut a document into windows of at most `size` tokens, of which neighbours share exactly `overlap`.
 
-    A chunk's text is the exact slice of the document's, from its first token to its last. A window begins with a word:
-    where a boundary would fall inside of one, it moves back to the word's beginning, so that a chunk may share a few
-    tokens more with the one before, unless a single word fills half a window. A document of at most `size` tokens
-    is one chunk. The id depends on document and text alone, so that a chunk that does not change keeps it.
+    A chunk's text is the exact slice of the document's, without white space at its ends; together the chunks hold
+    every other character. A window begins and ends between words, and is some tokens shorter than `size` for that.
+    Where no word ends in the last quarter of it (an endless word, Chinese), it ends between two graphemes, and
+    failing that (bytes of emoji that no such overlap fits) between two tokens. A document of at most `size` tokens is one chunk. The id depends on the document
+    and the chunk's text alone, so that a chunk that does not change keeps it.
 
     Raises ConfigurationError unless 0 <= overlap < size.
     """
@@ -35,11 +40,11 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
         raise ConfigurationError(
             f"Chunks of {size} tokens cannot share {overlap}: set E2G_CHUNK_OVERLAP below E2G_CHUNK_TOKENS."
         )
-    spans = _spans(document.text, token_spans)
+    pages = [section for section in document.sections if section.kind == "page"]
+    headings = [section for section in document.sections if section.kind == "heading"]
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for first, last in _windows(document.text, spans, size, overlap):
-        start, end = spans[first][0], spans[last - 1][1]
+    for start, end, tokens in _windows(document.text, token_spans, size, overlap):
         text = document.text[start:end]
         chunks.append(
             Chunk(
@@ -48,51 +53,81 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
                 text=text,
                 start=start,
                 end=end,
-                tokens=last - first,
-                page=_page(document.sections, start, end),
-                heading=_heading(document.sections, start, end),
+                tokens=tokens,
+                page=_page(pages, start, end),
+                heading=_heading(headings, start, end),
             )
         )
     return chunks
 
 
-def _spans(text: str, token_spans: TokenSpans) -> list[tuple[int, int]]:
-    """The tokens of a text of any length, which is tokenised in blocks that end at white space."""
-    spans: list[tuple[int, int]] = []
+def _windows(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterator[tuple[int, int, int]]:
+    """Start, end and number of tokens of each window; those that add nothing but white space are left out."""
+    starts = _token_starts(text, token_spans)
+    first = covered = 0
+    while True:
+        last = _cut(text, starts, first, size, overlap)
+        # What a tokenizer drops, such as accents, belongs to the token before it.
+        start = int(starts[first]) if first else 0
+        end = int(starts[last]) if last < len(starts) else len(text)
+        window = text[start:end]
+        end = start + len(window.rstrip())
+        start += len(window) - len(window.lstrip())
+        if covered < end and start < end:
+            yield start, end, last - first
+            covered = end
+        if last == len(starts):
+            return
+        first = last - overlap
+
+
+def _cut(text: str, starts: NDArray[np.int64], first: int, size: int, overlap: int) -> int:
+    """The token before which the window ends that begins with token `first`.
+
+    The next window begins `overlap` tokens earlier, so that both places have to be good ones to cut at.
+    """
+    furthest = first + size
+    if furthest >= len(starts):
+        return len(starts)
+    lowest = furthest - (size - overlap) // 4
+    for good in (_begins_word, _begins_grapheme):
+        for last in range(furthest, lowest - 1, -1):
+            if good(text, int(starts[last])) and good(text, int(starts[last - overlap])):
+                return last
+    return furthest
+
+
+def _begins_word(text: str, place: int) -> bool:
+    return place == 0 or text[place - 1].isspace() or text[place].isspace()
+
+
+def _begins_grapheme(text: str, place: int) -> bool:
+    """Whether no combining mark, joined emoji or the like is torn apart here."""
+    before = max(0, place - 64)
+    return any(found.start() == place - before for found in regex.finditer(r"\X", text[before : place + 1]))
+
+
+def _token_starts(text: str, token_spans: TokenSpans) -> NDArray[np.int64]:
+    """Where each token begins, in ascending order. Tokenised in blocks, so that a long text takes little memory."""
+    found: list[NDArray[np.int64]] = []
     for start, end in _blocks(text):
-        spans += [(start + first, start + last) for first, last in token_spans(text[start:end]) if first < last]
-    return spans
+        places = [place for first, last in token_spans(text[start:end]) for place in range(first, last, LONGEST_TOKEN)]
+        found.append(np.maximum.accumulate(np.array(places, dtype=np.int64)) + start)
+    return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Blocks that begin with white space, or anywhere in a text that has none."""
     start = 0
     while start < len(text):
-        space = _SPACE.search(text, start + BLOCK)
-        end = space.start() if space else len(text)
+        end = start + BLOCK
+        if end < len(text):
+            space = max(text.rfind(sign, start + 1, end) for sign in " \n")
+            end = space if space > 0 else end
+        else:
+            end = len(text)
         yield start, end
         start = end
-
-
-def _windows(text: str, spans: Sequence[tuple[int, int]], size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """First token and last plus one of each window."""
-    first = 0
-    while first < len(spans):
-        last = min(first + size, len(spans))
-        if last < len(spans):
-            last = _word_border(text, spans, last, lowest=first + max(size // 2, overlap) + 1)
-        yield first, last
-        if last == len(spans):
-            return
-        first = _word_border(text, spans, last - overlap, lowest=max(first + 1, last - overlap - size // 4))
-
-
-def _word_border(text: str, spans: Sequence[tuple[int, int]], token: int, *, lowest: int) -> int:
-    """The token at or before `token` that begins a word; `token` itself where none does down to `lowest`."""
-    for border in range(token, lowest - 1, -1):
-        before, after = spans[border - 1][1], spans[border][0]
-        if before < after or not (text[before - 1].isalnum() and text[after].isalnum()):
-            return border
-    return token
 
 
 def _identity(document: str, text: str, seen: Counter[str]) -> str:
@@ -102,21 +137,20 @@ def _identity(document: str, text: str, seen: Counter[str]) -> str:
     return f"{document}-{digest}{repeat}"
 
 
-def _page(sections: Sequence[Section], start: int, end: int) -> str | None:
+def _page(pages: Sequence[Section], start: int, end: int) -> str | None:
     """ "3", or "3-4" where the chunk goes on to the next page."""
-    first, last = _section(sections, "page", start), _section(sections, "page", end - 1)
+    first, last = _last_before(pages, start), _last_before(pages, end - 1)
     if first is None or last is None or first == last:
         return first or last
     return f"{first}-{last}"
 
 
-def _heading(sections: Sequence[Section], start: int, end: int) -> str | None:
+def _heading(headings: Sequence[Section], start: int, end: int) -> str | None:
     """The heading that the chunk stands under, or else the first inside of it."""
-    above = _section(sections, "heading", start)
-    return above or next((s.label for s in sections if s.kind == "heading" and start < s.start < end), None)
+    inside = headings[0].label if headings and headings[0].start < end else None
+    return _last_before(headings, start) or inside
 
 
-def _section(sections: Sequence[Section], kind: Literal["page", "heading"], place: int) -> str | None:
-    of_kind = [section for section in sections if section.kind == kind]
-    at = bisect_right(of_kind, place, key=lambda section: section.start)
-    return of_kind[at - 1].label if at else None
+def _last_before(sections: Sequence[Section], place: int) -> str | None:
+    at = bisect_right(sections, place, key=lambda section: section.start)
+    return sections[at - 1].label if at else None

@@ -3,130 +3,232 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from e2g_neo4j import chunking
-from e2g_neo4j.chunking import chunk
+from e2g_neo4j.chunking import BLOCK, LONGEST_TOKEN, TokenSpans, chunk
 from e2g_neo4j.embedding import load_embedder
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.model import Section, SourceDocument
+from e2g_neo4j.model import Chunk, Section, SourceDocument
 
 BOOKS = Path(__file__).parents[3] / "shared" / "books"
-WORDS = st.lists(
-    st.text(st.characters(codec="utf-8", exclude_characters=" \n"), min_size=1, max_size=12), min_size=1, max_size=120
-).map(" ".join)
+Spans = list[tuple[int, int]]
 
 
 def document(text: str, *sections: Section) -> SourceDocument:
     return SourceDocument("doc", "c", "Title", "/source", text, "sha", sections)
 
 
-def words(text: str) -> list[tuple[int, int]]:
+# --- tokenizers of the shapes that there are ---------------------------------------------------------
+
+
+def words(text: str) -> Spans:
     return [found.span() for found in re.finditer(r"\S+", text)]
 
 
-def pieces(text: str) -> list[tuple[int, int]]:
-    """Tokens of two characters, as word pieces are: several to a word."""
+def pieces(text: str) -> Spans:
+    """Two characters each, as word pieces are: several to a word."""
     return [found.span() for found in re.finditer(r"\S{1,2}", text)]
 
 
+def spaced(text: str) -> Spans:
+    """White space belongs to the token after it, or is one of its own."""
+    return [found.span() for found in re.finditer(r"\s?\S{1,3}|\s", text)]
+
+
+def octets(text: str) -> Spans:
+    """Bytes: a character of three has three tokens with the same span."""
+    return [(i, i + 1) for i, sign in enumerate(text) for _ in sign.encode()]
+
+
+def unaccented(text: str) -> Spans:
+    """Drops combining marks and control characters, as uncased BERT does."""
+    kept = [(i, i + 1) for i, sign in enumerate(text) if unicodedata.category(sign) not in ("Mn", "Cc", "Cf")]
+    return [span for span in kept if not text[span[0]].isspace()]
+
+
 @cache
-def real_spans():
+def bundled() -> TokenSpans:
     return load_embedder().token_spans
 
 
-@pytest.mark.parametrize("spans", [words, pieces])
-@given(text=WORDS, size=st.integers(2, 40), overlap=st.integers(0, 20))
-def test_chunks_are_exact_slices_that_cover_every_token(spans, text, size, overlap):
-    overlap = min(overlap, size // 2)
-    chunks = chunk(document(text), spans, size=size, overlap=overlap)
-    tokens = spans(text)
-    covered = set()
-    for number, one in enumerate(chunks):
-        assert one.index == number
-        assert one.text == text[one.start : one.end]
-        assert one.tokens == sum(one.start <= start and end <= one.end for start, end in tokens) <= size
-        covered |= {span for span in tokens if one.start <= span[0] and span[1] <= one.end}
-    assert covered == set(tokens)
+def real(text: str) -> Spans:
+    return list(bundled()(text))
+
+
+TOKENIZERS = [words, pieces, spaced, octets, unaccented, real]
+ODD = [
+    "e\u0301",
+    "👩\u200d👩\u200d👧",
+    "🇫🇷🇩🇪",
+    "\r\n",
+    "\n\n\n",
+    "\u3000",
+    "漢字",
+    "ﬁ",
+    "\u200b",
+    "\x1b",
+    "Z\u0335\u0336\u0337",
+    "한국",
+]
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(ODD),
+        st.sampled_from(["the", "unbelievableness", "don't", "--", "E²GraphRAG,", "of"]),
+        st.text(st.characters(codec="utf-8"), max_size=6),
+    ).flatmap(lambda part: st.sampled_from([part, part + " ", part + "\n"])),
+    max_size=120,
+).map("".join)
+SIZES = st.tuples(st.integers(1, 40), st.integers(0, 39)).filter(lambda pair: pair[1] < pair[0])
+
+
+def check(text: str, chunks: list[Chunk], size: int) -> None:
+    """What holds whatever the tokenizer."""
+    assert [one.index for one in chunks] == list(range(len(chunks)))
     assert len({one.id for one in chunks}) == len(chunks)
-    for before, after in zip(chunks, chunks[1:], strict=False):
-        assert before.start < after.start
+    uncovered = set(range(len(text)))
+    for one in chunks:
+        assert one.text == text[one.start : one.end] == one.text.strip() != ""
+        assert one.tokens <= size
+        uncovered -= set(range(one.start, one.end))
+    assert not "".join(text[i] for i in uncovered).strip()
+    for before, after in pairwise(chunks):
+        assert before.start <= after.start
         assert before.end < after.end
 
 
-@given(count=st.integers(1, 300), size=st.integers(2, 60), overlap=st.integers(0, 59))
-def test_neighbours_share_exactly_the_overlap_where_tokens_are_words(count, size, overlap):
-    if overlap >= size:
-        return
+@pytest.mark.parametrize("tokens", TOKENIZERS)
+@given(text=TEXTS, sizes=SIZES)
+@example(text="", sizes=(8, 2))
+@example(text=" \r\n ", sizes=(8, 2))
+@example(text="\u200b\u200b", sizes=(8, 2))
+@example(text="cafe\u0301 re\u0301", sizes=(40, 0))
+def test_chunks_are_exact_slices_that_cover_the_text(
+    tokens: Callable[[str], Spans], text: str, sizes: tuple[int, int]
+) -> None:
+    size, overlap = sizes
+    chunks = chunk(document(text), tokens, size=size, overlap=overlap)
+    check(text, chunks, size)
+    if len(tokens(text)) <= size:
+        assert len(chunks) == bool(text.strip())
+
+
+@pytest.mark.parametrize("tokens", [words, pieces, unaccented, real])
+@given(text=TEXTS, sizes=SIZES)
+def test_neighbours_share_exactly_the_overlap(
+    tokens: Callable[[str], Spans], text: str, sizes: tuple[int, int]
+) -> None:
+    size, overlap = sizes
+    starts = np.array([first for first, _ in tokens(text)], dtype=np.int64)
+    chunks = chunk(document(text), tokens, size=size, overlap=overlap)
+
+    def count(start: int, end: int) -> int:
+        return int(((starts >= start) & (starts < end)).sum())
+
+    for number, one in enumerate(chunks):
+        assert count(0 if number == 0 else one.start, one.end) == one.tokens
+    for before, after in pairwise(chunks):
+        assert count(after.start, before.end) == overlap
+
+
+@given(count=st.integers(1, 300), sizes=SIZES)
+def test_windows_are_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
+    size, overlap = sizes
     text = " ".join(f"w{number}" for number in range(count))
     chunks = chunk(document(text), words, size=size, overlap=overlap)
-    for before, after in zip(chunks, chunks[1:], strict=False):
-        assert len(words(text[after.start : before.end])) == overlap
+    assert [one.tokens for one in chunks[:-1]] == [size] * (len(chunks) - 1)
     assert len(chunks) == max(1, -(-(count - overlap) // (size - overlap)))
 
 
-def test_a_window_begins_with_a_word():
-    text = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
-    for one in chunk(document(text), pieces, size=7, overlap=3):
-        assert one.start == 0 or text[one.start - 1] == " "
+@given(st.lists(st.text("abcdefgh'é-", min_size=1, max_size=8), min_size=1, max_size=200))
+def test_windows_begin_and_end_between_words(parts: list[str]) -> None:
+    """A word has at most four pieces here and the slack is a quarter of fifty-two, so that there is always a place."""
+    text = " ".join(parts)
+    whole = set(words(text))
+    for one in chunk(document(text), pieces, size=60, overlap=8):
+        borders = words(one.text)
+        assert {(one.start + first, one.start + last) for first, last in borders} <= whole
 
 
-def test_a_single_endless_word_is_cut_all_the_same():
-    chunks = chunk(document("x" * 500), pieces, size=20, overlap=5)
-    assert [one.tokens for one in chunks[:3]] == [20, 20, 20]
-    assert chunks[-1].end == 500
+@pytest.mark.parametrize("grapheme", ["e\u0301", "👩\u200d👩\u200d👧", "👍🏽", "नि", "각"])
+def test_no_grapheme_is_torn_apart_in_an_endless_word(grapheme: str) -> None:
+    text = unicodedata.normalize("NFD", grapheme) * 300
+    width = len(text) // 300
+    chunks = chunk(document(text), octets, size=400, overlap=72)
+    assert len(chunks) > 2
+    assert all(one.start % width == 0 and one.end % width == 0 for one in chunks)
+    check(text, chunks, 400)
 
 
-def test_repeated_text_gets_ids_of_its_own_and_a_change_elsewhere_leaves_ids_alone():
-    lines = ["same words here", "other words there", "same words here"]
-    first = chunk(document(" ".join(lines)), words, size=3, overlap=0)
-    assert first[0].id != first[2].id
+def test_an_endless_word_that_is_one_unknown_token_is_cut_all_the_same() -> None:
+    text = "x" * (3 * BLOCK)
+    chunks = chunk(document(text), words, size=20, overlap=5)
+    assert max(len(one.text) for one in chunks) <= 20 * LONGEST_TOKEN
+    check(text, chunks, 20)
+
+
+def test_repeated_text_gets_ids_of_its_own_and_a_change_elsewhere_leaves_ids_alone() -> None:
+    first = chunk(document("same words here other words there same words here"), words, size=3, overlap=0)
+    assert first[0].id.startswith("doc-")
+    assert re.fullmatch(r"doc-[0-9a-f]{12}", first[0].id)
     assert first[2].id == first[0].id + "-2"
-    changed = chunk(
-        document(" ".join(["same words here", "brand new words", "same words here"])), words, size=3, overlap=0
-    )
+    changed = chunk(document("same words here brand new words same words here"), words, size=3, overlap=0)
     assert [a.id == b.id for a, b in zip(first, changed, strict=True)] == [True, False, True]
 
 
-def test_pages_and_headings():
+def test_pages_and_headings() -> None:
     text = "one two three four five six"
-    sections = (Section("page", "1", 0), Section("page", "2", 8), Section("heading", "Intro", 4))
+    sections = (Section("page", "1", 0), Section("heading", "Intro", 4), Section("page", "2", 8))
     first, second = chunk(document(text, *sections), words, size=3, overlap=0)
     assert (first.page, first.heading) == ("1-2", "Intro")
     assert (second.page, second.heading) == ("2", "Intro")
 
 
-def test_a_text_longer_than_a_block_has_the_tokens_of_the_whole(monkeypatch):
+def test_a_heading_after_the_chunk_is_not_its_own() -> None:
+    text = "one two three four five six"
+    first, second = chunk(document(text, Section("heading", "Late", 14)), words, size=3, overlap=0)
+    assert (first.page, first.heading) == (None, None)
+    assert (second.page, second.heading) == (None, "Late")
+
+
+@given(text=st.text("ab \n\t", max_size=400), block=st.integers(1, 60))
+def test_blocks_are_the_text(text: str, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunking, "BLOCK", block)
+        blocks = list(chunking._blocks(text))
+    assert "".join(text[start:end] for start, end in blocks) == text
+    assert all(0 < end - start <= block for start, end in blocks)
+
+
+def test_a_text_of_many_blocks_has_the_tokens_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunking, "BLOCK", 50)
     text = " ".join(f"word{number}" for number in range(400))
-    assert chunking._spans(text, words) == words(text)
+    assert chunking._token_starts(text, words).tolist() == [start for start, _ in words(text)]
 
 
-def test_an_overlap_as_large_as_the_chunk_is_refused():
+@pytest.mark.parametrize(("size", "overlap"), [(10, 10), (10, 11), (10, -1), (0, 0)])
+def test_an_overlap_that_does_not_fit_is_refused(size: int, overlap: int) -> None:
     with pytest.raises(ConfigurationError, match="E2G_CHUNK_OVERLAP"):
-        chunk(document("a b c"), words, size=10, overlap=10)
-
-
-@given(text=st.text(st.characters(codec="utf-8"), min_size=1, max_size=300))
-def test_any_text_with_the_real_tokenizer(text):
-    for one in chunk(document(text), real_spans(), size=16, overlap=4):
-        assert one.text == text[one.start : one.end]
-        assert one.tokens <= 16
+        chunk(document("a b c"), words, size=size, overlap=overlap)
 
 
 @pytest.mark.needs_data
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside this checkout")
-def test_a_whole_novel():
+def test_a_whole_novel() -> None:
     text = (BOOKS / "345_dracula.txt").read_text(encoding="utf-8")
-    chunks = chunk(document(text), real_spans())
-    assert all(one.text == text[one.start : one.end] for one in chunks)
-    assert all(one.tokens <= 1200 for one in chunks)
-    assert chunks[0].text.startswith(text.lstrip()[:20])
-    assert chunks[-1].text.endswith(text.rstrip()[-20:])
-    shared = [len(real_spans()(text[b.start : a.end])) for a, b in zip(chunks, chunks[1:], strict=False)]
-    assert all(95 <= number <= 110 for number in shared)
+    chunks = chunk(document(text), real)
+    assert len(chunks) > 150
+    check(text, chunks, 1200)
+    assert all(one.tokens > 1150 for one in chunks[:-1])
+    # Cut between words, a slice has the same tokens by itself.
+    assert [len(real(one.text)) for one in chunks] == [one.tokens for one in chunks]
+    assert {len(real(text[after.start : before.end])) for before, after in pairwise(chunks)} == {100}
