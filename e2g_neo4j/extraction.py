@@ -14,10 +14,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import spacy
 from loky import Future, get_reusable_executor
+from spacy.about import __version__ as installed_spacy
 from spacy.language import Language
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
 
 from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.model import Extraction, Sentence
@@ -25,22 +28,76 @@ from e2g_neo4j.model import Extraction, Sentence
 BUNDLED = Path(__file__).parent / "pipelines" / "en_e2g_sm"
 
 _NEEDED = frozenset(
-    ["tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler", "lemmatizer", "trainable_lemmatizer", "parser", "senter", "sentencizer", "ner", "entity_ruler", "span_ruler"]
+    [
+        "tok2vec",
+        "transformer",
+        "tagger",
+        "morphologizer",
+        "attribute_ruler",
+        "lemmatizer",
+        "trainable_lemmatizer",
+        "parser",
+        "senter",
+        "sentencizer",
+        "ner",
+        "entity_ruler",
+        "span_ruler",
+    ]
 )
 _VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
 _CALENDAR = frozenset(
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"]
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "mon",
+        "tue",
+        "tues",
+        "wed",
+        "thu",
+        "thur",
+        "thurs",
+        "fri",
+        "sat",
+        "sun",
+    ]
 )
 
-_DETERMINERS = re.compile(
-    r"(?:(?:the|an|a(?!\.)|this|that|these|those|my|your|his|her|its|our|their|thy)\s+)+(?=\S)"
-)
+_DETERMINERS = re.compile(r"(?:(?:the|an|a(?!\.)|this|that|these|those|my|your|his|her|its|our|their|thy)\s+)+(?=\S)")
 _POSSESSIVE = re.compile(r"(?:'s|(?<=s)')$")
 _INITIALS = re.compile(r"\b([^\W\d_])\.?\s*(?=[^\W\d_]\b)")
 _FULL_STOPS = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"})
 _SIGNS = str.maketrans(
-    dict.fromkeys("‘’‚‛ʼ`´′", "'") | dict.fromkeys("“”„‟«»″\"", " ") | dict.fromkeys("-‐‑‒–—―−\u00ad_", " ")
+    dict.fromkeys("‘’‚‛ʼ`´′", "'") | dict.fromkeys('“”„‟«»″"', " ") | dict.fromkeys("-‐‑‒–—―−\u00ad_", " ")
 )
 _EDGES = " \t\n.,;:!?'()[]{}<>*/\\|~=…·•"
 
@@ -69,10 +126,10 @@ def load_pipeline(name: str | None = None) -> Language:
             f"There is no spaCy pipeline {source!r}. Install it, or unset E2G_SPACY_MODEL to use the bundled one."
         ) from error
     wanted = str(meta.get("spacy_version", ""))
-    if spacy.util.is_compatible_version(spacy.__version__, wanted) is False:
+    if spacy.util.is_compatible_version(installed_spacy, wanted) is False:
         raise PipelineError(
-            f"The spaCy pipeline {source!r} wants spaCy {wanted}, and {spacy.__version__} is installed. "
-            f"Install a spaCy in that range, or a pipeline made for {spacy.__version__}."
+            f"The spaCy pipeline {source!r} wants spaCy {wanted}, and {installed_spacy} is installed. "
+            f"Install a spaCy in that range, or a pipeline made for {installed_spacy}."
         )
     components = [*meta.get("components", meta.get("pipeline", [])), *meta.get("disabled", [])]
     unwanted = {component for component in components if component not in _NEEDED}
@@ -84,13 +141,29 @@ def load_pipeline(name: str | None = None) -> Language:
         nlp = spacy.load(source, exclude=sorted(unwanted))
     except Exception as error:
         raise PipelineError(
-            f"The spaCy pipeline {source!r} cannot be loaded by spaCy {spacy.__version__}: {error}"
+            f"The spaCy pipeline {source!r} cannot be loaded by spaCy {installed_spacy}: {error}"
         ) from error
     if "senter" in nlp.disabled:
         nlp.enable_pipe("senter")
     if not {"senter", "parser", "sentencizer"} & set(nlp.pipe_names):
         nlp.add_pipe("sentencizer", first=True)
+    _use_numpy_products(nlp)
     return nlp
+
+
+class _NumpyProducts(NumpyOps):  # type: ignore[misc]
+    """Matrix products by numpy's BLAS, which knows more processors than the one that spaCy brings along."""
+
+    def gemm(self, x: Any, y: Any, out: Any = None, trans1: bool = False, trans2: bool = False) -> Any:
+        return np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
+
+
+def _use_numpy_products(nlp: Language) -> None:
+    ops = _NumpyProducts()
+    models = [getattr(component, "model", None) for _, component in nlp.pipeline]
+    for node in chain.from_iterable(model.walk() for model in models if isinstance(model, Model)):
+        if type(node.ops) is NumpyOps:
+            node.ops = ops
 
 
 def _meta(source: str) -> dict[str, Any]:
@@ -184,13 +257,9 @@ def _common_nouns(doc: Doc) -> Iterator[tuple[int, str]]:
             continue
         if token.is_stop or token.like_num or not any(map(str.isalpha, token.text)):
             continue
-        key = entity_key(_lemma(token))
+        key = entity_key(token.lemma_ or token.text)
         if _is_name(key):
             yield token.i, key
-
-
-def _lemma(token: Token) -> str:
-    return token.lemma_ or token.text
 
 
 def _is_name(key: str) -> bool:
@@ -235,7 +304,8 @@ def extract_all(nlp: Language, texts: Iterable[str], workers: int = 1) -> Iterat
         for doc in nlp.pipe(chain.from_iterable(chain(first, batches)), batch_size=_BATCH):
             yield extract(doc)
         return
-    pool = get_reusable_executor(max_workers=workers, timeout=60)
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    pool = get_reusable_executor(max_workers=workers, timeout=60, env=one_thread)
     pending: deque[Future] = deque()
     for batch in chain(first, batches):
         pending.append(pool.submit(_extract_batch, str(nlp.path), batch))

@@ -1,0 +1,92 @@
+"""Makes the bundled pipeline: `python -m training.train [--data DIR] [--books DIR] [--out DIR]`.
+
+1. The tokenizer and the lexicon, which the embedding reads, make a base pipeline.
+2. The treebanks, LitBank and templates become the first training documents, and a first model learns them.
+3. It names the people and places of the novels; with those as more documents, the final model is trained.
+4. The lemmatizer is added, all is written as one folder, and scored on the test files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import spacy
+from spacy.cli.train import train
+
+from training import ops
+from training.assemble import assemble, measure_size
+from training.corpus import build, read_documents_of, write
+from training.lexicon import add_lexicon
+from training.passages import vary
+from training.score import DATA, score
+from training.silver import silver_passages
+from training.tokens import blank_pipeline
+
+HERE = Path(__file__).parent
+BUILD = HERE / "build"
+PIPELINE = HERE.parent / "e2g_neo4j" / "pipelines" / "en_e2g_sm"
+SEED = 7
+TEACHER_STEPS, STUDENT_STEPS = 4000, 9000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA, help="treebanks and LitBank")
+    parser.add_argument("--books", type=Path, default=DATA.parent / "books", help="novels, plain text")
+    parser.add_argument("--out", type=Path, default=PIPELINE)
+    options = parser.parse_args()
+    started = time.perf_counter()
+    ops.use_numpy_products()
+
+    shutil.rmtree(BUILD, ignore_errors=True)
+    BUILD.mkdir()
+    base = blank_pipeline()
+    add_lexicon(base)
+    base.to_disk(BUILD / "base")
+
+    tagged = build(base, options.data, options.books, BUILD, SEED)
+    fit("teacher", TEACHER_STEPS, BUILD / "train.spacy")
+
+    teacher = spacy.load(BUILD / "teacher" / "model-best", exclude=["tagger"])
+    random = Random(SEED)
+    silver = [vary(p, random, recased=0.35, wrapped=0.1) for p in silver_passages(teacher, options.books)]
+    gold = read_documents_of(base, BUILD / "train.spacy")
+    write(base, silver, BUILD / "student.spacy", more=gold, shuffled_by=random)
+    fit("student", STUDENT_STEPS, BUILD / "student.spacy")
+
+    nlp = assemble(BUILD / "student" / "model-best", tagged, options.out)
+    performance = score(nlp, options.data, "test")
+    write_performance(options.out, performance)
+    minutes = (time.perf_counter() - started) / 60
+    print(json.dumps(performance, indent=1))
+    print(f"{options.out}: {measure_size(options.out) / 1e6:.1f} MB, {minutes:.0f} minutes")
+
+
+def fit(name: str, steps: int, documents: Path) -> None:
+    """Trains `joint.cfg` on the documents; the best model by the dev set is in build/NAME/model-best."""
+    overrides: dict[str, Any] = {
+        "paths.train": str(documents),
+        "paths.dev": str(BUILD / "dev.spacy"),
+        "paths.base": str(BUILD / "base"),
+        "system.seed": SEED,
+        "training.max_steps": steps,
+        "training.optimizer.learn_rate.total_steps": steps,
+    }
+    train(HERE / "joint.cfg", BUILD / name, overrides=overrides)
+
+
+def write_performance(folder: Path, performance: dict[str, Any]) -> None:
+    path = folder / "meta.json"
+    meta = json.loads(path.read_text(encoding="utf-8"))
+    rounded = {source: {k: round(v, 4) for k, v in row.items()} for source, row in performance.items()}
+    path.write_text(json.dumps(meta | {"performance": rounded}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
