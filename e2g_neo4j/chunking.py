@@ -31,8 +31,9 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
     A chunk's text is the exact slice of the document's, without white space at its ends; together the chunks hold
     every other character. A window begins and ends between words, and is some tokens shorter than `size` for that.
     Where no word ends in the last quarter of it (an endless word, Chinese), it ends between two graphemes, and
-    failing that (bytes of emoji that no such overlap fits) between two tokens. A document of at most `size` tokens is one chunk. The id depends on the document
-    and the chunk's text alone, so that a chunk that does not change keeps it.
+    failing that (emoji as bytes, which the overlap does not divide) between two tokens. A document of at most `size`
+    tokens is one chunk. The id depends on the document and the chunk's text alone, so that a chunk that does not
+    change keeps it.
 
     Raises ConfigurationError unless 0 <= overlap < size.
     """

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from e2g_neo4j import chunking
-from e2g_neo4j.chunking import BLOCK, LONGEST_TOKEN, TokenSpans, chunk
-from e2g_neo4j.embedding import load_embedder
+from e2g_neo4j.chunking import BLOCK, LONGEST_TOKEN, chunk
+from e2g_neo4j.embedding import bundled_folder, spans_of
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.model import Chunk, Section, SourceDocument
 
@@ -57,12 +58,15 @@ def unaccented(text: str) -> Spans:
 
 
 @cache
-def bundled() -> TokenSpans:
-    return load_embedder().token_spans
+def bundled() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(Path(bundled_folder()) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def real(text: str) -> Spans:
-    return list(bundled()(text))
+    return spans_of(bundled(), text)
 
 
 TOKENIZERS = [words, pieces, spaced, octets, unaccented, real]
