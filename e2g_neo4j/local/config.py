@@ -49,6 +49,8 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         # A quarter of a gigabyte for each database would be set aside before there is any data.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 files",
+        # Ten seconds of every stop would be spent waiting for late requests.
+        "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "100ms",
     }
     conf.mkdir(exist_ok=True)
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
