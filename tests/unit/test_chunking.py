@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -133,6 +133,7 @@ def test_neighbours_share_exactly_the_overlap(
 ) -> None:
     size, overlap = sizes
     starts = np.array([first for first, _ in tokens(text)], dtype=np.int64)
+    assume(len(set(starts.tolist())) == len(starts))  # a syllable of several tokens has one place to cut at
     chunks = chunk(document(text), tokens, size=size, overlap=overlap)
 
     def count(start: int, end: int) -> int:
