@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import codecs
 import io
-import logging
 import re
 import shlex
 import warnings
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -97,37 +95,27 @@ def _binary(head: bytes) -> bool:
 
 
 def _pdf(path: Path, max_bytes: int) -> tuple[str, list[Section]]:
-    from pdfminer.high_level import extract_pages
-    from pdfminer.layout import LAParams, LTContainer, LTTextContainer
-    from pdfminer.pdfdocument import PDFPasswordIncorrect
+    from e2g_neo4j.formats_pdf import PDFPasswordIncorrect, pages
 
-    def boxes(item: Any) -> Iterator[str]:
-        if isinstance(item, LTTextContainer):
-            yield item.get_text()
-        elif isinstance(item, LTContainer):
-            for inner in item:
-                yield from boxes(inner)
-
-    logging.getLogger("pdfminer").setLevel(logging.CRITICAL)  # it warns about every odd object
-    pages: list[str] = []
+    parts: list[str] = []
     sections: list[Section] = []
     length = size = 0
     try:
-        for number, layout in enumerate(extract_pages(path, laparams=LAParams(all_texts=True)), 1):
-            page = _clean(_UNMAPPED.sub("", "\n".join(boxes(layout))).translate(_LIGATURES))
+        for number, raw in enumerate(pages(path), 1):
+            page = _clean(_UNMAPPED.sub("", raw).translate(_LIGATURES))
             if page:
                 sections.append(Section("page", str(number), length))
-                pages.append(page + "\n\n")
-                length += len(pages[-1])
-                size += len(pages[-1].encode())
+                parts.append(page + "\n\n")
+                length += len(parts[-1])
+                size += len(parts[-1].encode())
                 within(size, max_bytes, shown(path))
     except PDFPasswordIncorrect as error:
         raise ReadingError(
             f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that."
         ) from error
-    if not pages:
+    if not parts:
         raise ReadingError(f"{shown(path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf).")
-    text = "".join(pages)
+    text = "".join(parts)
     return text, sorted(sections + chapters(text), key=lambda section: section.start)
 
 

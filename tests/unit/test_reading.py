@@ -419,6 +419,12 @@ def test_a_broken_pdf_is_called_so(tmp_path: Path) -> None:
     refused(written(tmp_path / "half.pdf", whole[: len(whole) // 3]), "PDF")
 
 
+@pytest.mark.timeout(60)
+def test_a_pdf_whose_objects_refer_to_themselves_is_called_broken(tmp_path: Path) -> None:
+    circle = b"%PDF-1.4\n1 0 obj\n2 0 R\nendobj\n2 0 obj\n1 0 R\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF\n"
+    refused(written(tmp_path / "circle.pdf", circle), "PDF", "refers to itself")
+
+
 def test_the_text_of_a_pdf_is_held_to_the_limit(tmp_path: Path) -> None:
     refused(pdf(tmp_path / "long.pdf", ["words " * 200] * 3), "E2G_MAX_DOCUMENT_MB", limit=2000)
 
