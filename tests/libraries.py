@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary
+from neo4j import Driver
 
-from e2g_neo4j.cooccurrence import mentions
-from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
-from e2g_neo4j.writing import IndexedDocument
+from e2g_neo4j import database
+from e2g_neo4j.cooccurrence import edges, mentions
+from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors, Window
+from e2g_neo4j.writing import IndexedDocument, publish, stage
 
 NAMES = (
     "count dracula",
@@ -30,12 +33,11 @@ DIMENSIONS = 8
 """Of the vectors below; whoever needs longer ones pads with zeros, which changes no cosine."""
 
 
-@st.composite
-def texts(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> tuple[str, tuple[NaiveSentence, ...]]:
-    """A text of one to twelve sentences, each with none to four occurrences of entities, some of them repeated."""
+def text_of(sentences: Sequence[Sequence[str]], gaps: Sequence[str]) -> tuple[str, tuple[NaiveSentence, ...]]:
+    """A text whose sentences mention the given names, each followed by its gap."""
     text = ""
-    sentences = []
-    for mentioned in draw(st.lists(st.lists(st.sampled_from(names), max_size=4), min_size=1, max_size=12)):
+    found = []
+    for mentioned, gap in zip(sentences, gaps, strict=True):
         start = len(text)
         occurrences = []
         text += "So"
@@ -44,9 +46,29 @@ def texts(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> tuple[str, tuple[N
             occurrences.append((name, len(text)))
             text += name
         text += "."
-        sentences.append(NaiveSentence(start, len(text), tuple(occurrences)))
-        text += draw(st.sampled_from([" ", "\n\n"]))
-    return text.rstrip(), tuple(sentences)
+        found.append(NaiveSentence(start, len(text), tuple(occurrences)))
+        text += gap
+    return text.rstrip(), tuple(found)
+
+
+def small_document(id: str, *sentences: Sequence[str]) -> NaiveDocument:
+    """A document of one chunk whose sentences mention the given names."""
+    text, found = text_of(sentences, [" "] * len(sentences))
+    return NaiveDocument(id, text, found, (NaiveChunk(f"{id}-c0", 0, 0, len(text), (1.0,) * DIMENSIONS),), ())
+
+
+@st.composite
+def texts(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> tuple[str, tuple[NaiveSentence, ...]]:
+    """A text of one to twelve sentences, each with none to four occurrences of entities, some of them repeated.
+
+    Short sentences make graphs with long paths.
+    """
+    longest = draw(st.integers(1, 4))
+    number = draw(st.integers(1, 12))
+    sentence = st.lists(st.sampled_from(names), min_size=min(2, longest), max_size=longest) | st.just([])
+    sentences = draw(st.lists(sentence, min_size=number, max_size=number))
+    gaps = st.sampled_from([" ", "\n\n"])
+    return text_of(sentences, draw(st.lists(gaps, min_size=len(sentences), max_size=len(sentences))))
 
 
 @st.composite
@@ -107,8 +129,14 @@ def _tree(document: str, chunks: tuple[NaiveChunk, ...], group: int, random: np.
 
 
 def questions() -> st.SearchStrategy[list[str]]:
-    """Entities of a question, some of them unknown to any library, some of them named twice."""
-    return st.lists(st.sampled_from((*NAMES, "nobody", "nowhere")), max_size=6)
+    """Entities of a question: mostly known ones, or any with unknown ones and repetitions among them."""
+    known = st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True)
+    return known | known | st.lists(st.sampled_from((*NAMES, "nobody", "nowhere")), max_size=6)
+
+
+def chunks_wanted() -> st.SearchStrategy[int]:
+    """A k that is often less than there are chunks."""
+    return st.integers(1, 2) | st.integers(1, 8)
 
 
 def vectors() -> st.SearchStrategy[list[float]]:
@@ -136,26 +164,32 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
     return Extraction(tuple(sentences), document.counts(chunk))
 
 
+def windows_of(document: NaiveDocument) -> list[Window]:
+    """Each chunk in two halves."""
+    found = []
+    for chunk in document.chunks:
+        middle = (chunk.start + chunk.end) // 2
+        for number, (start, end) in enumerate([(chunk.start, middle), (middle, chunk.end)]):
+            found.append(Window(f"{chunk.id}-w{number}", chunk.id, number, document.text[start:end], start, end))
+    return found
+
+
 def indexed(document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS) -> IndexedDocument:
     """The document as indexing hands it to writing. Its title and source are made of its id."""
     chunks = chunks_of(document)
+    title, source, sha256 = f"Title of {document.id}", f"{document.id}.txt", f"sha of {document.text}"
     return IndexedDocument(
-        SourceDocument(
-            document.id,
-            corpus,
-            f"Title of {document.id}",
-            f"{document.id}.txt",
-            document.text,
-            f"sha of {document.text}",
-        ),
-        chunks,
-        [
+        document=SourceDocument(document.id, corpus, title, source, document.text, sha256),
+        chunks=chunks,
+        summaries=[
             Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
             for summary in document.summaries
         ],
-        mentions(chunks, [extraction_of(document, chunk) for chunk in document.chunks]),
-        padded([chunk.vector for chunk in document.chunks], dimensions),
-        padded([summary.vector for summary in document.summaries], dimensions),
+        mentions=mentions(chunks, [extraction_of(document, chunk) for chunk in document.chunks]),
+        windows=windows_of(document),
+        chunk_vectors=padded([chunk.vector for chunk in document.chunks], dimensions),
+        window_vectors=padded([chunk.vector for chunk in document.chunks for _ in range(2)], dimensions),
+        summary_vectors=padded([summary.vector for summary in document.summaries], dimensions),
     )
 
 
@@ -166,3 +200,31 @@ def padded(rows: Sequence[Sequence[float]], dimensions: int) -> Vectors:
         vectors[number, : len(row)] = row
         vectors[number] /= np.linalg.norm(vectors[number])
     return vectors
+
+
+# --- on a real server --------------------------------------------------------------------------------
+
+REAL_DIMENSIONS = 384
+"""Of the vector index that the tests' server has."""
+
+
+def few_examples(count: int) -> settings:
+    """Of a property on the server. A failing example is shown as found: making it smaller would take minutes."""
+    return settings(
+        max_examples=count,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+
+
+def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
+    """Index a library as the program does: staged, then published."""
+    documents = [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
+    for request in stage(corpus, documents):
+        database.write(driver, "neo4j", request)
+    delta = edges(one.mentions for one in documents)
+    database.write(driver, "neo4j", publish(corpus, documents, replaced=[], orphans=[], delta=delta))
+
+
+def remove(driver: Driver, corpora: Sequence[str]) -> None:
+    driver.execute_query("MATCH (n) WHERE n.corpus IN $corpora DETACH DELETE n", corpora=list(corpora))

@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from libraries import NAMES, indexed, libraries, questions, vectors
+from libraries import NAMES, chunks_wanted, indexed, libraries, questions, vectors
 from naive import NaiveDocument, ask
 
 from e2g_neo4j.cooccurrence import edges
@@ -131,7 +131,8 @@ def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
 # --- against the second implementation ---------------------------------------------------------------
 
 
-@given(libraries(), questions(), vectors(), st.integers(1, 8), st.integers(1, MAX_HOPS))
+@settings(max_examples=200)
+@given(libraries(), questions(), vectors(), chunks_wanted(), st.integers(1, MAX_HOPS))
 def test_equals_the_naive_implementation(
     library: list[NaiveDocument], names: list[str], vector: list[float], k: int, h: int
 ) -> None:

@@ -1,0 +1,287 @@
+"""The files of cypher/: the server understands each, its header is true, and callers give what it asks for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from libraries import REAL_DIMENSIONS, indexed, text_of
+from naive import NaiveChunk, NaiveDocument, NaiveSummary
+from neo4j import Driver, GraphDatabase
+
+import e2g_neo4j
+from e2g_neo4j.indexing import agree_on_fingerprint
+from e2g_neo4j.local import Connection
+from e2g_neo4j.model import Fingerprint
+from e2g_neo4j.queries import Embed, Write, folder, load
+from e2g_neo4j.retrieval import DEFAULT_MODE, retrieve
+from e2g_neo4j.writing import IndexedDocument, publish, stage
+
+PACKAGE = Path(e2g_neo4j.__file__).parent
+FILES = sorted(str(path.relative_to(folder("cypher")).with_suffix("")) for path in folder("cypher").rglob("*.cypher"))
+MODELS = Fingerprint("MiniLM", 8, "mean", "en_test-1")
+
+VALUES: dict[str, Any] = {
+    "name": "e2g_embedding",
+    "seconds": 1,
+    "k": 5,
+    "limit": 5,
+    "vector": [1.0] + [0.0] * 383,
+    "names": ["a"],
+    "ids": ["a"],
+}
+"""Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
+
+OF_THE_SERVER = {
+    ("local/server.py", "RETURN 1"),
+    ("local/server.py", "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password"),
+}
+"""The statements outside cypher/: does the managed server answer, and its first password."""
+
+
+def header(name: str) -> list[str]:
+    text = (folder("cypher") / f"{name}.cypher").read_text(encoding="utf-8")
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        lines.append(line.removeprefix("//").strip())
+    return lines
+
+
+def parameters_told(name: str) -> set[str]:
+    return {found for line in header(name) if line.startswith("$") for found in re.findall(r"\$(\w+)", line)}
+
+
+def columns_told(name: str) -> list[str]:
+    """The names after the arrow, without what stands in brackets behind some of them."""
+    told = " ".join(header(name))
+    if "→" not in told:
+        return []
+    columns = told.split("→", 1)[1]
+    columns = re.split(r"\.\s", columns + " ", maxsplit=1)[0]
+    while re.search(r"\[[^\[\]]*\]|\{[^{}]*\}", columns):
+        columns = re.sub(r":?\s*(\[[^\[\]]*\]|\{[^{}]*\})", "", columns)
+    return [column.strip() for column in columns.split(",")]
+
+
+def parameters_of(statement: str) -> set[str]:
+    return set(re.findall(r"\$(\w+)", statement))
+
+
+@pytest.fixture(scope="module")
+def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
+    """A driver that is told what the server has to remark, on a database that has seen all of our names.
+
+    Names stay known when what they named is gone: so a remark about an unknown one is a spelling mistake of ours.
+    """
+    corpus = uuid4().hex
+    documents = [complete_document(corpus)]
+    requests = [*stage(corpus, documents), publication(corpus, documents)]
+    with driver.session() as session, session.begin_transaction() as transaction:
+        for request in requests:
+            for statement, parameters in request.statements:
+                transaction.run(load(statement), parameters).consume()
+        transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
+        transaction.rollback()
+    auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
+    with GraphDatabase.driver(neo4j_connection.uri, auth=auth, warn_notification_severity="OFF") as driver:
+        yield driver
+
+
+def complete_document(corpus: str) -> IndexedDocument:
+    """A document that has everything a document can have: two chunks on pages, under headings, and a summary."""
+    text, sentences = text_of([["a", "b"], ["a"]], [" ", ""])
+    spans = [(0, 8), (4, len(text))]
+    vector = (1.0, *[0.0] * 7)
+    chunks = tuple(NaiveChunk(f"c{n}", n, start, end, vector) for n, (start, end) in enumerate(spans))
+    summary = NaiveSummary("s", 1, 0, "Summary.", ("c0", "c1"), vector)
+    one = indexed(NaiveDocument("d", text, sentences, chunks, (summary,)), corpus, dimensions=REAL_DIMENSIONS)
+    return replace(one, chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks])
+
+
+def publication(corpus: str, documents: list[IndexedDocument]) -> Write:
+    return publish(corpus, documents, replaced=["d"], orphans=["a"], delta={("a", "b"): (1, 0.5)})
+
+
+# --- each file ---------------------------------------------------------------------------------------
+
+
+def test_there_are_statements() -> None:
+    assert len(FILES) > 25
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_server_understands_the_statement(name: str, watching: Driver) -> None:
+    statement = load(name)
+    explained = f"EXPLAIN {statement}"
+    if statement.startswith("CYPHER 25"):
+        explained = statement.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
+    parameters = {parameter: VALUES.get(parameter, []) for parameter in parameters_of(statement)}
+    with watching.session() as session:
+        summary = session.run(explained, parameters).consume()
+    remarks = {status.gql_status: status.status_description for status in summary.gql_status_objects}
+    serious = {code: text for code, text in remarks.items() if code[:2] not in ("00", "02")}
+    assert serious == {}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_header_tells_purpose_parameters_and_columns(name: str, watching: Driver) -> None:
+    lines = header(name)
+    assert lines, "there is no header"
+    assert lines[0][0].isupper()
+    assert lines[0][0] not in "$→", "the purpose comes first"
+    assert parameters_told(name) == parameters_of(load(name))
+    if name.startswith("migrate/"):
+        return
+    prefix = "CYPHER 25 EXPLAIN " if load(name).startswith("CYPHER 25") else "EXPLAIN "
+    parameters = {parameter: VALUES.get(parameter, []) for parameter in parameters_of(load(name))}
+    with watching.session() as session:
+        columns = session.run(prefix + load(name).removeprefix("CYPHER 25"), parameters).keys()
+    assert columns_told(name) == list(columns)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> None:
+    statement = load(name)
+    assert ";" not in statement
+    assert "apoc." not in statement
+    assert not re.search(r"\{\}|%s|\{\w+\}|\$\{", statement), "no placeholders to be filled in by text"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_somebody_uses_the_file(name: str) -> None:
+    short = name.split("/")[1]
+    used = {text for _, _, text in strings()}
+    assert {name, short, f"migrate/{short}"} & used, f"no module names {name}"
+
+
+# --- who calls them ----------------------------------------------------------------------------------
+
+
+class Recorded:
+    """The requests of the stories, with what parameters each statement was given."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, set[str]] = {}
+
+    def add(self, request: Any) -> None:
+        statements = request.statements if isinstance(request, Write) else [(request.statement, request.parameters)]
+        for statement, parameters in statements:
+            self.given[statement] = set(parameters)
+
+
+def recorded() -> dict[str, set[str]]:
+    """Drive stage, publish, retrieve by both routes, and the fingerprint."""
+    record = Recorded()
+    documents = [complete_document("novels")]
+    for request in stage("novels", documents):
+        record.add(request)
+    record.add(publication("novels", documents))
+
+    agreement: Any = agree_on_fingerprint(MODELS)
+    record.add(agreement.send(None))
+    record.add(agreement.send(None))
+
+    for shared in ([], [{"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": "a", "count": 1}]}]):
+        link = {
+            "found": True,
+            "made_with": asdict(MODELS),
+            "entities": ["a", "b"],
+            "pairs": [{"a": "a", "b": "b", "hops": 1}],
+            "shared": [{**row, "counts": [{"entity": name, "count": 1} for name in "ab"]} for row in shared],
+        }
+        story: Any = retrieve(
+            "Who?", corpus="novels", names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=DEFAULT_MODE
+        )
+        request = story.send(None)
+        record.add(request)
+        request = story.send([link])
+        if isinstance(request, Embed):
+            request = story.send([1.0])
+        record.add(request)
+    return record.given
+
+
+def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> None:
+    given = recorded()
+    asked = {statement: parameters_of(load(statement)) for statement in given}
+    assert given == asked
+    assert {"query/link", "query/passages", "query/nearest"} <= given.keys()
+    writing = {name for name in FILES if name.startswith("index/")}
+    read_elsewhere = {"index/documents", "index/contributions"}
+    assert writing - read_elsewhere == {name for name in given if name.startswith("index/")}
+
+
+def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_for() -> None:
+    """`Read("name", {"a": …})` wherever the parameters are written out."""
+    checked = set()
+    for path, node in calls_of("Read"):
+        match node.args:
+            case [ast.Constant(value=str(name)), ast.Dict(keys=keys)] if all(isinstance(k, ast.Constant) for k in keys):
+                given = {key.value for key in keys if isinstance(key, ast.Constant)}
+                assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
+                checked.add(name)
+    assert {"index/documents", "index/contributions", "query/stats", "query/documents", "query/corpora"} <= checked
+
+
+def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:
+    checked = set()
+    for path, node in calls_of("_run"):
+        if path.name == "migrate.py" and len(node.args) == 3 and isinstance(node.args[2], ast.Constant):
+            name = f"migrate/{node.args[2].value}"
+            given = {keyword.arg for keyword in node.keywords}
+            assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
+            checked.add(name)
+    assert {"migrate/record", "migrate/lock", "migrate/unlock", "migrate/await_index"} <= checked
+
+
+def test_no_module_holds_cypher_of_its_own() -> None:
+    """Cypher stands in cypher/ alone. A message may quote a command, but no text begins with one."""
+    clause = re.compile(r"(MATCH|MERGE|CREATE|UNWIND|DETACH|CALL|REMOVE|SET|DELETE|RETURN|SHOW|ALTER|DROP|WITH)\s")
+    held = {(str(path.relative_to(PACKAGE)), text) for path, _, text in strings() if clause.match(text.lstrip())}
+    assert held == OF_THE_SERVER
+
+
+def test_no_module_assembles_cypher() -> None:
+    """What drivers, sessions and transactions are given to run is a name or a call, never text or a sum of texts."""
+    ran = set()
+    for path, node in calls():
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "execute_query") and node.args:
+            statement = node.args[0]
+            if not isinstance(statement, (ast.Name, ast.Call, ast.List)):
+                text = statement.value if isinstance(statement, ast.Constant) else ast.unparse(statement)
+                ran.add((str(path.relative_to(PACKAGE)), text))
+    assert ran == OF_THE_SERVER
+
+
+def strings() -> Iterator[tuple[Path, int, str]]:
+    """The string literals of the package, f-strings as their text, docstrings left out."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+                yield path, node.lineno, node.value
+            if isinstance(node, ast.JoinedStr):
+                parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+                yield path, node.lineno, "…".join(map(str, parts))
+
+
+def calls() -> Iterator[tuple[Path, ast.Call]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                yield path, node
+
+
+def calls_of(function: str) -> Iterator[tuple[Path, ast.Call]]:
+    for path, node in calls():
+        if isinstance(node.func, ast.Name) and node.func.id == function:
+            yield path, node

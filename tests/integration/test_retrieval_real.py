@@ -1,0 +1,211 @@
+"""Retrieval with the real Cypher on the real server, against the naive implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import (
+    REAL_DIMENSIONS,
+    chunks_wanted,
+    few_examples,
+    libraries,
+    padded,
+    questions,
+    remove,
+    small_document,
+    vectors,
+    write,
+)
+from naive import NaiveAnswer, NaiveDocument, ask, nodes_of
+from neo4j import Driver
+
+from e2g_neo4j import database
+from e2g_neo4j.errors import DatabaseError, NotFoundError
+from e2g_neo4j.model import Evidence, Fingerprint
+from e2g_neo4j.queries import Embed, Read, Write
+from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, retrieve
+
+
+@pytest.fixture(scope="module")
+def made_with(driver: Driver) -> Fingerprint:
+    """What the shared server's index is made with, whoever wrote to it first."""
+    from e2g_neo4j.settings import Settings
+    from e2g_neo4j.stories import Stories
+
+    mine = Stories(Settings(), None).tools.fingerprint
+    database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
+    [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
+    return Fingerprint(**row)
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+
+
+def answer(
+    driver: Driver,
+    made_with: Fingerprint,
+    corpus: str,
+    names: list[str],
+    vector: list[float],
+    *,
+    k: int = 10,
+    h: int = 3,
+) -> Evidence:
+    story: Any = retrieve("Who?", corpus=corpus, names=names, made_with=made_with, k=k, hops=h, mode=DEFAULT_MODE)
+    reply: Any = None
+    while True:
+        try:
+            request = story.send(reply)
+        except StopIteration as end:
+            evidence: Evidence = end.value
+            return evidence
+        if isinstance(request, Embed):
+            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        else:
+            reply = database.read(driver, "neo4j", request)
+
+
+def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
+    assert evidence.route == expected.route
+    assert list(evidence.entities) == expected.entities
+    assert {(pair.a, pair.b, pair.hops) for pair in evidence.pairs} == expected.pairs
+    assert evidence.hops == expected.hops
+    assert [(r.hops, r.pairs, r.candidates) for r in evidence.trace] == expected.trace
+    assert [(p.source, p.document, p.level, p.start, p.end, p.text, list(p.nodes)) for p in evidence.passages] == [
+        (f"{p.document}.txt", f"Title of {p.document}", p.level, p.start, p.end, p.text, p.nodes)
+        for p in expected.passages
+    ]
+    assert [sorted((q.a, q.b, q.hops) for q in p.pairs) for p in evidence.passages] == [
+        p.pairs for p in expected.passages
+    ]
+
+
+# --- against the naive implementation ----------------------------------------------------------------
+
+
+@few_examples(25)
+@given(st.data())
+def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_with: Fingerprint, data: Any) -> None:
+    """Three corpora side by side with the same document, chunk and entity names, each asked several questions."""
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+        for _ in range(4):
+            names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
+            k, h = data.draw(chunks_wanted(), "k"), data.draw(st.integers(1, MAX_HOPS), "h")
+            for corpus, library in written.items():
+                evidence = answer(driver, made_with, corpus, names, vector, k=k, h=h)
+                assert_equal(evidence, ask(library, names, vector, k=k, h=h))
+    finally:
+        remove(driver, list(written))
+
+
+@few_examples(10)
+@given(libraries(), questions(), vectors())
+def test_nearest_gives_every_node_its_score_occurrences_and_way_up(
+    driver: Driver, library: list[NaiveDocument], names: list[str], vector: list[float]
+) -> None:
+    corpus = uuid4().hex
+    try:
+        write(driver, corpus, library)
+        unit = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        request = Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": sorted(set(names))})
+        rows = {row["id"]: row for row in database.read(driver, "neo4j", request)}
+    finally:
+        remove(driver, [corpus])
+
+    nodes = nodes_of(library)
+    assert rows.keys() == nodes.keys()
+    for id, document in nodes.items():
+        node = next(n for n in (*document.chunks, *document.summaries) if n.id == id)
+        cosine = np.dot(node.vector, vector) / np.linalg.norm(node.vector) / np.linalg.norm(vector)
+        assert rows[id]["score"] == pytest.approx((1 + cosine) / 2, abs=1e-5)
+        leaves = document.leaves(id)
+        counted = sum(document.counts(leaf).get(name, 0) for leaf in leaves for name in set(names))
+        assert rows[id]["occurrences"] == counted
+        assert (rows[id]["start"], rows[id]["end"]) == (leaves[0].start, leaves[-1].end)
+        way, here = [], id
+        while parent := next((s.id for s in document.summaries if here in s.children), None):
+            way.append(parent)
+            here = parent
+        assert rows[id]["path"] == way
+
+
+# --- the wall between corpora ------------------------------------------------------------------------
+
+
+@few_examples(5)
+@given(libraries(), vectors())
+def test_nearest_finds_a_small_corpus_behind_a_large_one_that_is_nearer(
+    driver: Driver, library: list[NaiveDocument], vector: list[float]
+) -> None:
+    """The corpus filters inside the index: nodes of another do not use up the k."""
+    small, large = uuid4().hex, uuid4().hex
+    unit = padded([vector], REAL_DIMENSIONS)[0].tolist()
+    try:
+        write(driver, small, library)
+        driver.execute_query(
+            "CREATE (d:Document {corpus: $corpus, id: 'd', state: 'ready'}) WITH d UNWIND range(1, 300) AS i "
+            "CREATE (c:Chunk {corpus: $corpus, id: 'c' + i, document: 'd', level: 0, text: 'x', index: i}) "
+            "WITH c CALL db.create.setNodeVectorProperty(c, 'embedding', $vector)",
+            corpus=large,
+            vector=unit,
+        )
+        request = Read("query/nearest", {"corpus": small, "vector": unit, "k": 5, "names": []})
+        rows = database.read(driver, "neo4j", request)
+    finally:
+        remove(driver, [small, large])
+    assert len(rows) == min(5, len(nodes_of(library)))
+    assert {row["document"] for row in rows} <= {f"Title of {document.id}" for document in library}
+
+
+def test_paths_do_not_lead_through_another_corpus(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    """a and b are joined in one corpus only."""
+    joined, apart = f"{corpus}-joined", f"{corpus}-apart"
+    corpora += [joined, apart]
+    write(driver, joined, [small_document("d", ["a", "b"])])
+    write(driver, apart, [small_document("d", ["a"], ["b"])])
+    assert answer(driver, made_with, joined, ["a", "b"], [1.0]).route == "local"
+    far = answer(driver, made_with, apart, ["a", "b"], [1.0])
+    assert (far.route, far.pairs) == ("global", ())
+
+
+def test_a_corpus_that_does_not_exist_is_named(driver: Driver, made_with: Fingerprint, corpus: str) -> None:
+    with pytest.raises(NotFoundError, match=corpus):
+        answer(driver, made_with, corpus, ["a"], [1.0])
+
+
+def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    rare_last = ["often", "sometimes", "twice", "once"]
+    library = [small_document(f"d{number}", rare_last[: number + 1]) for number in range(4)]
+    write(driver, corpus, library)
+    request = Read("query/link", {"corpus": corpus, "names": rare_last, "limit": 2})
+    [row] = database.read(driver, "neo4j", request)
+    assert sorted(row["entities"]) == ["once", "twice"]
+    assert [(pair["a"], pair["b"]) for pair in row["pairs"]] == [("once", "twice")]
+
+
+def test_a_read_cannot_write(driver: Driver) -> None:
+    with pytest.raises(DatabaseError):
+        database.read(
+            driver,
+            "neo4j",
+            Read("index/stage_documents", {"corpus": "x", "rows": [{"id": "x", "source": "x", "title": "x"}]}),
+        )

@@ -1,0 +1,277 @@
+"""Writing to the real server: documents appear whole, are replaced whole, and leave nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import (
+    REAL_DIMENSIONS,
+    few_examples,
+    indexed,
+    libraries,
+    padded,
+    remove,
+    small_document,
+    windows_of,
+    write,
+)
+from naive import NaiveDocument, edges_of
+from neo4j import Driver
+
+from e2g_neo4j import database, writing
+from e2g_neo4j.cooccurrence import difference, edges
+from e2g_neo4j.queries import Read
+from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
+
+Found = dict[tuple[str, ...], dict[str, Any]]
+Snapshot = tuple[Found, Found]
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+
+
+def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[IndexedDocument]:
+    return [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
+
+
+def replace(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
+    """Put new versions in the place of documents that are there, as `index` does."""
+    documents = documents_of(corpus, library)
+    for request in stage(corpus, documents):
+        database.write(driver, "neo4j", request)
+    ids = [one.document.id for one in documents]
+    old = [
+        contributed(database.read(driver, "neo4j", Read("index/contributions", {"corpus": corpus, "document": id})))
+        for id in ids
+    ]
+    orphans = sorted({mention.entity for chunks in old for chunk in chunks for mention in chunk.mentions})
+    delta = difference(edges(one.mentions for one in documents), edges(old))
+    database.write(driver, "neo4j", publish(corpus, documents, replaced=ids, orphans=orphans, delta=delta))
+
+
+def snapshot(driver: Driver, corpus: str) -> Snapshot:
+    """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
+
+    Nodes: labels, and id or name. Relationships: both ends, and the type between them. Weights are rounded to nine
+    digits.
+    """
+    nodes: Found = {}
+    for row in driver.execute_query(
+        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name) AS key, properties(n) AS properties",
+        corpus=corpus,
+    ).records:
+        key = tuple(row["key"])
+        assert key not in nodes, f"{key} is there twice"
+        nodes[key] = {name: value for name, value in row["properties"].items() if name != "corpus"}
+    relationships: Found = {}
+    for row in driver.execute_query(
+        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.name) AS a, type(r) AS type, "
+        "labels(b) + coalesce(b.id, b.name) AS b, properties(r) AS properties",
+        corpus=corpus,
+    ).records:
+        key = (*row["a"], row["type"], *row["b"])
+        assert key not in relationships, f"{key} is there twice"
+        relationships[key] = dict(row["properties"])
+        if "weight" in relationships[key]:
+            relationships[key]["weight"] = round(relationships[key]["weight"], 9)
+    return nodes, relationships
+
+
+def of_type(relationships: Found, kind: str) -> Found:
+    """By the ids or names of both ends."""
+    return {(key[1], key[4]): properties for key, properties in relationships.items() if key[2] == kind}
+
+
+def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
+    """What the queries of retrieval, and the counts, see of a corpus: link, passages, nearest and stats."""
+    unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
+    chunks = [f"d{document}-c{index}" for document in range(5) for index in range(20)]
+    requests = [
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 3}),
+        Read("query/passages", {"corpus": corpus, "ids": chunks}),
+        Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": names}),
+        Read("query/stats", {"corpus": corpus}),
+    ]
+    link, passages, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
+    for listed in (link[0]["entities"], link[0]["pairs"], link[0]["shared"], passages, nearest):
+        listed.sort(key=str)
+    for row in link[0]["shared"]:
+        row["counts"].sort(key=str)
+    return [link, passages, nearest, stats]
+
+
+# --- what is written ---------------------------------------------------------------------------------
+
+
+@few_examples(12)
+@given(libraries())
+def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: list[NaiveDocument]) -> None:
+    corpus = uuid4().hex
+    try:
+        write(driver, corpus, library)
+        nodes, relationships = snapshot(driver, corpus)
+        [stats] = database.read(driver, "neo4j", Read("query/stats", {"corpus": corpus}))
+    finally:
+        remove(driver, [corpus])
+
+    expected = edges_of(library)
+    assert of_type(relationships, "CO_OCCURS") == {
+        pair: {"count": count, "weight": round(weight, 9)} for pair, (count, weight) in expected.items()
+    }
+    counts = {(name, chunk.id): n for d in library for chunk in d.chunks for name, n in d.counts(chunk).items()}
+    mentions = of_type(relationships, "FROM_CHUNK")
+    assert {pair: properties["count"] for pair, properties in mentions.items()} == counts
+    assert of_type(relationships, "CHILD_OF").keys() == {
+        (child, s.id) for d in library for s in d.summaries for child in s.children
+    }
+    assert of_type(relationships, "NEXT_CHUNK").keys() == {(a.id, b.id) for d in library for a, b in pairwise(d.chunks)}
+    assert of_type(relationships, "PART_OF").keys() == {(w.id, w.chunk) for d in library for w in windows_of(d)}
+    assert of_type(relationships, "FROM_DOCUMENT").keys() == {(chunk.id, d.id) for d in library for chunk in d.chunks}
+    for document in library:
+        assert nodes["Document", document.id]["state"] == "ready"
+        for chunk in document.chunks:
+            properties = nodes["Chunk", chunk.id]
+            assert properties["text"] == document.text[properties["start"] : properties["end"]]
+            assert properties["embedding"] == pytest.approx(padded([chunk.vector], REAL_DIMENSIONS)[0].tolist())
+        for window in windows_of(document):
+            assert nodes["Window", window.id]["text"] == window.text
+        for summary in document.summaries:
+            properties = nodes["Summary", summary.id]
+            assert (properties["text"], properties["level"]) == (summary.text, summary.level)
+            assert properties["embedding"] == pytest.approx(padded([summary.vector], REAL_DIMENSIONS)[0].tolist())
+    names = {name for name, _ in counts}
+    assert {key[-1] for key in nodes if key[0] == "Entity"} == names
+    assert stats == {
+        "documents": len(library),
+        "chunks": sum(len(d.chunks) for d in library),
+        "summaries": sum(len(d.summaries) for d in library),
+        "levels": max((s.level for d in library for s in d.summaries), default=0),
+        "entities": len(names),
+        "co_occurrences": len(expected),
+        "mentions": len(counts),
+        "characters": sum(len(d.text) for d in library),
+        "tokens": sum(chunk.end - chunk.start for d in library for chunk in d.chunks),
+    }
+
+
+@few_examples(12)
+@given(libraries(), libraries(), st.booleans())
+def test_replacing_documents_leaves_the_graph_of_a_fresh_write(
+    driver: Driver, old: list[NaiveDocument], new: list[NaiveDocument], twice: bool
+) -> None:
+    """Documents d0, d1, … of the first library get the text of those of the second; the rest stay."""
+    edited, fresh = uuid4().hex, uuid4().hex
+    replacing = new[: len(old)]
+    try:
+        write(driver, edited, old)
+        if twice:  # there and back again: whatever weights drift by must not add up
+            replace(driver, edited, replacing)
+            replace(driver, edited, old)
+        replace(driver, edited, replacing)
+        write(driver, fresh, [*replacing, *old[len(replacing) :]])
+        assert snapshot(driver, edited) == snapshot(driver, fresh)
+    finally:
+        remove(driver, [edited, fresh])
+
+
+def test_an_entity_and_an_edge_go_with_the_last_document_that_has_them(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])])
+    replace(driver, corpus, [small_document("d0", ["ann"])])
+    nodes, relationships = snapshot(driver, corpus)
+    assert {key[-1] for key in nodes if key[0] == "Entity"} == {"ann", "cid"}
+    assert list(of_type(relationships, "CO_OCCURS")) == [("ann", "cid")]
+
+
+def test_more_rows_than_a_batch_holds_are_all_written(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = [small_document(f"d{n}", ["ann", "bob", "cid", f"n{n}"], ["ann", f"n{n}"]) for n in range(5)]
+    corpora += [corpus, f"{corpus}-whole"]
+    write(driver, f"{corpus}-whole", library)
+    monkeypatch.setattr(writing, "NODE_ROWS", 2)
+    monkeypatch.setattr(writing, "ROWS", 3)
+    write(driver, corpus, library)
+    assert snapshot(driver, corpus) == snapshot(driver, f"{corpus}-whole")
+
+
+# --- what is not visible -----------------------------------------------------------------------------
+
+
+@few_examples(12)
+@given(libraries(), libraries())
+def test_staged_documents_are_invisible_until_they_are_published(
+    driver: Driver, old: list[NaiveDocument], new: list[NaiveDocument]
+) -> None:
+    """After every transaction of a stage, queries still see the old versions, and nothing but them."""
+    corpus = uuid4().hex
+    names = sorted({name for d in [*old, *new] for sentence in d.sentences for name, _ in sentence.occurrences})
+    try:
+        write(driver, corpus, old)
+        before = asked(driver, corpus, names)
+        for request in stage(corpus, documents_of(corpus, new)):
+            database.write(driver, "neo4j", request)
+            assert asked(driver, corpus, names) == before
+    finally:
+        remove(driver, [corpus])
+
+
+def test_a_first_document_that_is_only_staged_makes_no_corpus(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    for request in stage(corpus, documents_of(corpus, [small_document("d0", ["ann", "bob"])])):
+        database.write(driver, "neo4j", request)
+    [link], passages, nearest, [stats] = asked(driver, corpus, ["ann", "bob"])
+    assert (link["found"], link["entities"], passages, nearest) == (False, [], [], [])
+    assert set(stats.values()) == {0}
+    listed = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
+    assert [(row["state"], row["chunks"]) for row in listed] == [("indexing", 0)]
+
+
+# --- what an interrupted run leaves ------------------------------------------------------------------
+
+
+@few_examples(12)
+@given(libraries(), libraries(), st.integers(1, 8), st.booleans())
+def test_a_run_after_an_interrupted_one_leaves_the_graph_of_a_fresh_write(
+    driver: Driver, lost: list[NaiveDocument], library: list[NaiveDocument], steps: int, later: bool
+) -> None:
+    """A stage stops after any of its transactions; the documents come again, with other text or as new versions."""
+    edited, fresh = uuid4().hex, uuid4().hex
+    lost = lost[: len(library)]
+    try:
+        if later:
+            write(driver, edited, library)
+        for request, _ in zip(stage(edited, documents_of(edited, lost)), range(steps), strict=False):
+            database.write(driver, "neo4j", request)
+        (replace if later else write)(driver, edited, library)
+        write(driver, fresh, library)
+        assert snapshot(driver, edited) == snapshot(driver, fresh)
+    finally:
+        remove(driver, [edited, fresh])
+
+
+def test_a_publication_that_fails_changes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d0", ["ann", "bob"])])
+    documents = documents_of(corpus, [small_document("d0", ["cid", "dan"])])
+    for request in stage(corpus, documents):
+        database.write(driver, "neo4j", request)
+    before = snapshot(driver, corpus)
+    request = publish(corpus, documents, replaced=["d0"], orphans=["ann", "bob"], delta={("cid", "dan"): (1, 0.5)})
+    broken = writing.Write((*request.statements, ("index/publish_documents", {"corpus": corpus})))
+    with pytest.raises(database.DatabaseError, match="rows"):
+        database.write(driver, "neo4j", broken)
+    assert snapshot(driver, corpus) == before
