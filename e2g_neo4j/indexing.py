@@ -18,7 +18,7 @@ from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import difference, edges, mentions
 from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
-from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, Progress, SourceDocument, Summary
+from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, Progress, SourceDocument, Summary, Window
 from e2g_neo4j.queries import Read, Story, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.summarising import Summariser, grow_tree, tree_size
@@ -107,6 +107,22 @@ def _totals(corpus: str, report: IndexReport) -> Story[None]:
     report.mentions = row["mentions"]
 
 
+def windows_of(chunks: Sequence[Chunk], embedded: Sequence[Embedded]) -> list[Window]:
+    """The windows in which the embedding model read each chunk."""
+    return [
+        Window(
+            f"{chunk.id}-w{number}",
+            chunk.id,
+            number,
+            chunk.text[start:end],
+            chunk.start + start,
+            chunk.start + end,
+        )
+        for chunk, one in zip(chunks, embedded, strict=True)
+        for number, (start, end) in enumerate(one.windows)
+    ]
+
+
 def _batches(
     chunked: Sequence[tuple[SourceDocument, list[Chunk]]],
 ) -> Iterator[list[tuple[SourceDocument, list[Chunk]]]]:
@@ -183,7 +199,9 @@ class _Work:
                     chunks=chunks,
                     summaries=tree,
                     mentions=mentions(chunks, extractions[here]),
+                    windows=windows_of(chunks, embedded[here]),
                     chunk_vectors=np.stack([one.vector for one in embedded[here]]),
+                    window_vectors=np.concatenate([one.window_vectors for one in embedded[here]]),
                     summary_vectors=summary_vectors[summaries_here],
                 )
             )

@@ -56,6 +56,18 @@ class Chunk:
     heading: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of a chunk that the embedding model read at once. Offsets count characters of the document's text."""
+
+    id: str
+    chunk: str
+    index: int
+    text: str
+    start: int
+    end: int
+
+
 # --- what extraction finds ---------------------------------------------------------------------------
 
 

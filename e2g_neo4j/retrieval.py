@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from e2g_neo4j.baselines import dense, fulltext, hybrid, tree
 from e2g_neo4j.errors import QueryError, no_corpus
 from e2g_neo4j.evidence import Ranked, passages
 from e2g_neo4j.model import Evidence, Fingerprint, Pair, Passage, Round, Route
@@ -43,20 +44,31 @@ class Candidate:
         return len(self.counts), sum(self.counts.values())
 
 
-Mode: TypeAlias = Literal["e2g"]
+Mode: TypeAlias = Literal["e2g", "dense", "fulltext", "hybrid", "tree"]
+"""`e2g` is the paper's way; the others, for comparison, leave the entity graph out (`e2g_neo4j.baselines`)."""
+
 DEFAULT_MODE: Mode = "e2g"
+
+_BASELINES = {
+    "dense": (dense, "the chunks with the nearest windows"),
+    "fulltext": (fulltext, "the chunks that the full-text index finds best"),
+    "hybrid": (hybrid, "the chunks that rank best by vectors and full text together"),
+    "tree": (tree, "the nearest nodes of the whole tree"),
+}
 
 
 def retrieve(
     question: str, *, corpus: str, names: Sequence[str], made_with: Fingerprint, k: int, hops: int, mode: Mode
 ) -> Story[Evidence]:
-    """Find the evidence for a question: at most two reads and one embedding.
+    """Find the evidence for a question: two reads and at most one embedding (mode `hybrid`: three reads).
 
     `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops` the
     longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
     NotFoundError for a corpus without documents, FingerprintError for an index made with other models.
     """
     check(question, k, hops, mode)
+    if mode != "e2g":
+        return (yield from _without_graph(question, corpus, made_with, k, mode))
     [link] = yield Read("query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES})
     if not link["found"]:
         raise no_corpus(corpus)
@@ -93,6 +105,26 @@ def retrieve(
         hops=used,
         passages=found,
         trace=trace,
+    )
+
+
+def _without_graph(question: str, corpus: str, made_with: Fingerprint, k: int, mode: Mode) -> Story[Evidence]:
+    [about] = yield Read("query/corpus", {"corpus": corpus})
+    if not about["found"]:
+        raise no_corpus(corpus)
+    made_with.check(about["made_with"] and Fingerprint(**about["made_with"]))
+    ranking, what = _BASELINES[mode]
+    ranked = yield from ranking(question, corpus=corpus, k=k)
+    return Evidence(
+        question=question,
+        corpus=corpus,
+        route="global",
+        reason=f"Mode {mode} does not look at entities: {what} answer.",
+        entities=(),
+        pairs=(),
+        hops=0,
+        passages=passages(ranked),
+        mode=mode,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention
-from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors
+from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors, Window
 from e2g_neo4j.queries import Rows, Write
 
 NODE_ROWS = 500
@@ -27,7 +27,9 @@ class IndexedDocument:
     chunks: Sequence[Chunk]
     summaries: Sequence[Summary]
     mentions: Sequence[ChunkMentions]
+    windows: Sequence[Window]
     chunk_vectors: Vectors
+    window_vectors: Vectors
     summary_vectors: Vectors
 
 
@@ -41,6 +43,7 @@ def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
     yield _write("index/discard_staged", corpus, documents=ids)
     yield _write("index/stage_documents", corpus, rows=announced)
     yield from _in_batches("index/stage_chunks", corpus, _chunk_rows(documents), NODE_ROWS)
+    yield from _in_batches("index/stage_windows", corpus, _window_rows(documents), NODE_ROWS)
     yield from _in_batches("index/stage_order", corpus, _order_rows(documents), ROWS)
     yield from _in_batches("index/stage_summaries", corpus, _summary_rows(documents), NODE_ROWS)
     yield from _in_batches("index/stage_tree", corpus, _tree_rows(documents), ROWS)
@@ -71,6 +74,7 @@ def publish(
         (
             ("index/retire", {"corpus": corpus, "documents": list(replaced)}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
+            ("index/publish_windows", {"corpus": corpus, "documents": ids}),
             ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
             *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
             *(("index/sweep_entities", {"corpus": corpus, "names": batch}) for batch in _batches(orphans, ROWS)),
@@ -106,6 +110,21 @@ def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, A
                 "tokens": chunk.tokens,
                 "page": chunk.page,
                 "heading": chunk.heading,
+                "embedding": vector.tolist(),
+            }
+
+
+def _window_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    for indexed in documents:
+        for window, vector in zip(indexed.windows, indexed.window_vectors, strict=True):
+            yield {
+                "id": window.id,
+                "document": indexed.document.id,
+                "chunk": window.chunk,
+                "index": window.index,
+                "text": window.text,
+                "start": window.start,
+                "end": window.end,
                 "embedding": vector.tolist(),
             }
 

@@ -6,6 +6,8 @@ UNWIND $documents AS document
 CALL (document) {
   MATCH (n:StagedChunk {corpus: $corpus, document: document}) RETURN n
   UNION ALL
+  MATCH (n:StagedWindow {corpus: $corpus, document: document}) RETURN n
+  UNION ALL
   MATCH (n:StagedSummary {corpus: $corpus, document: document}) RETURN n
 }
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)

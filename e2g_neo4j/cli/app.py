@@ -11,6 +11,7 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.db import app as db_app
+from e2g_neo4j.cli.evaluate import evaluate_command
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.client import E2G
 from e2g_neo4j.model import Evidence
@@ -140,6 +141,9 @@ def stats(
         [[column, *(each[column] for each in found.values())] for column in columns],
         "No corpus yet.",
     )
+
+
+app.command("eval")(evaluate_command)
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -34,6 +35,7 @@ def progress(*, quiet: bool) -> Iterator[model.Progress]:
     )
     bars: dict[str, TaskID] = {}
     lock = Lock()
+    began = time.monotonic()
     shown = Progress(*columns, console=Console(stderr=True), disable=quiet)
 
     def advance(stage: str, done: int, total: int) -> None:
@@ -42,9 +44,8 @@ def progress(*, quiet: bool) -> Iterator[model.Progress]:
                 shown.start()
             if stage not in bars:
                 bars[stage] = shown.add_task(stage, total=total, rate="")
-            elapsed = shown.tasks[bars[stage]].elapsed
-            rate = f"{done / elapsed:.1f}/s" if elapsed else ""
-            shown.update(bars[stage], completed=done, total=total, rate=rate)
+            rate = done / (time.monotonic() - began)
+            shown.update(bars[stage], completed=done, total=total, rate=f"{rate:.1f}/s")
 
     try:
         yield advance

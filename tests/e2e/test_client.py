@@ -1,0 +1,193 @@
+"""The Python clients on the sample library: the same calls, the same answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from neo4j import AsyncGraphDatabase, GraphDatabase
+
+from e2g_neo4j import E2G, AsyncE2G, Settings, SourceDocument
+from e2g_neo4j.cli.demo import LIBRARY, QUESTIONS
+from e2g_neo4j.errors import FingerprintError, ModelError, NotFoundError
+from e2g_neo4j.reading import from_text
+
+CORPUS = "client-sample"
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=300,
+        chunk_overlap=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def e2g(settings):
+    with E2G(settings=settings) as e2g:
+        e2g.index([LIBRARY], corpus=CORPUS)
+        yield e2g
+
+
+def document(corpus: str, text: str, source: str = "memory:1") -> SourceDocument:
+    return from_text(text, corpus=corpus, source=source, title="A note")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_sync_and_async_give_the_same_evidence(e2g, settings, question):
+    async def ask():
+        async with AsyncE2G(settings=settings) as same:
+            return await same.retrieve(question, corpus=CORPUS, k=4)
+
+    evidence = e2g.retrieve(question, corpus=CORPUS, k=4)
+    assert asyncio.run(ask()) == evidence
+    assert evidence.passages
+
+
+def test_sync_and_async_have_the_same_calls(e2g, settings):
+    async def all_calls():
+        async with AsyncE2G(settings=settings) as same:
+            report = await same.index([LIBRARY], corpus=CORPUS)
+            return (
+                report.unchanged,
+                await same.corpora(),
+                await same.documents(CORPUS),
+                await same.stats(CORPUS),
+                await same.migrations(),
+                await same.validate(),
+                (await same.answer("What went wrong?", corpus=CORPUS)).text,
+            )
+
+    def public(cls):
+        return {name for name in vars(cls) if not name.startswith("_")}
+
+    assert public(E2G) == public(AsyncE2G)
+    assert asyncio.run(all_calls()) == (
+        12,
+        e2g.corpora(),
+        e2g.documents(CORPUS),
+        e2g.stats(CORPUS),
+        e2g.migrations(),
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, "Which storms did Hester Pendry, Luke Farran and Josiah Quill see?"])
+def test_a_question_costs_at_most_three_round_trips(settings, question, e2g, monkeypatch):
+    from e2g_neo4j import database
+
+    reads = []
+    read = database.read
+    monkeypatch.setattr(database, "read", lambda *arguments: reads.append(arguments[-1].statement) or read(*arguments))
+    evidence = e2g.retrieve(question, corpus=CORPUS)
+    assert evidence.round_trips == len(reads) <= 3
+
+
+def test_the_event_loop_stays_free(e2g, settings, corpus):
+    async def beats_while_indexing():
+        longest = 0.0
+        async with AsyncE2G(settings=settings) as client:
+            work = asyncio.create_task(
+                client.index([document(corpus, "Alice met Bob in Paris. " * 400)], corpus=corpus)
+            )
+            last = time.perf_counter()
+            while not work.done():
+                await asyncio.sleep(0.01)
+                longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+            return await work, longest
+
+    report, longest = asyncio.run(beats_while_indexing())
+    assert report.documents == 1
+    assert longest < report.seconds["total"] / 2  # blocked, it would be all of it
+
+
+def test_borrowed_drivers_are_left_open(e2g, settings, neo4j_connection):
+    auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
+    with GraphDatabase.driver(neo4j_connection.uri, auth=auth) as driver:
+        with E2G(driver, settings=settings) as client:
+            assert CORPUS in client.corpora()
+        driver.verify_connectivity()
+
+    async def borrowed():
+        async with AsyncGraphDatabase.driver(neo4j_connection.uri, auth=auth) as driver:
+            async with AsyncE2G(driver, settings=settings) as client:
+                assert CORPUS in await client.corpora()
+            await driver.verify_connectivity()
+
+    asyncio.run(borrowed())
+
+
+def test_answers_come_from_the_evidence(settings, e2g):
+    model = FakeListChatModel(responses=["Theodora Quill made it [1].", " "])
+    with E2G(settings=settings, chat_model=model) as client:
+        answer = client.answer(QUESTIONS[0], corpus=CORPUS)
+        assert answer.text == "Theodora Quill made it [1]."
+        assert answer.evidence == e2g.retrieve(QUESTIONS[0], corpus=CORPUS)
+        with pytest.raises(ModelError, match="no text"):
+            client.answer(QUESTIONS[0], corpus=CORPUS)
+
+
+def test_a_chat_model_writes_the_tree(settings, corpus):
+    text = "\n\n".join(f"Alice met Bob in town number {number}. They spoke of the weather." for number in range(60))
+    with E2G(settings=settings, chat_model=FakeListChatModel(responses=["A tale of two friends."])) as client:
+        report = client.index([document(corpus, text)], corpus=corpus)
+        assert report.summaries_by_level
+        top = client.retrieve("Why?", corpus=corpus, k=20).passages
+    assert "A tale of two friends." in {passage.text for passage in top}
+
+
+def test_a_changed_document_replaces_its_former_version(e2g, corpus):
+    e2g.index(
+        [document(corpus, "Alice met Bob in Paris."), document(corpus, "Carol met Bob.", "memory:2")], corpus=corpus
+    )
+    report = e2g.index([document(corpus, "Alice met Dora in Rome.")], corpus=corpus)
+    assert (report.documents, report.replaced) == (1, 1)
+    assert e2g.stats(corpus)["documents"] == 2
+    assert e2g.retrieve("Did Alice meet Bob in Paris?", corpus=corpus).unknown_entities == ("paris",)
+    assert e2g.retrieve("Did Alice meet Dora?", corpus=corpus).route == "local"
+
+    fresh = f"{corpus}-fresh"
+    e2g.index([document(fresh, "Alice met Dora in Rome."), document(fresh, "Carol met Bob.", "memory:2")], corpus=fresh)
+    assert e2g.stats(fresh) == e2g.stats(corpus)
+
+
+def test_corpora_do_not_see_each_other(e2g, corpus):
+    e2g.index([document(corpus, "Luke Farran saved a gramophone.")], corpus=corpus)
+    found = e2g.retrieve("What did Luke Farran save, a gramophone?", corpus=corpus)
+    assert [passage.text for passage in found.passages] == ["Luke Farran saved a gramophone."]
+    assert all(
+        "gramophone" not in one.text for one in e2g.retrieve("Luke Farran and a gramophone", corpus=CORPUS).passages
+    )
+
+
+def test_another_models_index_is_refused(e2g, settings):
+    with E2G(settings=settings) as client:
+        tools = client._stories.tools
+        client._stories.__dict__["_tools"] = replace(tools, nlp=Renamed(tools.nlp))
+        with pytest.raises(FingerprintError, match="E2G_SPACY_MODEL"):
+            client.retrieve("Who?", corpus=CORPUS)
+
+
+def test_an_unknown_corpus_is_named(e2g):
+    for call in (e2g.documents, e2g.stats, lambda corpus: e2g.retrieve("Who?", corpus=corpus)):
+        with pytest.raises(NotFoundError, match="no-such"):
+            call("no-such")
+
+
+class Renamed:
+    """A pipeline that is another one by name."""
+
+    def __init__(self, nlp) -> None:
+        self._nlp = nlp
+        self.meta = {**nlp.meta, "name": "another"}
+
+    def __call__(self, text: str):
+        return self._nlp(text)
