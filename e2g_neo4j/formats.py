@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import logging
 import re
 import shlex
 import warnings
@@ -18,10 +19,15 @@ from typing import Any
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.model import Section
 
+logging.getLogger("bs4").setLevel(logging.CRITICAL)  # it warns about every character that it replaces
+
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _NO_CHARSET = ("utf-8", "utf8", "utf-16", "utf-16le", "utf-16be")  # declared in a page that is not UTF-8: a mistake
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 _UNMAPPED = re.compile(r"\(cid:\d+\)")  # what pdfminer writes for a glyph that no character is known for
+_METADATA = re.compile(  # how markitdown begins an EPUB: what a reader would not see goes, as do the marks
+    r"^\*\*(?:(?:Identifier|Language):\*\* .*\n?|(?P<kept>(?:Title|Authors|Publisher|Date|Description):)\*\*)", re.M
+)
 _LOCKED = re.compile(rb'URI="[^"]+\.x?html?"')  # a chapter, not only a font
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _MARKUP_SUFFIXES = {".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", ""}
@@ -139,7 +145,7 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
                 declared = "windows-1252"  # what browsers take these for
             elif declared in _NO_CHARSET:
                 declared = None
-            made = HtmlConverter().convert_string(decode(data, path, declared), **_MARKDOWN)
+            made = HtmlConverter().convert_string(_tidy(decode(data, path, declared)), **_MARKDOWN)
         else:
             docx = suffix == ".docx"
             converter = DocxConverter() if docx else EpubConverter()  # type: ignore[no-untyped-call]
@@ -148,7 +154,23 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
     # A page's title often carries the site's name, so that its first heading goes before it; a book's does not.
     title = _clean(made.title or "")
     heading = None if suffix == ".epub" else _headings(made.markdown)[0]
-    return _clean(made.markdown), heading or title or None
+    text = made.markdown if suffix != ".epub" else _METADATA.sub(r"\g<kept>", made.markdown)
+    return _clean(text), heading or title or None
+
+
+def _tidy(page: str) -> str:
+    """The same page with every tag closed. The converter's own parser takes the square of the time for broken ones."""
+    from lxml import etree, html  # type: ignore[import-untyped]
+
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        tree = html.document_fromstring(page.encode("utf-8", "replace"), parser)
+    except etree.ParserError:  # nothing is left
+        return ""
+    if parser.error_log.filter_from_fatals():  # nested deeper than it goes, so that text is missing
+        return page
+    tidied: str = html.tostring(tree, encoding="unicode")
+    return tidied
 
 
 def _unpacked(path: Path, max_bytes: int) -> io.BytesIO:
@@ -201,11 +223,15 @@ def _headings(markdown: str) -> tuple[str | None, list[Section]]:
                 fence = mark
             elif mark.startswith(fence) and not found["info"].strip():
                 fence = ""
-        elif not fence and (label := re.sub(r"[ \t]#+$", "", found["label"].rstrip()).strip("*_` ")[:200]):
+        elif not fence and (label := _plain(found["label"])):
             sections.append(Section("heading", label, found.start()))
             if found["level"] == "#" and not _CHAPTER.fullmatch(label):
                 first = first or label
     return first, sections
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"[ \t]#+$|[*`]", "", heading.rstrip()).strip("_ \t")[:200]
 
 
 def chapters(text: str) -> list[Section]:
@@ -240,7 +266,7 @@ def utf8(text: str, what: str) -> bytes:
 def within(size: int, limit: int, what: str) -> None:
     if size > limit:
         raise ReadingError(
-            f"{what} has {size / 2**20:,.1f} MiB, more than the limit of {limit / 2**20:,.4g}. "
+            f"{what} is larger ({size / 2**20:,.1f} MiB) than the limit of {limit / 2**20:,.4g} MiB. "
             "Split it, or raise E2G_MAX_DOCUMENT_MB."
         )
 

@@ -373,6 +373,20 @@ def test_html_is_read_in_the_encoding_that_it_declares(tmp_path: Path) -> None:
     refused(written(tmp_path / "c.html", unknown), "klingon")
 
 
+def test_html_with_open_tags_keeps_its_shape(tmp_path: Path) -> None:
+    page = "<ul><li>one<li>two</ul><table><tr><td>left<td>right</table><p>a<p>b &lt; c"
+    text = read_all(written(tmp_path / "open.html", page.encode()), "c", MIB)[0].text
+    assert text.startswith("* one\n* two\n")
+    assert "| left | right |" in text
+    assert text.endswith("a\n\nb < c")
+
+
+@pytest.mark.timeout(60)
+def test_broken_markup_takes_no_square_of_the_time(tmp_path: Path) -> None:
+    page = written(tmp_path / "broken.html", b"<p>Ada wrote.</p>" + b"<![CDATA[" * 100_000)
+    assert read_all(page, "c", MIB)[0].text == "Ada wrote."
+
+
 def test_html_nested_too_deep_for_markdown_is_read_still(tmp_path: Path) -> None:
     page = "<div>" * 3000 + "deep water" + "</div>" * 3000
     assert read(written(tmp_path / "a.html", page), "c", MIB).text == "deep water"
@@ -479,6 +493,13 @@ def test_epub_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     assert document.title == "The Keeper"
     assert marks(document) == [("Fog", "# Fog"), ("Rain", "# Rain")]
     assert document.text.index("Text of Fog.") < document.text.index("Text of Rain.")
+
+
+def test_epub_begins_with_its_title_and_without_its_number(tmp_path: Path) -> None:
+    text = read(epub(tmp_path / "a.epub"), "c", MIB).text
+    assert text.startswith("Title: The Keeper\n")
+    assert "*" not in text
+    assert "Identifier" not in text
 
 
 def test_pictures_do_not_count_and_markup_does(tmp_path: Path) -> None:
