@@ -469,7 +469,8 @@ def test_docx_keeps_headings_and_tables(tmp_path: Path) -> None:
 CONTAINER = """<?xml version="1.0"?><container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0">
 <rootfiles><rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
 PACKAGE = """<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata
-xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Keeper</dc:title><dc:creator>A. Writer</dc:creator></metadata>
+xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Keeper</dc:title><dc:creator>A. Writer</dc:creator>
+<dc:identifier>urn:isbn:1</dc:identifier></metadata>
 <manifest><item id="two" href="two.xhtml" media-type="application/xhtml+xml"/><item id="one" href="one.xhtml"
 media-type="application/xhtml+xml"/></manifest><spine><itemref idref="one"/><itemref idref="two"/></spine></package>"""
 CHAPTER = """<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head>
