@@ -33,7 +33,7 @@ class Settings(BaseSettings):
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("e2g-neo4j", appauthor=False)),
-        description="Where the managed Neo4j keeps its jars, data, logs and password.",
+        description="Where the managed Neo4j keeps its data, logs and password.",
     )
     db_heap_mb: int = Field(1024, ge=256, description="Heap of the managed Neo4j, in MiB.")
 

@@ -25,3 +25,6 @@ FOR (s:StagedSummary) REQUIRE (s.corpus, s.id) IS UNIQUE;
 
 CREATE CONSTRAINT e2g_index_key IF NOT EXISTS
 FOR (i:E2GIndex) REQUIRE i.name IS UNIQUE;
+
+CREATE CONSTRAINT e2g_window_key IF NOT EXISTS
+FOR (w:Window) REQUIRE (w.corpus, w.id) IS UNIQUE;

@@ -9,8 +9,9 @@ WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d
 CALL () {
   UNWIND $names AS name
   MATCH (e:Entity {corpus: $corpus, name: name})
-  WHERE EXISTS { (e)-[:FROM_CHUNK]->(:Chunk) }
-  WITH e ORDER BY COUNT { (e)-[:FROM_CHUNK]->() }, e.name LIMIT $limit
+  WITH e, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
+  WHERE chunks > 0
+  WITH e ORDER BY chunks, e.name LIMIT $limit
   RETURN collect(e) AS entities
 }
 CALL (entities) {

@@ -141,7 +141,7 @@ def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dic
 
 
 def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: dict[str, str], copy: Path) -> None:
-    last_file = copy / "V003__Embedding_index.cypher"
+    last_file = copy / "V003__Embedding_indexes.cypher"
     last_file.rename(copy.parent / last_file.name)
     assert real_tool(server, copy, "apply") == ["002"]
     (copy.parent / last_file.name).rename(last_file)
@@ -178,9 +178,9 @@ def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy
 
 def test_both_notice_a_missing_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    (copy / "V003__Embedding_index.cypher").unlink()
+    (copy / "V003__Embedding_indexes.cypher").unlink()
     assert real_tool(server, copy, "validate")[0]["outcome"] == "INCOMPLETE_MIGRATIONS"
-    with pytest.raises(MigrationError, match=r"V003__Embedding_index\.cypher was applied but is not among"):
+    with pytest.raises(MigrationError, match=r"V003__Embedding_indexes\.cypher was applied but is not among"):
         validate(driver, "neo4j")
 
 
@@ -257,7 +257,7 @@ def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     states = driver.execute_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'e2g_'").records
     assert {record["state"] for record in states} == {"ONLINE"}
-    assert len(states) == 14
+    assert len(states) == 18
 
 
 def test_nodes_and_indexes_of_other_tools_stay_as_they_are(driver: Driver) -> None:
