@@ -31,7 +31,6 @@ VALUES: dict[str, Any] = {
     "name": "e2g_embedding",
     "seconds": 1,
     "k": 5,
-    "k": 5,
     "windows": 30,
     "words": "text:a",
     "vector": [1.0] + [0.0] * 383,
