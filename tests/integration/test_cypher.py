@@ -31,6 +31,7 @@ VALUES: dict[str, Any] = {
     "name": "e2g_embedding",
     "seconds": 1,
     "k": 5,
+    "limit": 5,
     "windows": 30,
     "words": "text:a",
     "vector": [1.0] + [0.0] * 383,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
@@ -200,6 +201,19 @@ def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, co
     [row] = database.read(driver, "neo4j", request)
     assert sorted(row["entities"]) == ["once", "twice"]
     assert [(pair["a"], pair["b"]) for pair in row["pairs"]] == [("once", "twice")]
+
+
+def test_hops_are_counted_in_edges_up_to_the_bound(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    """A chain n0 - n1 - … - n7: the way from n0 to n6 has six edges, and that is the longest that counts."""
+    corpora.append(corpus)
+    chain = [f"n{number}" for number in range(MAX_HOPS + 2)]
+    write(driver, corpus, [small_document("d", *pairwise(chain))])
+    for hops, name in enumerate(chain[1:], 1):
+        evidence = answer(driver, made_with, corpus, [chain[0], name], [1.0], h=MAX_HOPS)
+        told = [(pair.a, pair.b, pair.hops) for pair in evidence.pairs]
+        assert told == ([(chain[0], name, hops)] if hops <= MAX_HOPS else [])
 
 
 def test_a_read_cannot_write(driver: Driver) -> None:

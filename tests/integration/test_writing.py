@@ -104,6 +104,7 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
         Read("query/stats", {"corpus": corpus}),
     ]
     link, passages, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
+    del link[0]["made_with"]  # the server's, not the corpus'
     for listed in (link[0]["entities"], link[0]["pairs"], link[0]["shared"], passages, nearest):
         listed.sort(key=str)
     for row in link[0]["shared"]:
