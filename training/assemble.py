@@ -43,6 +43,7 @@ def assemble(trained: Path, passages: list[Passage], out: Path) -> Language:
     for path in out.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
+    nlp.batch_size = 16  # more documents at once do not fit the processor's cache
     nlp.config["initialize"]["before_init"] = None  # training is over: its folders are nobody's business
     nlp.config["paths"] = dict.fromkeys(nlp.config["paths"])
     nlp.to_disk(out)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from random import Random
 
+from training.coined import coined_names
 from training.gazetteer import KINDS
 from training.passages import Passage, replace_name
 
@@ -14,12 +15,13 @@ Pools = dict[tuple[str, int], list[str]]
 """Names by label and number of words."""
 
 _TITLE = re.compile(r"^(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Colonel|Count|Aunt|Uncle|Madame|Professor|"
-                    r"President|King|Queen|Prince|Princess|Saint|St|Senator|General|Major|Judge|Father|Squire)\b")  # fmt: skip
+                    r"President|King|Queen|Prince|Princess|Saint|St|Senator|General|Major|Judge|Father)\b")  # fmt: skip
 _PLAIN = re.compile(r"^[\w.&'’-]+(?: [\w.&'’-]+)*$")
+_OF_ANY_LENGTH = frozenset({"ORG", "EVENT", "WORK_OF_ART", "FAC"})
 
 
-def name_pools(passages: list[Passage], people: list[str]) -> Pools:
-    """The names annotated in `passages`, with their frequency, and `people`, once each."""
+def name_pools(passages: list[Passage], people: list[str], random: Random) -> Pools:
+    """The names annotated in `passages`, with their frequency, `people`, once each, and coined names."""
     pools: Pools = defaultdict(list)
     for passage in passages:
         for start, end, label in passage.entities:
@@ -29,6 +31,10 @@ def name_pools(passages: list[Passage], people: list[str]) -> Pools:
         _add(pools, "PERSON", name.split()[-1])
     for name, label in KINDS.items():
         _add(pools, label, name.upper() if len(name) < 4 or "." in name else name.title())
+    surnames = [name.split()[-1] for name in people if name.split()[-1].isalpha()]
+    places = [name.title() for name, label in KINDS.items() if label == "GPE" and name.isalpha() and len(name) > 3]
+    for label, name in coined_names(surnames, places, random, of_each=1500):
+        _add(pools, label, name.removeprefix("The ").removeprefix("A "))
     return pools
 
 
@@ -50,7 +56,8 @@ def rename(passage: Passage, pools: Pools, random: Random, share: float) -> Pass
         if label == "DATE" or not _PLAIN.match(old):
             continue
         if old not in new_names:
-            pool = pools.get((_kind(label, old), len(old.split())))
+            words = len(old.split()) if label not in _OF_ANY_LENGTH else random.randint(1, 5)
+            pool = pools.get((_kind(label, old), words))
             new_names[old] = random.choice(pool) if pool and random.random() < share else old
         if new_names[old] != changed.text[start:end]:
             changed = replace_name(changed, which, new_names[old])

@@ -90,7 +90,7 @@ def group(documents: list[list[tuple[Passage, Tree]]], random: Random, longest: 
                 grouped.append(join(parts, separators))
                 parts, separators = [], []
                 limit = random.randint(40, longest)
-            separators.append(random.choice(["\n\n", "\n\n", "\n", " ", " "]) if tree.new_paragraph else " ")
+            separators.append(random.choice(["\n\n"] * 4 + ["\n", " "]) if tree.new_paragraph else " ")
             parts.append(passage)
         if parts:
             grouped.append(join(parts, separators))
@@ -112,8 +112,11 @@ def read_documents_of(nlp: Language, path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(nlp.vocab))
 
 
-def build(nlp: Language, data: Path, books: Path, out: Path, seed: int) -> list[Passage]:
-    """Writes train.spacy and the dev sets. Returns the tagged sentences, for the lemmatizer."""
+def build(nlp: Language, data: Path, books: Path, out: Path, seed: int) -> tuple[list[Passage], list[Passage]]:
+    """Writes train.spacy and dev.spacy.
+
+    Returns all tagged sentences, for the lemmatizer, and GUM in two more groupings, to outweigh the novels with.
+    """
     random = Random(seed)
     gum, ewt = read_treebank(data / "gum-train.conllu"), read_treebank(data / "ewt-train.conllu")
     litbank = read_litbank(data / "litbank-names-train.jsonl")
@@ -122,17 +125,17 @@ def build(nlp: Language, data: Path, books: Path, out: Path, seed: int) -> list[
     add_ewt_entities(ewt, sentences + litbank)
     tagged = sentences + [p for document in ewt for p, _ in document]
     given = {p.text[s:e].split()[0] for p in tagged + litbank for s, e, label in p.entities if label == "PERSON"}
-    pools = name_pools(tagged + litbank, person_names(books, given, HELD_OUT))
+    pools = name_pools(tagged + litbank, person_names(books, given, HELD_OUT), random)
     train = []
     for _ in range(2):
         plain = group(ewt, random, 600) + 2 * group(gum, random, 600) + litbank
-        renamed = [rename(p, pools, random, 0.6) for p in group(gum, random, 300) + litbank]
-        train += [vary(p, random, recased=0.35, wrapped=0.15) for p in plain + renamed]
-    train += [vary(p, random, recased=0.4, wrapped=0.0) for p in questions(pools, random, 30)]
+        renamed = [rename(p, pools, random, 0.6) for p in group(gum + ewt[::3], random, 300) + litbank]
+        train += [vary(p, random, recased=0.27, wrapped=0.15) for p in plain + renamed]
+    train += [vary(p, random, recased=0.35, wrapped=0.0) for p in questions(pools, random, 30)]
     write(nlp, train, out / "train.spacy", shuffled_by=random)
     dev_gum = read_treebank(data / "gum-dev.conllu")
     add_gum_entities(dev_gum)
     dev = group(dev_gum, random, 1500) + read_litbank(data / "litbank-names-dev.jsonl")
     dev += [recase(p, "lower") for p in dev]
     write(nlp, dev, out / "dev.spacy", shuffled_by=random)
-    return tagged
+    return tagged, group(gum, random, 600) + group(gum, random, 600)

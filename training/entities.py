@@ -26,6 +26,7 @@ _LOCATION = re.compile(
     r"canyon|district|mt)\b",
     re.I,
 )
+_ADDRESS = re.compile(r"://|www\.|\w@\w+\.")
 _LANGUAGES = (
     "english french german spanish latin greek italian russian chinese mandarin japanese arabic hebrew "
     "portuguese dutch swedish polish turkish hindi urdu persian korean gaelic welsh irish sanskrit"
@@ -34,7 +35,8 @@ _LANGUAGE = frozenset(_LANGUAGES.split())
 _LAW = re.compile(r"\b(act|amendment|bill|constitution|convention|law|protocol|treaty|charter|code)\b", re.I)
 _DATED = re.compile(
     r"\b(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|"
-    r"nov(ember)?|dec(ember)?|(mon|tues|wednes|thurs|fri|satur|sun)day|1[0-9]{3}s?|20[0-9]{2}s?)\b",
+    r"nov(ember)?|dec(ember)?|(mon|tues|wednes|thurs|fri|satur|sun)day|1[0-9]{3}s?|20[0-9]{2}s?|"
+    r"[0-9]+ (BCE?|CE|AD)|AD [0-9]+)\b",
     re.I,
 )
 _NOT_FIRST = frozenset({"DET", "PUNCT", "ADP", "SYM", "PART", "CCONJ"})
@@ -81,10 +83,17 @@ def _name(tree: Tree, kind: str, start: int, end: int) -> tuple[int, int, str] |
         end = _before_preposition(tokens, start, end, kind)
     if not start <= head < end:
         return None
+    if kind == "person":  # "academic and professor Marc Lamont Hill": the name alone
+        first = head
+        while first > start and (tokens[first - 1].upos == "PROPN" or tokens[first - 1].form[:1].isupper()):
+            first -= 1
+        start = first
     while start < head and tokens[start].form[:1].islower() and tokens[start].upos != "PROPN":
         start += 1
+    while kind in {"person", "place"} and end > head + 1 and tokens[end - 1].form[:1].islower():
+        end -= 1  # "Coron Island itself"
     text = " ".join(t.form for t in tokens[start:end])
-    label = _label(kind, text)
+    label = None if _ADDRESS.search(text) or (text.islower() and end - start == 1) else _label(kind, text)
     return (start, end, label) if label else None
 
 

@@ -109,7 +109,7 @@ def replace_name(passage: Passage, which: int, name: str) -> Passage:
 def vary(passage: Passage, random: Random, *, recased: float, wrapped: float) -> Passage:
     """By chance in another letter case, or hard-wrapped, or both."""
     if random.random() < recased:
-        passage = recase(passage, random.choices(["lower", "title", "upper"], [6, 3, 1])[0])
+        passage = recase(passage, random.choices(["lower", "title", "upper"], [16, 3, 1])[0])
     if random.random() < wrapped:
         passage = hard_wrap(passage, random.randint(45, 80))
     return passage

@@ -2,7 +2,7 @@
 
 1. The tokenizer and the lexicon, which the embedding reads, make a base pipeline.
 2. The treebanks, LitBank and templates become the first training documents, and a first model learns them.
-3. It names the people and places of the novels; with those as more documents, the final model is trained.
+3. It names the people and places of the novels, and goes on with those as more documents.
 4. The lemmatizer is added, all is written as one folder, and scored on the test files.
 """
 
@@ -32,7 +32,6 @@ HERE = Path(__file__).parent
 BUILD = HERE / "build"
 PIPELINE = HERE.parent / "e2g_neo4j" / "pipelines" / "en_e2g_sm"
 SEED = 7
-TEACHER_STEPS, STUDENT_STEPS = 4000, 9000
 
 
 def main() -> None:
@@ -50,15 +49,16 @@ def main() -> None:
     add_lexicon(base)
     base.to_disk(BUILD / "base")
 
-    tagged = build(base, options.data, options.books, BUILD, SEED)
-    fit("teacher", TEACHER_STEPS, BUILD / "train.spacy")
+    tagged, more_gold = build(base, options.data, options.books, BUILD, SEED)
+    fit("teacher", BUILD / "train.spacy")
 
     teacher = spacy.load(BUILD / "teacher" / "model-best", exclude=["tagger"])
     random = Random(SEED)
-    silver = [vary(p, random, recased=0.35, wrapped=0.1) for p in silver_passages(teacher, options.books)]
+    more = silver_passages(teacher, options.books) + more_gold
+    more = [vary(p, random, recased=0.27, wrapped=0.1) for p in more]
     gold = read_documents_of(base, BUILD / "train.spacy")
-    write(base, silver, BUILD / "student.spacy", more=gold, shuffled_by=random)
-    fit("student", STUDENT_STEPS, BUILD / "student.spacy")
+    write(base, more, BUILD / "student.spacy", more=gold, shuffled_by=random)
+    fit("student", BUILD / "student.spacy", {"paths.teacher": str(BUILD / "teacher" / "model-best")})
 
     nlp = assemble(BUILD / "student" / "model-best", tagged, options.out)
     performance = score(nlp, options.data, "test")
@@ -68,17 +68,15 @@ def main() -> None:
     print(f"{options.out}: {measure_size(options.out) / 1e6:.1f} MB, {minutes:.0f} minutes")
 
 
-def fit(name: str, steps: int, documents: Path) -> None:
-    """Trains `joint.cfg` on the documents; the best model by the dev set is in build/NAME/model-best."""
-    overrides: dict[str, Any] = {
+def fit(name: str, documents: Path, more: dict[str, Any] | None = None) -> None:
+    """Trains NAME.cfg on the documents; the best model by the dev set is in build/NAME/model-best."""
+    overrides = {
         "paths.train": str(documents),
         "paths.dev": str(BUILD / "dev.spacy"),
         "paths.base": str(BUILD / "base"),
         "system.seed": SEED,
-        "training.max_steps": steps,
-        "training.optimizer.learn_rate.total_steps": steps,
     }
-    train(HERE / "joint.cfg", BUILD / name, overrides=overrides)
+    train(HERE / f"{name}.cfg", BUILD / name, overrides=overrides | (more or {}))
 
 
 def write_performance(folder: Path, performance: dict[str, Any]) -> None:
