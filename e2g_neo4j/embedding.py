@@ -151,7 +151,16 @@ def windows(embedder: Embedder, text: str) -> list[Span]:
     limit = embedder.window_tokens
     if len(spans) <= limit:
         return [(0, len(text))]
-    count = -(-len(spans) // limit)
+    for count in range(-(-len(spans) // limit), len(spans) + 1):
+        cut = _cut(text, spans, count, limit)
+        # A window that begins inside of a word may have more tokens by itself than it had in the text.
+        if all(len(embedder.token_spans(text[start:end])) <= limit for start, end in cut):
+            break
+    return cut
+
+
+def _cut(text: str, spans: Sequence[Span], count: int, limit: int) -> list[Span]:
+    """`count` spans of about equal size and at most `limit` tokens."""
     borders = [0]
     for left in range(count - 1, 0, -1):
         start = borders[-1]

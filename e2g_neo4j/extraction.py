@@ -248,6 +248,8 @@ def _names(doc: Doc) -> Iterator[tuple[int, str]]:
 def _continues(doc: Doc, start: int, at: int) -> bool:
     """Whether the token belongs to a run of proper nouns that began at `start`; hyphens bind, if tight."""
     token = doc[at]
+    if at > start and token.is_sent_start:
+        return False
     if token.pos_ == "PROPN":
         return True
     return at > start and token.text in "-‐‑–" and not token.whitespace_ and not doc[at - 1].whitespace_

@@ -6,12 +6,13 @@ import itertools
 import json
 import threading
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from e2g_neo4j.embedding import Embedder, embed_long, embed_with_parts, load_embedder, windows
@@ -217,3 +218,18 @@ def test_a_change_of_dimensions_and_nan_are_noticed() -> None:
     reply[0] = [float("nan"), 1.0]
     with pytest.raises(ModelError, match="not finite"):
         embedder.embed(["a"])
+
+
+@cache
+def _shared() -> Embedder:
+    return load_embedder()
+
+
+@given(text=st.text(st.characters(codec="utf-8"), min_size=1, max_size=3000), repeat=st.integers(1, 6))
+@example(text="incomprehensibilities" * 400, repeat=1)
+def test_every_window_fits_when_it_stands_alone(text: str, repeat: int) -> None:
+    """A cut inside of a word can make more tokens of it than the whole had: Middlemarch has such a place."""
+    embedder = _shared()
+    cut = windows(embedder, text * repeat)
+    assert [start for start, _ in cut[1:]] == [end for _, end in cut[:-1]]
+    assert all(len(embedder.token_spans((text * repeat)[start:end])) <= embedder.window_tokens for start, end in cut)
