@@ -1,0 +1,158 @@
+"""The bundled pipeline: what it finds in sixty sentences, alike in documents and questions, and that it loads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.extraction import BUNDLED, extract, extract_all, load_pipeline, pipeline_id
+
+FROZEN = Path(__file__).parents[1] / "data" / "frozen_sentences.jsonl"
+SIZE_LIMIT = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return load_pipeline()
+
+
+def entities(nlp: Language, text: str) -> set[str]:
+    return set(extract(nlp(text)).counts)
+
+
+def test_sixty_frozen_sentences(nlp: Language) -> None:
+    rows = [json.loads(line) for line in FROZEN.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 60
+    expected = right = spurious = 0
+    report = []
+    for row in rows:
+        wanted, found = {*row["names"], *row["nouns"]}, entities(nlp, row["text"])
+        expected += len(wanted)
+        right += len(wanted & found)
+        spurious += len(found - wanted)
+        if wanted != found:
+            report.append(f"{row['text']}  missed {sorted(wanted - found)}, spurious {sorted(found - wanted)}")
+    print(f"{right} of {expected} right, {spurious} spurious", *report, sep="\n")
+    assert right / expected >= 0.95, "\n".join(report)
+    assert spurious / (right + spurious) <= 0.05, "\n".join(report)
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "shared"),
+    [
+        (
+            "Mr. Darcy’s letter explained why he had parted Jane from Mr. Bingley.",
+            "What does Mr Darcy's letter say about Mr Bingley?",
+            {"mr darcy", "mr bingley", "letter"},
+        ),
+        (
+            "Count Dracula had left his castle, and Jonathan Harker was a prisoner.",
+            "how did jonathan harker escape from count dracula?",
+            {"jonathan harker", "count dracula"},
+        ),
+        (
+            "Marie Curie was born in Warsaw, then part of the Russian Empire.",
+            "Where Was Marie Curie Born?",
+            {"marie curie"},
+        ),
+        (
+            "Headaches and nausea are side effects of chemotherapy.",
+            "Which side effect of chemotherapy is common?",
+            {"effect", "chemotherapy"},
+        ),
+        (
+            "The novels of J.R.R. Tolkien were published in the U.S. by Houghton Mifflin.",
+            "Who published J. R. R. Tolkien in the US?",
+            {"jrr tolkien", "us"},
+        ),
+        (
+            "New York is larger than Los Angeles. Both cities lie on a coast.",
+            "is new york larger than los angeles?",
+            {"new york", "los angeles"},
+        ),
+    ],
+)
+def test_document_and_question_share_keys(nlp: Language, document: str, question: str, shared: set[str]) -> None:
+    assert shared <= entities(nlp, document) & entities(nlp, question)
+
+
+def test_line_breaks_do_not_change_what_is_found(nlp: Language) -> None:
+    text = "Elizabeth Bennet walked from Longbourn to Meryton with Miss Lucas, and met Colonel Forster."
+    wrapped = text.replace("Elizabeth ", "Elizabeth\n").replace("Miss ", "Miss\n").replace("Colonel ", "Colonel\n")
+    assert list(extract_all(nlp, [wrapped])) == list(extract_all(nlp, [text]))
+
+
+def test_workers_give_what_one_process_gives_in_order(nlp: Language) -> None:
+    texts = [f"Mr. Darcy had {i} horses.\n\nLondon is a city." for i in range(90)]
+    alone = list(extract_all(nlp, iter(texts), workers=1))
+    together = list(extract_all(nlp, iter(texts), workers=2))
+    assert together == alone
+    assert len(alone) == 90
+
+
+def test_only_what_extraction_needs_is_loaded(nlp: Language) -> None:
+    assert nlp.pipe_names == ["tok2vec", "morphologizer", "senter", "ner", "lemmatizer"]
+    assert spacy.load(BUNDLED).has_pipe("tagger")
+
+
+def test_it_names_itself_and_carries_its_licence_and_card(nlp: Language) -> None:
+    assert pipeline_id(nlp) == f"en_e2g_sm-{nlp.meta['version']}"
+    assert nlp.meta["license"] == "CC-BY-SA-4.0"
+    assert nlp.meta["performance"]["gum"]["upos"] > 0.9
+    assert "Attribution-ShareAlike 4.0" in (BUNDLED / "LICENSE").read_text(encoding="utf-8")
+    card = (BUNDLED / "README.md").read_text(encoding="utf-8")
+    assert all(source["name"] in card for source in nlp.meta["sources"])
+    assert nlp.meta["version"] in card
+    assert nlp.meta["spacy_version"] in card
+
+
+def test_it_is_small() -> None:
+    assert sum(path.stat().st_size for path in BUNDLED.rglob("*") if path.is_file()) <= SIZE_LIMIT
+
+
+def test_a_pipeline_for_another_spacy_is_an_error_that_names_both(tmp_path: Path) -> None:
+    copy = tmp_path / "en_old"
+    shutil.copytree(BUNDLED, copy)
+    meta = json.loads((copy / "meta.json").read_text(encoding="utf-8"))
+    (copy / "meta.json").write_text(json.dumps(meta | {"spacy_version": ">=2.3,<3.0"}), encoding="utf-8")
+    with pytest.raises(PipelineError, match=rf">=2\.3,<3\.0.*{spacy.about.__version__}.*Install"):
+        load_pipeline(str(copy))
+
+
+def test_a_pipeline_that_is_not_there_is_an_error_with_a_way_out() -> None:
+    with pytest.raises(PipelineError, match=r"'en_no_such_pipeline'.*E2G_SPACY_MODEL"):
+        load_pipeline("en_no_such_pipeline")
+
+
+def test_a_damaged_pipeline_is_an_error_of_ours(tmp_path: Path) -> None:
+    copy = tmp_path / "en_damaged"
+    shutil.copytree(BUNDLED, copy)
+    (copy / "tok2vec" / "model").write_bytes(b"nothing")
+    with pytest.raises(PipelineError, match="cannot be loaded"):
+        load_pipeline(str(copy))
+
+
+def test_a_pipeline_without_sentences_gets_them_by_punctuation(tmp_path: Path) -> None:
+    spacy.blank("en").to_disk(tmp_path / "plain")
+    nlp = load_pipeline(str(tmp_path / "plain"))
+    assert len(extract(nlp("It rained. We stayed.")).sentences) == 2
+
+
+def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from e2g_neo4j.extraction import extract_all, load_pipeline\n"
+        "texts = ['Emma went to London.'] * 70\n"
+        "print(sum(found.counts['london'] for found in extract_all(load_pipeline(), texts, workers=2)))\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "70"), done.stderr
