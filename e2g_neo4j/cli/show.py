@@ -158,13 +158,12 @@ def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], e
 def citation(passage: Passage) -> str:
     """Document, place and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`."""
     parts = [passage.document]
-    if passage.level:
-        parts.append(f"summary on level {passage.level} of")
     if passage.page:
         parts.append(f"page {passage.page}")
     if passage.heading:
         parts.append(passage.heading)
-    parts.append(f"characters {passage.start}-{passage.end}")
+    place = f"characters {passage.start}-{passage.end}"
+    parts.append(f"summary on level {passage.level} of {place}" if passage.level else place)
     return f"{', '.join(parts)} ({passage.source})"
 
 
