@@ -17,16 +17,21 @@ import time
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import networkx
 import numpy as np
 
-from e2g_neo4j import E2G
+from e2g_neo4j import E2G, database
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import edges, mentions
-from e2g_neo4j.embedding import embed_long
+from e2g_neo4j.embedding import embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract, extract_all
+from e2g_neo4j.extractive import ExtractiveSummariser
+from e2g_neo4j.queries import Embed, Read
 from e2g_neo4j.reading import read
+from e2g_neo4j.retrieval import retrieve
+from e2g_neo4j.summarising import grow_tree
 
 CORPUS = "benchmark-first-light"
 
@@ -40,17 +45,28 @@ class Plain:
         self.chunks = chunk(
             document, tools.embedder.token_spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap
         )
-        extractions = list(extract_all(tools.nlp, [one.text for one in self.chunks]))
-        found = mentions(self.chunks, extractions)
+        texts = [one.text for one in self.chunks]
+        extractions = list(extract_all(tools.nlp, texts))
+        sentences = ([(one.start, one.end) for one in found.sentences] for found in extractions)
+        embedded = list(embed_with_parts(tools.embedder, zip(texts, sentences, strict=True)))
         self.graph = networkx.Graph()
-        self.graph.add_weighted_edges_from((a, b, weight) for (a, b), (_, weight) in edges([found]).items())
+        found = edges([mentions(self.chunks, extractions)])
+        self.graph.add_weighted_edges_from((a, b, weight) for (a, b), (_, weight) in found.items())
         self.places: dict[str, dict[int, int]] = defaultdict(dict)
         for number, extraction in enumerate(extractions):
             for name, count in extraction.counts.items():
                 self.places[name][number] = count
-        summaries = e2g._stories.grow_tree(document, self.chunks, extractions)
-        texts = [one.text for one in self.chunks] + [one.text for one in summaries]
-        self.vectors = embed_long(tools.embedder, texts)
+        summaries = grow_tree(
+            document,
+            self.chunks,
+            ExtractiveSummariser(tools.embedder.token_spans, budget=settings.summary_tokens),
+            group_size=settings.group_size,
+            token_spans=tools.embedder.token_spans,
+            extractions=extractions,
+            sentence_vectors=[one.part_vectors for one in embedded],
+        )
+        above = embed_long(tools.embedder, [one.text for one in summaries])
+        self.vectors = np.vstack([one.vector for one in embedded] + list(above))
 
     def ask(self, names: list[str], vector: np.ndarray, k: int, hops: int) -> list[int]:
         known = [name for name in names if name in self.places]
@@ -82,20 +98,30 @@ def main(book: Path, questions: Path) -> None:
             sys.exit(f"The corpus {CORPUS} is there already: run against an empty database.")
         report = e2g.index([book], corpus=CORPUS)
 
+        name = e2g.settings.neo4j_database
         ours, theirs, trips = [], [], 0
         for question in asked:
             names = list(extract(tools.nlp(question)).counts)
             vector = tools.embedder.embed([question])[0]
-            e2g._stories.vector = lambda request, row=vector.tolist(): row  # type: ignore[method-assign]
-            for times, ask in (
-                (theirs, lambda: plain.ask(names, vector, k, hops)),
-                (ours, lambda: e2g.retrieve(question, corpus=CORPUS)),
-            ):
-                ask()
-                began = time.perf_counter()
-                ask()
-                times.append(1000 * (time.perf_counter() - began))
-            trips = max(trips, e2g.retrieve(question, corpus=CORPUS).round_trips)
+            began = time.perf_counter()
+            plain.ask(names, vector, k, hops)
+            theirs.append(1000 * (time.perf_counter() - began))
+
+            story = retrieve(
+                question, corpus=CORPUS, names=names, made_with=tools.fingerprint, k=k, hops=hops, mode="e2g"
+            )
+            began = time.perf_counter()
+            step: Any = next(story)
+            reads = 0
+            while step is not None:
+                reads += isinstance(step, Read)
+                reply = vector.tolist() if isinstance(step, Embed) else database.read(e2g._driver, name, step)
+                try:
+                    step = story.send(reply)
+                except StopIteration:
+                    step = None
+            ours.append(1000 * (time.perf_counter() - began))
+            trips = max(trips, reads)
 
     print(f"{book.name}: {report.chunks} chunks, {report.tokens} tokens, {len(asked)} questions")
     print(
