@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from typing import TYPE_CHECKING
 
 from e2g_neo4j.errors import ConfigurationError, ModelError
 from e2g_neo4j.model import Answer, Evidence
 from e2g_neo4j.queries import Chat, Story
 from e2g_neo4j.settings import Settings
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
 _INSTRUCTIONS = Path(__file__).with_name("prompts") / "answer.txt"
 
 
 def prompt_for(evidence: Evidence) -> list[BaseMessage]:
     """The messages that ask a chat model to answer from numbered evidence, and from nothing else."""
+    from langchain_core.messages import HumanMessage, SystemMessage
+
     numbered = "\n\n".join(
         f"[{number}] {passage.document}\n{passage.labelled()}" for number, passage in enumerate(evidence.passages, 1)
     )

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import TypeAlias
 
 import numpy as np
 import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.model import Chunk, Section, SourceDocument
-
-TokenSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
-"""Where each token of a text begins and ends, in characters; special tokens are left out."""
+from e2g_neo4j.model import Chunk, Section, SourceDocument, Span, TokenSpans
 
 BLOCK = 16_384
 """Characters that are tokenised at once."""
@@ -117,7 +113,7 @@ def _token_starts(text: str, token_spans: TokenSpans) -> NDArray[np.int64]:
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
+def _blocks(text: str) -> Iterator[Span]:
     """Blocks that begin with white space, or anywhere in a text that has none."""
     start = 0
     while start < len(text):

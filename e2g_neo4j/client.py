@@ -12,9 +12,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j import database, migrate
@@ -24,6 +23,9 @@ from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.stories import Source, Stories
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 T = TypeVar("T")
 
@@ -67,8 +69,9 @@ class E2G:
 
     def migrate(self) -> list[Applied]:
         """Bring the schema up to date and return what was applied. `index` does so by itself. Raises MigrationError."""
-        dimensions = self._stories.tools.embedder.dimensions
-        return migrate.migrate(self._driver, self.settings.neo4j_database, embedding_dimensions=dimensions)
+        return migrate.migrate(
+            self._driver, self.settings.neo4j_database, embedding_dimensions=self._stories.dimensions
+        )
 
     def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""

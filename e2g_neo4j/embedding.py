@@ -9,29 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.model import Vectors
+from e2g_neo4j.model import Span, Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-Span: TypeAlias = tuple[int, int]
-"""Start and end of a part of a text, in characters."""
-
 BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_DIMENSIONS = 384
 POOLING = "mean-of-windows"
 """How the vector of a text longer than one window is made; part of what an index is made with."""
 
 _BLOCK = 256
 """Windows that are embedded together and held at once."""
-
-_PIECE = 200_000
-"""Characters that are tokenized together."""
 
 
 class Embedder(Protocol):
@@ -212,17 +207,8 @@ def bundled_folder() -> str:
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> list[Span]:
-    """The span of each token. Long texts go piece by piece, cut at white space."""
-    spans: list[Span] = []
-    start = 0
-    while start < len(text):
-        end = start + _PIECE
-        if end < len(text):
-            end = max(text.rfind(" ", start + 1, end), text.rfind("\n", start + 1, end))
-            end = end if end > 0 else start + _PIECE
-        offsets = tokenizer.encode(text[start:end], add_special_tokens=False).offsets
-        spans += ((start + first, start + last) for first, last in offsets)
-        start = end
+    """The span of each token."""
+    spans: list[Span] = tokenizer.encode(text, add_special_tokens=False).offsets
     return spans
 
 

@@ -17,9 +17,9 @@ from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 from transformers.utils import logging
 
-from e2g_neo4j.embedding import BUNDLED, Span, bundled_folder, first_line, normalised, spans_of
+from e2g_neo4j.embedding import BUNDLED, bundled_folder, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.model import Vectors
+from e2g_neo4j.model import Span, Vectors
 
 _BATCH = 16
 """Texts in one forward pass. More gains nothing on a CPU, and pads more."""

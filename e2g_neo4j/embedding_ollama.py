@@ -10,9 +10,9 @@ import numpy as np
 from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
-from e2g_neo4j.embedding import Span, bundled_folder, check, first_line, normalised, spans_of
+from e2g_neo4j.embedding import bundled_folder, check, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.model import Vectors
+from e2g_neo4j.model import Span, Vectors
 
 _BATCH = 16
 """Texts in one request."""

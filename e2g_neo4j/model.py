@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -13,6 +13,12 @@ from e2g_neo4j.errors import FingerprintError
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Embeddings, one row each: shape (n, dimensions), every row of length 1."""
+
+Span: TypeAlias = tuple[int, int]
+"""Start and end of a part of a text, in characters."""
+
+TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
+"""Gives the span of each token of a text; special tokens are left out."""
 
 Route: TypeAlias = Literal["local", "global"]
 

@@ -9,18 +9,20 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
-
 from e2g_neo4j.answering import answer, load_chat_model
 from e2g_neo4j.errors import no_corpus
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Progress, SourceDocument
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, Fingerprint, IndexReport, Progress, SourceDocument
 from e2g_neo4j.queries import Embed, Read, Story
 from e2g_neo4j.reading import find, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
 
-# spaCy and torch take seconds to import: only calls that read text load them.
+# These take seconds to import: only calls that read text load them, and only what embeds text loads the embedder.
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from spacy.language import Language
+
+    from e2g_neo4j.embedding import Embedder
     from e2g_neo4j.indexing import Tools
     from e2g_neo4j.summarising import Summariser
 
@@ -37,19 +39,46 @@ class Stories:
         self._loading = Lock()
 
     @cached_property
-    def _tools(self) -> Tools:
-        from e2g_neo4j.embedding import load_embedder
+    def _nlp(self) -> Language:
         from e2g_neo4j.extraction import load_pipeline
-        from e2g_neo4j.indexing import Tools
 
-        settings = self.settings
-        embedder = load_embedder(settings.embedding_model, ollama_host=settings.ollama_host)
-        return Tools(load_pipeline(settings.spacy_model), embedder)
+        return load_pipeline(self.settings.spacy_model)
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from e2g_neo4j.embedding import load_embedder
+
+        return load_embedder(self.settings.embedding_model, ollama_host=self.settings.ollama_host)
+
+    @property
+    def nlp(self) -> Language:
+        with self._loading:
+            return self._nlp
+
+    @property
+    def embedder(self) -> Embedder:
+        with self._loading:
+            return self._embedder
 
     @property
     def tools(self) -> Tools:
-        with self._loading:
-            return self._tools
+        from e2g_neo4j.indexing import Tools
+
+        return Tools(self.nlp, self.embedder)
+
+    @property
+    def dimensions(self) -> int:
+        """Of the embedding model; the bundled one need not be loaded for that."""
+        from e2g_neo4j.embedding import BUNDLED, BUNDLED_DIMENSIONS
+
+        return BUNDLED_DIMENSIONS if self.settings.embedding_model == BUNDLED else self.embedder.dimensions
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        from e2g_neo4j.embedding import POOLING
+        from e2g_neo4j.extraction import pipeline_id
+
+        return Fingerprint(self.settings.embedding_model, self.dimensions, POOLING, pipeline_id(self.nlp))
 
     @cached_property
     def chat_model(self) -> BaseChatModel | None:
@@ -57,7 +86,7 @@ class Stories:
 
     def vector(self, request: Embed) -> list[float]:
         """The embedding of a question, shape (dimensions,)."""
-        row: list[float] = self.tools.embedder.embed([request.text])[0].tolist()
+        row: list[float] = self.embedder.embed([request.text])[0].tolist()
         return row
 
     def index(self, sources: Sequence[Source], corpus: str, progress: Progress | None) -> Story[IndexReport]:
@@ -86,8 +115,8 @@ class Stories:
         story = retrieve(
             question,
             corpus=corpus,
-            names=list(extract(self.tools.nlp(question)).counts),
-            made_with=self.tools.fingerprint,
+            names=list(extract(self.nlp(question)).counts),
+            made_with=self.fingerprint,
             k=self.settings.top_k if k is None else k,
             hops=self.settings.hops if hops is None else hops,
             mode=mode,
@@ -120,7 +149,7 @@ class Stories:
 
         if self.chat_model is not None:
             return ChatSummariser(self.chat_model, budget=self.settings.summary_tokens)
-        return ExtractiveSummariser(self.tools.embedder.token_spans, budget=self.settings.summary_tokens)
+        return ExtractiveSummariser(self.embedder.token_spans, budget=self.settings.summary_tokens)
 
 
 def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:

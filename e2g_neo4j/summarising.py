@@ -20,10 +20,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
-
-TokenSpans = Callable[[str], Sequence[tuple[int, int]]]
-"""Where each token of a text begins and ends, in characters."""
+from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, TokenSpans, Vectors
 
 
 @dataclass(frozen=True, slots=True)

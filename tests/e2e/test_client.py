@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
@@ -170,8 +169,7 @@ def test_corpora_do_not_see_each_other(e2g, corpus):
 
 def test_another_models_index_is_refused(e2g, settings):
     with E2G(settings=settings) as client:
-        tools = client._stories.tools
-        client._stories.__dict__["_tools"] = replace(tools, nlp=Renamed(tools.nlp))
+        client._stories.__dict__["_nlp"] = Renamed(client._stories.nlp)
         with pytest.raises(FingerprintError, match="E2G_SPACY_MODEL"):
             client.retrieve("Who?", corpus=CORPUS)
 
