@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 
+from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.errors import E2GError
 
 
@@ -34,5 +35,5 @@ def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
 def _fail(message: str, code: int, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    print("Error: " + " ".join(message.split()), file=sys.stderr)
+    print("Error: " + neutral(" ".join(message.split())), file=sys.stderr)
     sys.exit(code)

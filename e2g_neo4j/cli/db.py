@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.local import LocalServer
 from e2g_neo4j.settings import load_settings
 
@@ -58,10 +59,10 @@ def logs(
     """Show the end of its log."""
     server = LocalServer(load_settings())
     for line in server.logs(lines):
-        print(line)
+        print(neutral(line))
     if follow:
         for line in server.follow():
-            print(line, flush=True)
+            print(neutral(line), flush=True)
 
 
 @app.command()

@@ -9,10 +9,10 @@ from typing import Annotated, Any, cast, get_args
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation import Evaluation, Group, Interval, ModeResult, evaluate, read_questions

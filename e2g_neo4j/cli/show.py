@@ -11,11 +11,11 @@ from threading import Lock
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from e2g_neo4j import model
+from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.model import Answer, Evidence, IndexReport, Pair, Passage
 from e2g_neo4j.queries import load
 

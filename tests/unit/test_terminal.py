@@ -1,0 +1,82 @@
+"""What a document, a title or a name holds has no power over the terminal that it is shown in."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+from rich.console import Console
+
+from e2g_neo4j import cli
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.app import as_object
+from e2g_neo4j.cli.terminal import escape, neutral
+from e2g_neo4j.errors import E2GError
+from e2g_neo4j.model import Answer, Evidence, Pair, Passage
+
+NASTY = "a\x1b[2Jb\x1b]0;t\x07c\x9b31md\u202ee\u2066f\x00g\x7f[bold]h"
+POWER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def evidence() -> Evidence:
+    pair = Pair(NASTY, "b", 1)
+    passage = Passage(
+        NASTY, NASTY, NASTY, 0, 9, 1.0, nodes=(NASTY,), path=(NASTY,), pairs=(pair,), page=NASTY, heading=NASTY
+    )
+    return Evidence(NASTY, NASTY, "local", NASTY, (NASTY, "b"), (pair,), 1, (passage,), (NASTY,))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda out: show.evidence(out, evidence()),
+        lambda out: show.evidence(out, evidence(), full=True),
+        lambda out: show.explanation(out, evidence()),
+        lambda out: show.answer(out, Answer(NASTY, evidence())),
+        lambda out: show.answer(out, Answer(None, evidence())),
+        lambda out: show.table(out, [NASTY], [[NASTY]], ""),
+    ],
+)
+def test_nothing_that_is_shown_holds_a_control_character(draw) -> None:
+    file = io.StringIO()
+    draw(Console(file=file, width=200, soft_wrap=True))
+    assert POWER.search(file.getvalue().replace("\n", "")) is None
+    assert "\\u001b" in file.getvalue()
+    assert "[bold]h" in file.getvalue()
+
+
+def test_the_characters_of_languages_stay() -> None:
+    kept = "Zoë\tקפה\nनि 👩\u200d👩\u200d👧 Ⅳ \u00a0 \u200b"
+    assert neutral(kept) == kept
+    assert neutral("a\r\nb\x0cc\rd") == "a\nb\nc\nd"
+
+
+def test_markup_is_no_markup() -> None:
+    assert escape("[red]x") == "\\[red]x"
+
+
+def test_cypher_that_is_shown_reads_the_same_name() -> None:
+    file = io.StringIO()
+    show.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
+    found = re.search(r":params \{corpus: (\"(?:[^\"\\]|\\.)*\")", file.getvalue())
+    assert found
+    assert json.loads(found[1]) == NASTY
+
+
+def test_json_is_left_as_it_is() -> None:
+    assert as_object(evidence())["passages"][0]["text"] == NASTY
+
+
+def test_an_error_is_one_line_without_control_characters(monkeypatch, capsys) -> None:
+    def fail(**_: object) -> None:
+        raise E2GError(f"The corpus {NASTY} is gone: look.")
+
+    monkeypatch.setattr("e2g_neo4j.cli.app.app", fail)
+    monkeypatch.setattr("sys.argv", ["e2g"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert POWER.search(shown.rstrip("\n")) is None
