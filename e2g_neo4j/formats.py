@@ -107,7 +107,7 @@ def _pdf(path: Path, max_bytes: int) -> tuple[str, list[Section]]:
     sections: list[Section] = []
     length = size = 0
     try:
-        for number, raw in enumerate(pages(path), 1):
+        for number, raw in enumerate(pages(path, max_bytes), 1):
             page = _clean(_UNMAPPED.sub("", raw).translate(_LIGATURES))
             if page:
                 sections.append(Section("page", str(number), length))
