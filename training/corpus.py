@@ -90,7 +90,7 @@ def group(documents: list[list[tuple[Passage, Tree]]], random: Random, longest: 
                 grouped.append(join(parts, separators))
                 parts, separators = [], []
                 limit = random.randint(40, longest)
-            separators.append(random.choice(["\n\n"] * 4 + ["\n", " "]) if tree.new_paragraph else " ")
+            separators.append(random.choice(["\n\n"] * 12 + ["\n", " "]) if tree.new_paragraph else " ")
             parts.append(passage)
         if parts:
             grouped.append(join(parts, separators))
@@ -128,9 +128,11 @@ def build(nlp: Language, data: Path, books: Path, out: Path, seed: int) -> tuple
     pools = name_pools(tagged + litbank, person_names(books, given, HELD_OUT), random)
     train = []
     for _ in range(2):
-        plain = group(ewt, random, 600) + 2 * group(gum, random, 600) + litbank
-        renamed = [rename(p, pools, random, 0.6) for p in group(gum + ewt[::3], random, 300) + litbank]
-        train += [vary(p, random, recased=0.27, wrapped=0.15) for p in plain + renamed]
+        trees = group(ewt, random, 600) + 2 * group(gum, random, 600)
+        trees += [rename(p, pools, random, 0.6) for p in group(gum + ewt[::3], random, 300)]
+        prose = litbank + [rename(p, pools, random, 0.6) for p in litbank]
+        train += [vary(p, random, recased=0.27, wrapped=0.15) for p in trees]
+        train += [vary(p, random, recased=0.4, wrapped=0.15) for p in prose]
     train += [vary(p, random, recased=0.35, wrapped=0.0) for p in questions(pools, random, 30)]
     write(nlp, train, out / "train.spacy", shuffled_by=random)
     dev_gum = read_treebank(data / "gum-dev.conllu")

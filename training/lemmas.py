@@ -33,7 +33,8 @@ def add_lemmatizer(nlp: Language, passages: list[Passage]) -> None:
                 lemmas[key][word.lemma.lower()] += 1
                 tags[key][word.tag] += 1
     words = [key for key in lemmas if key not in _WEEDS]
-    doc = Doc(nlp.vocab, words=[form for _, form in words], pos=[pos for pos, _ in words])
+    # Capitalised, as the rules give a word that they do not know back as it stands: "People" must become "people".
+    doc = Doc(nlp.vocab, words=[form.capitalize() for _, form in words], pos=[pos for pos, _ in words])
     learned: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for token, (pos, form) in zip(doc, words, strict=True):
         token.set_morph(MORPH.get(tags[pos, form].most_common(1)[0][0], ""))
