@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j import database, migrate
+from e2g_neo4j.bridge import Bridged
 from e2g_neo4j.migrate import Applied, MigrationInfo
 from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Progress
 from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
@@ -142,8 +144,6 @@ class E2G:
 class AsyncE2G:
     """As `E2G`, to be awaited: database and chat model are spoken to asynchronously, and what needs the processor
     runs in a thread, so that the event loop stays free.
-
-    With a borrowed driver, `index` expects a schema that is up to date: run `e2g migrate` first.
     """
 
     def __init__(
@@ -173,21 +173,21 @@ class AsyncE2G:
             await self._driver.close()
 
     async def migrate(self) -> list[Applied]:
-        """As `E2G.migrate`, over a connection of its own."""
-        return await asyncio.to_thread(self._over_own_connection, E2G.migrate)
+        """As `E2G.migrate`."""
+        dimensions = await asyncio.to_thread(lambda: self._stories.dimensions)
+        return await self._in_thread(partial(migrate.migrate, embedding_dimensions=dimensions))
 
     async def migrations(self) -> list[MigrationInfo]:
-        """As `E2G.migrations`, over a connection of its own."""
-        return await asyncio.to_thread(self._over_own_connection, E2G.migrations)
+        """As `E2G.migrations`."""
+        return await self._in_thread(migrate.info)
 
     async def validate(self) -> None:
-        """As `E2G.validate`, over a connection of its own."""
-        await asyncio.to_thread(self._over_own_connection, E2G.validate)
+        """As `E2G.validate`."""
+        await self._in_thread(migrate.validate)
 
     async def index(self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None) -> IndexReport:
         """As `E2G.index`; `progress` is called from other threads."""
-        if not self._borrowed:
-            await self.migrate()
+        await self.migrate()
         return await self._drive(self._stories.index(list(sources), corpus, progress))
 
     async def retrieve(
@@ -221,10 +221,10 @@ class AsyncE2G:
                 self._driver = database.open_async_driver(where)
             return self._driver
 
-    def _over_own_connection(self, call: Callable[[E2G], T]) -> T:
-        with E2G(settings=self.settings) as e2g:
-            e2g._stories = self._stories
-            return call(e2g)
+    async def _in_thread(self, call: Callable[[Driver, str], T]) -> T:
+        """What is written for a sync driver, over the one that we have."""
+        bridged: Any = Bridged(await self._connected(), asyncio.get_running_loop())
+        return await asyncio.to_thread(call, bridged, self.settings.neo4j_database)
 
     async def _drive(self, story: Story[T]) -> T:
         driver = await self._connected()

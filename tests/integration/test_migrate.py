@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2g_neo4j.local import LocalServer
-from neo4j import Driver, GraphDatabase
+from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
+from e2g_neo4j import AsyncE2G
 from e2g_neo4j import migrate as migrations
 from e2g_neo4j.errors import AccessError, FingerprintError, MigrationError, UnreachableError
+from e2g_neo4j.local import LocalServer
 from e2g_neo4j.migrate import info, migrate, validate
 from e2g_neo4j.queries import folder
+from e2g_neo4j.reading import from_text
 from e2g_neo4j.settings import Settings
 
 pytestmark = pytest.mark.timeout(600)
@@ -283,3 +286,33 @@ def test_a_wrong_password_and_a_closed_port_say_so(driver: Driver, server: dict[
         pytest.raises(UnreachableError, match="NEO4J_URI"),
     ):
         migrate(nobody, "neo4j", embedding_dimensions=DIMENSIONS)
+
+
+# --- over an async driver ----------------------------------------------------------------------------
+
+
+def test_indexing_with_a_borrowed_async_driver_migrates_the_database_of_that_driver(
+    server: dict[str, str], driver: Driver
+) -> None:
+    """The settings name another server: nothing may be asked of it."""
+    elsewhere = Settings(neo4j_uri="bolt://127.0.0.1:9")
+    note = from_text("Alice met Bob in Paris.", corpus="borrowed", source="memory:1")
+
+    async def borrowed() -> tuple[Any, ...]:
+        auth = (server["NEO4J_USERNAME"], server["NEO4J_PASSWORD"])
+        async with (
+            AsyncGraphDatabase.driver(server["NEO4J_URI"], auth=auth) as mine,
+            AsyncE2G(mine, settings=elsewhere) as client,
+        ):
+            before = await client.migrations()
+            with pytest.raises(MigrationError, match="is not applied"):
+                await client.validate()
+            report = await client.index([note], corpus="borrowed")
+            await client.validate()
+            return before, report, await client.migrate(), await client.migrations()
+
+    before, report, again, after = asyncio.run(borrowed())
+    assert {one.state for one in before} == {"pending"}
+    assert {one.state for one in after} == {"applied"}
+    assert (report.documents, again) == (1, [])
+    validate(driver, "neo4j")
