@@ -137,6 +137,13 @@ class Passage:
     `start` and `end` count characters of the document's text (a summary's: of the text it stands for).
     `level` is 0 for text of the document and the level of the tree for a summary. `path` holds the ids of
     the tree's nodes from here to the root.
+
+    Passages come best first. `score` compares passages of one answer only; its scale depends on what ranked them:
+    mode `e2g`, local route: different entities of the question in the chunk + n / (n + 1) of their n occurrences.
+    Mode `e2g`, global route, `dense` and `tree`: (1 + cosine) / 2 of node (in `dense`: nearest window) and question,
+    from 0 to 1; the global route looks at occurrences first, so that scores may rise down the list.
+    `fulltext`: BM25. `hybrid`: sum of 1 / (60 + rank). `auto` and `diffusion`: a sum of z-scores, below 0 too.
+    A merged passage has the best score of its parts.
     """
 
     text: str

@@ -205,6 +205,41 @@ def test_a_heading_after_the_chunk_is_not_its_own() -> None:
     assert (second.page, second.heading) == (None, "Late")
 
 
+class Counted:
+    """A section that counts how often its place is asked for."""
+
+    asked = 0
+
+    def __init__(self, kind: str, label: str, start: int) -> None:
+        self.kind, self.label, self._start = kind, label, start
+
+    @property
+    def start(self) -> int:
+        Counted.asked += 1
+        return self._start
+
+
+def test_many_headings_cost_a_chunk_no_more_than_a_search_among_them() -> None:
+    """5,000 headings and pages in 10 MB: two searches a chunk for each, every one of 13 steps at most."""
+    part = "# Heading\n\n" + "some words of the text " * 90
+    starts = [number * len(part) for number in range(5000)]
+    sections = [Counted(kind, f"{kind} {at}", at) for at in starts for kind in ("heading", "page")]
+    read = 0
+
+    def counting(text: str) -> Spans:
+        nonlocal read
+        read += len(text)
+        return words(text)
+
+    text = part * 5000
+    Counted.asked = 0
+    chunks = chunk(document(text, *sections), counting, size=300, overlap=30)  # type: ignore[arg-type]
+    assert len(text) > 10_000_000
+    assert len(chunks) > 8000
+    assert read == len(text)
+    assert Counted.asked <= len(chunks) * (4 * 14 + 1)
+
+
 @given(text=st.text("ab \n\t", max_size=400), block=st.integers(1, 60))
 def test_blocks_are_the_text(text: str, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
