@@ -264,3 +264,35 @@ def text_of(documents: list[NaiveDocument], node: str) -> str:
         if chunk.id == node:
             return document.chunk_text(chunk)
     return next(summary.text for summary in document.summaries if summary.id == node)
+
+
+# --- retrieval without the entity graph --------------------------------------------------------------
+
+
+def dense(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
+    """The k nearest chunks, where each window of a chunk has the chunk's vector."""
+    chunks = set(all_chunks(documents))
+    return [node for node, _ in nearest(documents, vector) if node in chunks][:k]
+
+
+def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
+    """The k nearest nodes of all trees."""
+    return [node for node, _ in nearest(documents, vector)][:k]
+
+
+def containing(documents: list[NaiveDocument], words: list[str]) -> dict[str, tuple[dict[str, int], int]]:
+    """The chunks with at least one of the words: how often each stands there, and how many words there are in all."""
+    found = {}
+    for chunk in all_chunks(documents):
+        there = "".join(sign if sign.isalnum() else " " for sign in text_of(documents, chunk).lower()).split()
+        counts = {word: there.count(word) for word in words if word in there}
+        if counts:
+            found[chunk] = counts, len(there)
+    return found
+
+
+def fused(*rankings: list[str]) -> list[str]:
+    """Reciprocal ranks of several lists added: 1 / (60 + rank)."""
+    nodes = {node for ranking in rankings for node in ranking}
+    total = {node: sum(1 / (60 + ranking.index(node) + 1) for ranking in rankings if node in ranking) for node in nodes}
+    return sorted(nodes, key=lambda node: (-total[node], node))
