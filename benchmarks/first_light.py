@@ -50,7 +50,7 @@ class Plain:
         sentences = ([(one.start, one.end) for one in found.sentences] for found in extractions)
         embedded = list(embed_with_parts(tools.embedder, zip(texts, sentences, strict=True)))
         self.graph = networkx.Graph()
-        found = edges([mentions(self.chunks, extractions)])
+        found = edges([mentions(self.chunks, extractions, [one.windows for one in embedded])])
         self.graph.add_weighted_edges_from((a, b, weight) for (a, b), (_, weight) in found.items())
         self.places: dict[str, dict[int, int]] = defaultdict(dict)
         for number, extraction in enumerate(extractions):

@@ -135,11 +135,11 @@ def _identity(document: str, text: str, seen: Counter[str]) -> str:
 
 
 def _page(pages: Sequence[Section], start: int, end: int) -> str | None:
-    """ "3", or "3-4" where the chunk goes on to the next page."""
+    """ "3", or "3–4" where the chunk goes on to the next page."""
     first, last = _last_before(pages, start), _last_before(pages, end - 1)
     if first is None or last is None or first == last:
         return first or last
-    return f"{first}-{last}"
+    return f"{first}–{last}"
 
 
 def _heading(headings: Sequence[Section], start: int, end: int) -> str | None:

@@ -6,23 +6,26 @@ document contributed, however often documents come and go.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from e2g_neo4j.model import Chunk, Extraction
+from e2g_neo4j.model import Chunk, Extraction, Sentence, Span
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity in a chunk: `count` occurrences in its text, and the numbers of the chunk's own sentences
-    that hold it. A sentence in the overlap of two chunks is the own sentence of one of them only."""
+    """An entity in a chunk: `count` occurrences in its text, the numbers of the chunk's own sentences that hold it,
+    and in how many sentences of each window it stands. A sentence in the overlap of two chunks is the own sentence
+    of one of them only, but is counted in the windows of both."""
 
     entity: str
     chunk: str
     count: int
     sentences: tuple[int, ...]
+    windows: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +40,19 @@ Edges = dict[tuple[str, str], tuple[int, float]]
 """(a, b) with a < b → (count, weight): shared sentences, and their sum of 1 / entities in the sentence."""
 
 
-def mentions(chunks: Sequence[Chunk], extractions: Iterable[Extraction]) -> list[ChunkMentions]:
+def mentions(
+    chunks: Sequence[Chunk], extractions: Iterable[Extraction], windows: Iterable[Sequence[Span]]
+) -> list[ChunkMentions]:
     """Give every sentence of a document to one chunk, and list each chunk's mentions.
 
-    Chunks come in reading order with their extractions. A sentence belongs to the first chunk that holds it
-    whole; one that the end of a chunk cuts off is left to the next chunk if that holds its beginning. Of a sentence
-    longer than the overlap, which no chunk holds whole, the first chunk's part counts.
+    Chunks come in reading order with their extractions and the spans of their windows in their text. A sentence
+    belongs to the first chunk that holds it whole; one that the end of a chunk cuts off is left to the next chunk if
+    that holds its beginning. Of a sentence longer than the overlap, which no chunk holds whole, the first chunk's part
+    counts.
     """
     found = []
     covered = 0  # the character up to which sentences have found their chunk
-    for position, (chunk, extraction) in enumerate(zip(chunks, extractions, strict=True)):
+    for position, (chunk, extraction, cut) in enumerate(zip(chunks, extractions, windows, strict=True)):
         following = chunks[position + 1].start if position + 1 < len(chunks) else None
         own: list[tuple[str, ...]] = []
         for sentence in extraction.sentences:
@@ -60,16 +66,28 @@ def mentions(chunks: Sequence[Chunk], extractions: Iterable[Extraction]) -> list
         for number, names in enumerate(own):
             for name in names:
                 places.setdefault(name, []).append(number)
+        by_window = _by_window(extraction.sentences, cut)
         found.append(
             ChunkMentions(
                 chunk.id,
                 tuple(
-                    Mention(name, chunk.id, count, tuple(places.get(name, ())))
+                    Mention(name, chunk.id, count, tuple(places.get(name, ())), tuple(by_window[name]))
                     for name, count in sorted(extraction.counts.items())
                 ),
             )
         )
     return found
+
+
+def _by_window(sentences: Sequence[Sentence], windows: Sequence[Span]) -> dict[str, list[int]]:
+    """In how many sentences of each window an entity stands; a sentence belongs to the window of its middle."""
+    starts = [start for start, _ in windows]
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(windows))
+    for sentence in sentences:
+        window = max(bisect_right(starts, (sentence.start + sentence.end) / 2) - 1, 0)
+        for name in sentence.entities:
+            counts[name][window] += 1
+    return counts
 
 
 def edges(documents: Iterable[Iterable[ChunkMentions]]) -> Edges:

@@ -11,7 +11,7 @@ Scores are means over questions, with 95 % bootstrap intervals:
 `evidence@5 chunks` share of the gold evidence found when five chunks are asked for
 `evidence@6k tokens` share of it found in the first 6000 tokens of the k chunks asked for, the last passage cut
 A gold span is found when the retrieved text shows at least half of its characters, a statement when one retrieved
-chunk or summary holds at least 80 % of its content words.
+passage (neighbouring chunks or windows are one) holds at least 80 % of its content words.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A chunk or summary, or its beginning, as it was retrieved, and the characters of its document that it shows."""
+    """A passage, or its beginning, as it was retrieved, and the characters of its document that it shows."""
 
     source: str
     text: str
@@ -155,12 +155,11 @@ class Piece:
 
 @dataclass(slots=True)
 class IndexedCorpus:
-    """The texts and chunks of a corpus as they are in the database: `rows` are those of `evaluate/chunks`."""
+    """The texts of a corpus as they are in the database: `rows` are those of `evaluate/chunks`."""
 
     name: str
     token_spans: TokenSpans
     texts: dict[str, str] = field(default_factory=dict)
-    chunks: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     _keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _tokens: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     _quoted: dict[str, list[tuple[int, Span]]] = field(default_factory=dict)
@@ -171,7 +170,6 @@ class IndexedCorpus:
         length: dict[str, int] = defaultdict(int)
         for row in rows:
             source, start, end = row["source"], row["start"], row["end"]
-            self.chunks[row["id"]] = (source, start, end)
             done = length[source]
             parts.setdefault(source, []).append(" " * (start - done) + row["text"][max(0, done - start) :])
             length[source] = max(done, end)
@@ -218,7 +216,7 @@ class IndexedCorpus:
     # --- what was retrieved ----------------------------------------------------------------------------
 
     def pieces(self, passages: Sequence[Passage], budget: int | None = None) -> list[Piece]:
-        """The chunks and summaries of passages in their order, up to `budget` tokens; the last one is cut to fit."""
+        """Passages in their order, up to `budget` tokens; the last one is cut to fit."""
         found: list[Piece] = []
         left = budget
         for passage in passages:
@@ -228,25 +226,16 @@ class IndexedCorpus:
                     break
                 tokens, cut = self._fit(passage, left)
                 left -= tokens
-            found += self._summary(passage, cut) if passage.level else self._chunks(passage, passage.start + cut)
+            found.append(self._summary(passage, cut) if passage.level else _text(passage, cut))
         return found
 
-    def _chunks(self, passage: Passage, end: int) -> Iterable[Piece]:
-        known = [self.chunks[node] for node in passage.nodes if node in self.chunks]
-        spans = [(first, last) for _, first, last in known] or [(passage.start, passage.end)]
-        for first, last in spans:
-            last = min(last, end)
-            if first < last:
-                text = passage.text[first - passage.start : last - passage.start]
-                yield Piece(passage.source, text, ((first, last),))
-
-    def _summary(self, passage: Passage, cut: int) -> Iterable[Piece]:
+    def _summary(self, passage: Passage, cut: int) -> Piece:
         """A summary shows those characters of the document that it quotes, not all that it stands for."""
         key = passage.nodes[0] if passage.nodes else passage.text
         if key not in self._quoted:
             text = self.texts.get(passage.source, "")
             self._quoted[key] = quotations(passage.text, text, passage.start, passage.end)
-        yield Piece(passage.source, passage.text[:cut], tuple(span for end, span in self._quoted[key] if end <= cut))
+        return Piece(passage.source, passage.text[:cut], tuple(span for end, span in self._quoted[key] if end <= cut))
 
     def _fit(self, passage: Passage, budget: int) -> tuple[int, int]:
         """The tokens of a passage that fit into a budget, and how many of its characters they are."""
@@ -262,6 +251,10 @@ class IndexedCorpus:
         if after - first <= budget:
             return after - first, len(passage.text)
         return budget, int(ends[first + budget - 1]) - begin
+
+
+def _text(passage: Passage, cut: int) -> Piece:
+    return Piece(passage.source, passage.text[:cut], ((passage.start, passage.start + cut),))
 
 
 def find_quote(quote: str, text: str, start: int, end: int) -> Span | None:

@@ -1,4 +1,4 @@
-"""From ranked nodes to passages: duplicates dropped, consecutive chunks of a document merged."""
+"""From ranked nodes to passages: duplicates dropped, consecutive chunks or windows of a document merged."""
 
 from __future__ import annotations
 
@@ -11,17 +11,41 @@ from e2g_neo4j.model import Pair, Passage
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A row of `passages.cypher` or `nearest.cypher` with its score and the pairs that led to it."""
+    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher` with its score and the pairs behind it."""
 
     row: dict[str, Any]
     score: float
     pairs: tuple[Pair, ...] = ()
+    share: float = 1.0
+    """How much of a chunk it is."""
+
+
+ROUND = 5
+"""Chunks' worth of windows that are merged into passages together."""
+
+
+def passages_of_windows(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
+    """Make passages of windows that come best first, five chunks' worth after the other.
+
+    A window never moves up among better ones of an earlier round by standing beside them, so that whoever reads the
+    first n passages has read the best.
+    """
+    found: list[Passage] = []
+    turn: list[Ranked] = []
+    held = 0.0
+    for window in ranked:
+        if turn and held + window.share > ROUND + 1e-9:
+            found += passages(turn)
+            turn, held = [], 0.0
+        turn.append(window)
+        held += window.share
+    return (*found, *passages(turn))
 
 
 def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     """Make passages of nodes that come best first; a passage stands where its best node stood.
 
-    Nodes whose text was there before are dropped. Chunks that follow each other in a document become one
+    Nodes whose text was there before are dropped. Chunks or windows of a document that overlap or touch become one
     passage: their text without the overlap twice, the best of their scores, and the pairs of all.
     """
     unique: dict[str, Ranked] = {}
@@ -41,12 +65,12 @@ def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int, int]:
-    return row["document_id"], row["level"], row["index"]
+    return row["document_id"], row["level"], row["start"]
 
 
 def _follows(before: dict[str, Any], row: dict[str, Any]) -> bool:
-    document, level, index = _place(before)
-    return level == 0 and _place(row) == (document, level, index + 1)
+    same = row["document_id"] == before["document_id"] and row["level"] == before["level"] == 0
+    return bool(same and row["start"] <= before["end"])
 
 
 def _merged(run: Sequence[Ranked]) -> Passage:
@@ -58,7 +82,7 @@ def _merged(run: Sequence[Ranked]) -> Passage:
             text=_joined(passage, following),
             end=following.end,
             score=max(passage.score, following.score),
-            nodes=passage.nodes + following.nodes,
+            nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
             page=_span(passage.page, following.page),
         )
@@ -66,11 +90,8 @@ def _merged(run: Sequence[Ranked]) -> Passage:
 
 
 def _joined(before: Passage, following: Passage) -> str:
-    """The text of two neighbouring chunks. Between chunks that do not overlap only white space can lie."""
-    shared = before.end - following.start
-    if shared < 0:
-        return before.text + " " * -shared + following.text
-    return before.text + following.text[shared:]
+    """The text of two neighbours that overlap or touch."""
+    return before.text + following.text[before.end - following.start :]
 
 
 def _passage(node: Ranked) -> Passage:
@@ -83,7 +104,7 @@ def _passage(node: Ranked) -> Passage:
         end=row["end"],
         score=node.score,
         level=row["level"],
-        nodes=(row["id"],),
+        nodes=(row.get("chunk", row["id"]),),
         path=tuple(row["path"]),
         pairs=node.pairs,
         page=row["page"],
@@ -92,8 +113,8 @@ def _passage(node: Ranked) -> Passage:
 
 
 def _span(first: str | None, last: str | None) -> str | None:
-    """The pages of a merged passage: "3" and "4-5" make "3-5"."""
+    """The pages of a merged passage: "3" and "4–5" make "3–5"."""
     if first is None or last is None:
         return first or last
-    start, end = first.split("-")[0], last.split("-")[-1]
-    return start if start == end else f"{start}-{end}"
+    start, end = first.split("–")[0], last.split("–")[-1]
+    return start if start == end else f"{start}–{end}"

@@ -198,7 +198,7 @@ class _Work:
                     document=document,
                     chunks=chunks,
                     summaries=tree,
-                    mentions=mentions(chunks, extractions[here]),
+                    mentions=mentions(chunks, extractions[here], [one.windows for one in embedded[here]]),
                     windows=windows_of(chunks, embedded[here]),
                     chunk_vectors=np.stack([one.vector for one in embedded[here]]),
                     window_vectors=np.concatenate([one.window_vectors for one in embedded[here]]),

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from e2g_neo4j.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
 
 T = TypeVar("T")
 _PACKAGE = Path(__file__).resolve().parent
@@ -43,6 +45,11 @@ def load(name: str) -> str:
         raise ConfigurationError(f"No statement {name}.cypher in {path.parent}: reinstall e2g-neo4j.")
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+
+
+def corpus_key(corpus: str) -> str:
+    """One word that stands for a corpus in the full-text indexes, whose analyser would take its name apart."""
+    return f"c{sha256(corpus.encode('utf-8')).hexdigest()[:20]}x"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,9 @@ def _checked_file(path: Path) -> Path:
 def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
     """The documents of one file: one, or, in JSON Lines, one a line.
 
-    A line of JSON Lines is an object with `text` and, where it likes, `title` and `id`. Its `source` is the file's
-    path, `#`, and the id or else the line's number. For arguments and errors see `read`.
+    A line of JSON Lines is an object with `text` and, where it likes, `title` and `id`. A title heads the text, as it
+    does on a page, so that a passage that only says "he" or "the town" can be found by it: offsets count it too. Its
+    `source` is the file's path, `#`, and the id or else the line's number. For arguments and errors see `read`.
     """
     if path.suffix.lower() != ".jsonl":
         return [read(path, corpus, max_bytes)]
@@ -131,8 +132,10 @@ def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
     name = str(number if row.get("id") is None else row["id"])
-    title = str(row.get("title") or f"{_readable(path)} {name}")
     text = row["text"]
+    if row.get("title") and text.strip():
+        text = f"{row['title']}\n\n{text}"
+    title = str(row.get("title") or f"{_readable(path)} {name}")
     return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
 
 

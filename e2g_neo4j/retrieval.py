@@ -12,10 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from e2g_neo4j.baselines import dense, fulltext, hybrid, tree
 from e2g_neo4j.errors import QueryError, no_corpus
-from e2g_neo4j.evidence import Ranked, passages
+from e2g_neo4j.evidence import Ranked, passages, passages_of_windows
 from e2g_neo4j.model import Evidence, Fingerprint, Pair, Passage, Round, Route
+from e2g_neo4j.modes.auto import auto
+from e2g_neo4j.modes.dense import dense
+from e2g_neo4j.modes.diffusion import diffusion
+from e2g_neo4j.modes.fulltext import fulltext
+from e2g_neo4j.modes.hybrid import hybrid
+from e2g_neo4j.modes.tree import tree
 from e2g_neo4j.queries import Embed, Read, Story
 
 MAX_HOPS = 6
@@ -44,10 +49,12 @@ class Candidate:
         return len(self.counts), sum(self.counts.values())
 
 
-Mode: TypeAlias = Literal["e2g", "dense", "fulltext", "hybrid", "tree"]
-"""`e2g` is the paper's way; the others, for comparison, leave the entity graph out (`e2g_neo4j.baselines`)."""
+Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "dense", "fulltext", "hybrid", "tree"]
+"""`auto` decides the route as the paper does and ranks by all signals (`e2g_neo4j.ranking`); `e2g` is the paper's way
+throughout; `diffusion` ranks as `auto` does without words; the others leave the entity graph out, for comparison
+(`e2g_neo4j.modes`)."""
 
-DEFAULT_MODE: Mode = "e2g"
+DEFAULT_MODE: Mode = "auto"
 
 _BASELINES = {
     "dense": (dense, "the chunks with the nearest windows"),
@@ -60,14 +67,14 @@ _BASELINES = {
 def retrieve(
     question: str, *, corpus: str, names: Sequence[str], made_with: Fingerprint, k: int, hops: int, mode: Mode
 ) -> Story[Evidence]:
-    """Find the evidence for a question: two reads and at most one embedding (mode `hybrid`: three reads).
+    """Find the evidence for a question: at most three reads and one embedding.
 
     `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops` the
     longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
     NotFoundError for a corpus without documents, FingerprintError for an index made with other models.
     """
     check(question, k, hops, mode)
-    if mode != "e2g":
+    if mode not in ("auto", "diffusion", "e2g"):
         return (yield from _without_graph(question, corpus, made_with, k, mode))
     [link] = yield Read("query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES})
     if not link["found"]:
@@ -77,10 +84,18 @@ def retrieve(
     entities = tuple(name for name in dict.fromkeys(names) if name in known)
     unknown = tuple(name for name in dict.fromkeys(names) if name not in known)
     pairs = surviving(link["pairs"], hops)
-    chosen, used, trace = choose(pairs, candidates(link["shared"]), k=k, hops=hops)
+    shared = candidates(link["shared"])
+    chosen, used, trace = choose(pairs, shared, k=k, hops=hops)
 
     route: Route
-    if chosen:
+    if mode != "e2g":
+        route = "local" if chosen else "global"
+        reason = _auto_reason(entities, link["pairs"], pairs, shared, hops)
+        behind = {one.chunk: tuple(pair for pair in pairs if one.holds(pair)) for one in shared}
+        ranking = auto if mode == "auto" else diffusion
+        windows = yield from ranking(question, corpus=corpus, k=k, entities=entities, behind=behind)
+        found, used, trace = passages_of_windows(windows), hops, ()
+    elif chosen:
         route, reason = "local", _local_reason(pairs, trace, used, len(chosen), k)
         rows = yield Read("query/passages", {"corpus": corpus, "ids": [c.chunk for c, _ in chosen]})
         found = local_passages(chosen, rows)
@@ -105,6 +120,7 @@ def retrieve(
         hops=used,
         passages=found,
         trace=trace,
+        mode=mode,
     )
 
 
@@ -216,18 +232,35 @@ def _local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept
     return reason + "."
 
 
+def _auto_reason(
+    entities: Sequence[str],
+    linked: Sequence[dict[str, Any]],
+    pairs: Sequence[Pair],
+    shared: Sequence[Candidate],
+    hops: int,
+) -> str:
+    near = [one for one in shared if any(one.holds(pair) for pair in pairs)]
+    if near:
+        joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
+        return f"{joined} share {_count(len(near), 'chunk')}; vectors, words and entities rank the text."
+    return f"{_why_global(entities, linked, pairs, hops)}: vectors, words and entities rank the text."
+
+
 def _global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
+    why = f"{_why_global(entities, linked, pairs, hops)}: the nearest nodes of the whole tree answer"
+    return f"{why}, those first that mention the entities most." if entities else f"{why}."
+
+
+def _why_global(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
     if not entities:
-        return "The question names no entity of this corpus: the nearest nodes of the whole tree answer."
+        return "The question names no entity of this corpus"
     if len(entities) == 1:
-        why = f"One known entity ({entities[0]}) makes no pair"
-    elif pairs:
-        why = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')} share no chunk"
-    else:
-        closest = min((pair["hops"] for pair in linked), default=None)
-        distance = f"the closest two are {closest} apart" if closest else "no path joins any two"
-        why = f"No pair of the {len(entities)} known entities is within {_count(hops, 'hop')} ({distance})"
-    return f"{why}: the nearest nodes of the whole tree answer, those first that mention the entities most."
+        return f"One known entity ({entities[0]}) makes no pair"
+    if pairs:
+        return f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')} share no chunk"
+    closest = min((pair["hops"] for pair in linked), default=None)
+    distance = f"the closest two are {closest} apart" if closest else "no path joins any two"
+    return f"No pair of the {len(entities)} known entities is within {_count(hops, 'hop')} ({distance})"
 
 
 def _count(number: int, noun: str) -> str:

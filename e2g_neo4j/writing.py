@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention
 from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors, Window
-from e2g_neo4j.queries import Rows, Write
+from e2g_neo4j.queries import Rows, Write, corpus_key
 
 NODE_ROWS = 500
 """Nodes of a transaction: each carries a text and a vector."""
@@ -42,8 +44,9 @@ def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
     ]
     yield _write("index/discard_staged", corpus, documents=ids)
     yield _write("index/stage_documents", corpus, rows=announced)
-    yield from _in_batches("index/stage_chunks", corpus, _chunk_rows(documents), NODE_ROWS)
-    yield from _in_batches("index/stage_windows", corpus, _window_rows(documents), NODE_ROWS)
+    key = corpus_key(corpus)
+    yield from _in_batches("index/stage_chunks", corpus, _chunk_rows(documents), NODE_ROWS, corpus_key=key)
+    yield from _in_batches("index/stage_windows", corpus, _window_rows(documents), NODE_ROWS, corpus_key=key)
     yield from _in_batches("index/stage_order", corpus, _order_rows(documents), ROWS)
     yield from _in_batches("index/stage_summaries", corpus, _summary_rows(documents), NODE_ROWS)
     yield from _in_batches("index/stage_tree", corpus, _tree_rows(documents), ROWS)
@@ -67,11 +70,15 @@ def publish(
             "sha256": indexed.document.sha256,
             "characters": len(indexed.document.text),
             "tokens": sum(chunk.tokens for chunk in indexed.chunks),
+            "chunks": len(indexed.chunks),
+            "windows": len(indexed.windows),
+            "persistence": persistence(indexed.window_vectors),
         }
         for indexed in documents
     ]
     return Write(
         (
+            ("index/lock_corpus", {"corpus": corpus}),
             ("index/retire", {"corpus": corpus, "documents": list(replaced)}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
@@ -79,8 +86,40 @@ def publish(
             *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
             *(("index/sweep_entities", {"corpus": corpus, "names": batch}) for batch in _batches(orphans, ROWS)),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
+            ("index/count_corpus", {"corpus": corpus}),
         )
     )
+
+
+def persistence(vectors: Vectors) -> float:
+    """How much more alike neighbouring windows of a document are than any two of it, from 0 to 1.
+
+    (mean cosine of neighbours - mean cosine of all pairs) / (1 - mean cosine of all pairs). 0 for a single window.
+    """
+    n = len(vectors)
+    if n < 3:
+        return 0.0
+    neighbours = float((vectors[:-1] * vectors[1:]).sum(axis=1).mean())
+    total = vectors.sum(axis=0, dtype=np.float64)
+    pairs = float((total @ total - n) / (n * (n - 1)))
+    return max(0.0, (neighbours - pairs) / (1 - pairs)) if pairs < 1 else 0.0
+
+
+def window_shares(indexed: IndexedDocument) -> dict[str, list[float]]:
+    """For each chunk: the part of its characters that each of its windows holds."""
+    lengths: dict[str, list[int]] = {chunk.id: [] for chunk in indexed.chunks}
+    for window in indexed.windows:
+        lengths[window.chunk].append(window.end - window.start)
+    return {chunk: [length / sum(found) for length in found] for chunk, found in lengths.items()}
+
+
+def window_weights(mentions: ChunkMentions) -> list[float]:
+    """For each window of a chunk: the sum over its entities of 1 + ln(sentences that hold the entity)."""
+    counts = np.array([mention.windows for mention in mentions.mentions], dtype=float)
+    if not counts.size:
+        return []
+    weights: list[float] = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0).tolist()
+    return weights
 
 
 def contributed(rows: Rows) -> list[ChunkMentions]:
@@ -89,7 +128,13 @@ def contributed(rows: Rows) -> list[ChunkMentions]:
         ChunkMentions(
             row["chunk"],
             tuple(
-                Mention(mention["entity"], row["chunk"], mention["count"], tuple(mention["sentences"]))
+                Mention(
+                    mention["entity"],
+                    row["chunk"],
+                    mention["count"],
+                    tuple(mention["sentences"]),
+                    tuple(mention["windows"]),
+                )
                 for mention in row["mentions"]
             ),
         )
@@ -99,7 +144,8 @@ def contributed(rows: Rows) -> list[ChunkMentions]:
 
 def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
-        for chunk, vector in zip(indexed.chunks, indexed.chunk_vectors, strict=True):
+        shares = window_shares(indexed)
+        for chunk, mentions, vector in zip(indexed.chunks, indexed.mentions, indexed.chunk_vectors, strict=True):
             yield {
                 "id": chunk.id,
                 "document": indexed.document.id,
@@ -110,6 +156,8 @@ def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, A
                 "tokens": chunk.tokens,
                 "page": chunk.page,
                 "heading": chunk.heading,
+                "window_shares": shares[chunk.id],
+                "window_weights": window_weights(mentions),
                 "embedding": vector.tolist(),
             }
 
@@ -169,6 +217,7 @@ def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str,
             "chunk": mention.chunk,
             "count": mention.count,
             "sentences": list(mention.sentences),
+            "windows": list(mention.windows),
         }
 
 
@@ -176,9 +225,11 @@ def _write(statement: str, corpus: str, **parameters: Any) -> Write:
     return Write(((statement, {"corpus": corpus, **parameters}),))
 
 
-def _in_batches(statement: str, corpus: str, rows: Iterator[Mapping[str, Any]], size: int) -> Iterator[Write]:
+def _in_batches(
+    statement: str, corpus: str, rows: Iterator[Mapping[str, Any]], size: int, **parameters: Any
+) -> Iterator[Write]:
     for batch in _batches(rows, size):
-        yield _write(statement, corpus, rows=batch)
+        yield _write(statement, corpus, rows=batch, **parameters)
 
 
 def _batches(items: Any, size: int) -> Iterator[list[Any]]:

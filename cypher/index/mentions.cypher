@@ -1,8 +1,8 @@
 // Write which staged chunk mentions which entity how often, and in which of its own sentences. Rows come sorted by
-// entity, so that concurrent writers lock in one order.
-// $corpus, $rows: [{entity, chunk, count, sentences}]
+// entity, so that concurrent writers lock in one order. `windows` counts the sentences that hold it, window by window.
+// $corpus, $rows: [{entity, chunk, count, sentences, windows}]
 UNWIND $rows AS row
 MERGE (e:Entity {corpus: $corpus, name: row.entity})
 WITH e, row
 MATCH (c:StagedChunk {corpus: $corpus, id: row.chunk})
-CREATE (e)-[:FROM_CHUNK {count: row.count, sentences: row.sentences}]->(c)
+CREATE (e)-[:FROM_CHUNK {count: row.count, sentences: row.sentences, windows: row.windows}]->(c)

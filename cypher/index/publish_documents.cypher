@@ -1,6 +1,7 @@
 // Declare documents ready: from the end of this transaction on, queries see them.
-// $corpus, $rows: [{id, title, source, sha256, characters, tokens}]
+// $corpus, $rows: [{id, title, source, sha256, characters, tokens, chunks, windows, persistence}]
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.id})
 SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.characters = row.characters,
-    d.tokens = row.tokens, d.state = 'ready'
+    d.tokens = row.tokens, d.chunks = row.chunks, d.windows = row.windows, d.persistence = row.persistence,
+    d.state = 'ready'

@@ -1,10 +1,12 @@
 // Write chunks, not visible yet.
-// $corpus, $rows: [{id, document, index, text, start, end, tokens, page, heading, embedding}]
+// $corpus, $corpus_key: its word in the full-text indexes, $rows: [{id, document, index, text, start, end, tokens, page, heading, window_shares,
+//   window_weights, embedding}]
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.document})
 CREATE (c:StagedChunk {
-  corpus: $corpus, id: row.id, document: row.document, index: row.index, level: 0, text: row.text,
-  start: row.start, end: row.end, tokens: row.tokens, page: row.page, heading: row.heading
+  corpus: $corpus, corpus_key: $corpus_key, id: row.id, document: row.document, index: row.index, level: 0, text: row.text,
+  start: row.start, end: row.end, tokens: row.tokens, page: row.page, heading: row.heading,
+  window_shares: row.window_shares, window_weights: row.window_weights
 })
 CREATE (c)-[:FROM_DOCUMENT]->(d)
 WITH c, row

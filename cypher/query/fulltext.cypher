@@ -1,7 +1,7 @@
 // The $k chunks that the full-text index (BM25) finds best for some words.
 // $corpus, $words: a Lucene query that asks for the corpus too, $k
 // → id, level, index, text, start, end, page, heading, document_id, document, source, path: [summary id], score
-CALL db.index.fulltext.queryNodes('e2g_text', $words, {limit: 2 * $k}) YIELD node AS n, score
+CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, {limit: $k}) YIELD node AS n, score
 WHERE n.corpus = $corpus
 WITH n, score ORDER BY score DESC, n.id LIMIT $k
 MATCH (d:Document {corpus: $corpus, id: n.document})

@@ -1,0 +1,86 @@
+// What vectors, words and entities say about a question, in one round trip, and the windows to weigh them for.
+//
+// Windows are looked up by vector and by words, chunks by words. Activation spreads from the question's entities and
+// from those of the nearest windows, over the mentions of the $active entities that can give most, to windows.
+// Candidates are the windows of every chunk among the first $depth of one of the four lists. The id of a window is
+// that of its chunk, "-w" and its number.
+// $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return, $seeds: nearest
+// windows that activate, $temperature, $own: the share of activation that the question's entities get, $active
+// → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads: lists of equal length two by two,
+//   best first; spread_sum, spread_squares: over all windows; windows: how many the corpus has;
+//   candidates: [{chunk, document, index, persistence, shares: of the chunk's text, nears: cosines, window by window}]
+CYPHER 25
+MATCH (corpus:Corpus {corpus: $corpus})
+CALL () {
+  MATCH (w:Window)
+    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $depth) SCORE AS score
+  WITH w, 2 * score - 1 AS near ORDER BY near DESC, w.id
+  RETURN collect(w) AS near_windows, collect(near) AS nears
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('e2g_window_words', $words, {limit: $matches}) YIELD node AS w, score
+  WHERE w.corpus = $corpus
+  RETURN collect(w) AS word_windows, collect(w.id) AS word_ids, collect(score) AS word_scores
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, {limit: $matches}) YIELD node AS c, score
+  WHERE c.corpus = $corpus
+  RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
+}
+CALL (corpus, near_windows, nears) {
+  WITH corpus, near_windows, [near IN nears[..$seeds] | exp((near - nears[0]) / $temperature)] AS parts
+  WITH corpus, near_windows, parts, reduce(total = 0.0, part IN parts | total + part) AS total
+  UNWIND range(0, size(parts) - 1) AS i
+  WITH corpus, near_windows[i] AS w, parts[i] / total AS share
+  MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
+  WHERE m.windows[w.index] > 0
+  WITH w, share, e,
+       log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->() }) * (1 + log(m.windows[w.index])) AS mass
+  WITH w, share, collect([e, mass]) AS found, sum(mass) AS whole
+  UNWIND found AS one
+  RETURN collect([one[0], share * one[1] / whole]) AS from_seeds
+}
+CALL (corpus) {
+  UNWIND $names AS name
+  MATCH (e:Entity {corpus: $corpus, name: name})
+  WITH collect([e, log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->() })]) AS found
+  WITH found, reduce(total = 0.0, one IN found | total + one[1]) AS whole
+  RETURN [one IN found | [one[0], one[1] / whole]] AS from_question
+}
+CALL (corpus, from_seeds, from_question) {
+  WITH corpus, from_seeds, from_question, CASE from_question WHEN [] THEN 0.0 ELSE $own END AS own
+  UNWIND [one IN from_seeds | [one[0], (1 - own) * one[1]]] + [one IN from_question | [one[0], own * one[1]]] AS one
+  WITH corpus, one[0] AS e, sum(one[1]) AS activation
+  WITH corpus, e, activation, COUNT { (e)-[:FROM_CHUNK]->() } AS chunks
+  WITH e, activation * log(1 + 1.0 * corpus.chunks / chunks) / sqrt(chunks) AS strength
+  ORDER BY strength DESC, e.name LIMIT $active
+  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  UNWIND range(0, size(m.windows) - 1) AS i
+  WITH c, i, strength, m.windows[i] AS count
+  WHERE count > 0
+  WITH c, i, sum(strength * (1 + log(count))) AS reached
+  WITH c, i, reached / sqrt(c.window_weights[i]) AS score ORDER BY score DESC, c.id, i
+  WITH collect(c) AS spread_chunks, collect(c.id + '-w' + i) AS spread_ids, collect(score) AS spreads,
+       sum(score) AS spread_sum, sum(score * score) AS spread_squares
+  RETURN spread_chunks[..$depth] AS spread_chunks, spread_ids[..$matches] AS spread_ids, spreads[..$matches] AS spreads, spread_sum, spread_squares
+}
+CALL (near_windows, word_windows, word_chunks, spread_chunks) {
+  CALL (near_windows, word_windows, word_chunks, spread_chunks) {
+    UNWIND near_windows + word_windows[..$depth] AS w
+    MATCH (w)-[:PART_OF]->(c:Chunk)
+    RETURN c
+    UNION
+    UNWIND word_chunks[..$depth] + spread_chunks AS c
+    RETURN c
+  }
+  MATCH (d:Document {corpus: $corpus, id: c.document})
+  RETURN collect({
+    chunk: c.id, document: c.document, index: c.index, shares: c.window_shares, persistence: d.persistence,
+    nears: COLLECT {
+      MATCH (c)<-[:PART_OF]-(w:Window)
+      RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index
+    }
+  }) AS candidates
+}
+RETURN word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares,
+       corpus.windows AS windows, candidates

@@ -1,0 +1,63 @@
+"""`auto`: windows by what vectors, words and entities say together (`e2g_neo4j.ranking`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from e2g_neo4j.evidence import Ranked
+from e2g_neo4j.model import Pair
+from e2g_neo4j.modes.fulltext import lucene
+from e2g_neo4j.queries import Embed, Read, Rows, Story
+from e2g_neo4j.ranking import WORDS, ranked, worth
+
+DEPTH = 20
+"""The first windows or chunks of each signal's list whose chunks are candidates."""
+
+MATCHES = 200
+"""Scores that are read of each signal; what comes later counts as 0."""
+
+SEEDS = 5
+"""Nearest windows that activate their entities."""
+
+TEMPERATURE = 0.05
+"""Of the softmax that shares activation among them: a cosine .05 higher counts 2.7 times as much."""
+
+OWN = 0.3
+"""The share of activation that the question's own entities get, if the corpus knows any."""
+
+ACTIVE = 50
+"""Entities that spread, those that can give a window most: a bound on hubs."""
+
+
+def auto(
+    question: str,
+    *,
+    corpus: str,
+    k: int,
+    entities: Sequence[str],
+    behind: Mapping[str, tuple[Pair, ...]],
+    words: float = WORDS,
+) -> Story[list[Ranked]]:
+    """Windows that make up as much text as k chunks. `behind`: by chunk, the pairs that it mentions."""
+    vector = yield Embed(question)
+    parameters = {
+        "corpus": corpus,
+        "vector": vector,
+        "names": list(entities),
+        "words": lucene(question, corpus),
+        "depth": DEPTH,
+        "matches": MATCHES,
+        "seeds": SEEDS,
+        "temperature": TEMPERATURE,
+        "own": OWN,
+        "active": ACTIVE,
+    }
+    signals: Rows = yield Read("query/signals", parameters)
+    best = [one for row in signals for one in worth(ranked(row, words=words), k)]
+    rows: Rows = yield Read("query/windows", {"corpus": corpus, "ids": [unit.id for unit, _ in best]})
+    by_id = {row["id"]: row for row in rows}  # without those whose document was replaced between the two reads
+    return [
+        Ranked(by_id[unit.id], score, behind.get(unit.chunk, ()), unit.share)
+        for unit, score in best
+        if unit.id in by_id
+    ]

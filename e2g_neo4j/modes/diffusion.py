@@ -1,0 +1,16 @@
+"""`diffusion`: windows by vectors and by what reaches them over entities, without words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from e2g_neo4j.evidence import Ranked
+from e2g_neo4j.model import Pair
+from e2g_neo4j.modes.auto import auto
+from e2g_neo4j.queries import Story
+
+
+def diffusion(
+    question: str, *, corpus: str, k: int, entities: Sequence[str], behind: Mapping[str, tuple[Pair, ...]]
+) -> Story[list[Ranked]]:
+    return (yield from auto(question, corpus=corpus, k=k, entities=entities, behind=behind, words=0.0))

@@ -1,0 +1,156 @@
+"""How modes `auto` and `diffusion` rank: windows by what vectors, words and entities say about them together.
+
+A chunk of 1200 tokens holds about five windows, and a question is rarely about all of them, so that windows are
+ranked, and k chunks are given as windows that make up as much text. `signals.cypher` reads the four signals:
+
+near    cosine of the window's and the question's vectors
+spread  activation that reaches the window over entities (one step of diffusion; see the statement)
+words   BM25 of the window's text
+around  BM25 of its chunk's text, by the share of the chunk that is not the window
+
+Scores are made comparable by z-normalisation and added. A window then gets a share of what its neighbours in the
+document have, the larger the longer the document stays with one topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scores: TypeAlias = NDArray[np.float64]
+"""One number a candidate window, shape (candidates,)."""
+
+SPREAD = 0.7
+"""Weight of diffusion, the cosine having 1."""
+
+WORDS = 0.5
+"""Weight of BM25, of the window and of what is around it each."""
+
+REACH = 4
+"""How many windows to either side lend to a window: those of about one chunk."""
+
+LENT = 1.25
+"""Times the topic persistence of the document: the share that the next window lends, the one after its square..."""
+
+MOST_LENT = 0.9
+"""... and at most so much, so that far windows always count less than near ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A candidate window. `share`: the part of its chunk's text that it holds; `last`: the chunk's last window;
+    `persistence`: how far its document stays with a topic, from 0 to 1."""
+
+    chunk: str
+    number: int
+    document: str
+    index: int
+    last: bool
+    share: float
+    persistence: float
+    near: float
+
+    @property
+    def id(self) -> str:
+        return f"{self.chunk}-w{self.number}"
+
+    def follows(self, before: Unit) -> bool:
+        """Whether it is the next window of the same document."""
+        within = self.index == before.index and self.number == before.number + 1
+        across = self.index == before.index + 1 and self.number == 0 and before.last
+        return self.document == before.document and (within or across)
+
+
+def units(candidates: Sequence[dict[str, Any]]) -> list[Unit]:
+    """The windows of `signals.cypher`'s candidates in reading order, document by document."""
+    in_order = sorted(candidates, key=lambda one: (one["document"], one["index"]))
+    return [
+        Unit(
+            chunk=one["chunk"],
+            number=number,
+            document=one["document"],
+            index=one["index"],
+            last=number == len(one["shares"]) - 1,
+            share=share,
+            persistence=one["persistence"],
+            near=near,
+        )
+        for one in in_order
+        for number, (share, near) in enumerate(zip(one["shares"], one["nears"], strict=True))
+    ]
+
+
+def ranked(signals: dict[str, Any], *, words: float = WORDS) -> list[tuple[Unit, float]]:
+    """The candidate windows of a row of `signals.cypher`, best first; ties in reading order."""
+    found = units(signals["candidates"])
+    scores = smoothed(found, relevance(found, signals, words))
+    order = sorted(range(len(found)), key=lambda i: -scores[i])
+    return [(found[i], float(scores[i])) for i in order]
+
+
+def relevance(found: Sequence[Unit], signals: dict[str, Any], words: float) -> Scores:
+    """What the four signals say of each window by itself."""
+    windows = [unit.id for unit in found]
+    near = np.array([unit.near for unit in found])
+    own = looked_up(windows, signals["word_ids"], signals["word_scores"])
+    around = looked_up([unit.chunk for unit in found], signals["word_chunk_ids"], signals["word_chunk_scores"])
+    spread = looked_up(windows, signals["spread_ids"], signals["spreads"])
+    rest = np.array([1 - unit.share for unit in found])
+    return z(near) + SPREAD * _z_of_all(spread, signals) + words * (z(own) + rest * z(around))
+
+
+def looked_up(ids: Sequence[str], known: Sequence[str], scores: Sequence[float]) -> Scores:
+    """The score of each id; 0 where the list of those known, cut at its end, leaves one out."""
+    by_id = dict(zip(known, scores, strict=True))
+    return np.array([by_id.get(one, 0.0) for one in ids])
+
+
+def z(values: Scores) -> Scores:
+    """Mean 0 and deviation 1; zeros where all are equal."""
+    deviation = values.std() if values.size else 0.0
+    return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)
+
+
+def _z_of_all(spread: Scores, signals: dict[str, Any]) -> Scores:
+    """By mean and deviation over all windows of the corpus: what is rare to be reached at all counts much."""
+    n = signals["windows"]
+    mean = signals["spread_sum"] / n
+    variance = signals["spread_squares"] / n - mean**2
+    return (spread - mean) / np.sqrt(variance) if variance > 0 else np.zeros_like(spread)
+
+
+def smoothed(found: Sequence[Unit], scores: Scores) -> Scores:
+    """Each score and what the neighbours lend; `found` in reading order."""
+    total = scores.copy()
+    for first, end in _runs(found):
+        share = min(MOST_LENT, LENT * found[first].persistence)
+        for step in range(1, min(REACH, end - first - 1) + 1):
+            total[first + step : end] += share**step * scores[first : end - step]
+            total[first : end - step] += share**step * scores[first + step : end]
+    return total
+
+
+def _runs(found: Sequence[Unit]) -> Iterator[tuple[int, int]]:
+    """Where windows follow each other in one document without a gap: (first, end)."""
+    first = 0
+    for i, (before, unit) in enumerate(pairwise(found), 1):
+        if not unit.follows(before):
+            yield first, i
+            first = i
+    if found:
+        yield first, len(found)
+
+
+def worth(best_first: Sequence[tuple[Unit, float]], k: float) -> list[tuple[Unit, float]]:
+    """The first windows that make up k chunks; a window counts as its share of its chunk."""
+    kept, left = [], k + 1e-9
+    for unit, score in best_first:
+        if unit.share <= left:
+            kept.append((unit, score))
+            left -= unit.share
+    return kept
