@@ -25,11 +25,17 @@ from numpy.typing import NDArray
 Scores: TypeAlias = NDArray[np.float64]
 """One number a candidate window, shape (candidates,)."""
 
+NEAR = 1.0
+"""Weight of the cosine, which the others are measured by."""
+
 SPREAD = 0.7
-"""Weight of diffusion, the cosine having 1."""
+"""Weight of diffusion. Its scores have a long tail, so that it decides wherever it finds anything."""
 
 WORDS = 0.5
-"""Weight of BM25, of the window and of what is around it each."""
+"""Weight of BM25 of the window: half of the cosine's, because the two agree on much."""
+
+AROUND = 0.5
+"""Weight of BM25 of the chunk around the window."""
 
 REACH = 4
 """How many windows to either side lend to a window: those of about one chunk."""
@@ -85,7 +91,7 @@ def units(candidates: Sequence[dict[str, Any]]) -> list[Unit]:
     ]
 
 
-def ranked(signals: dict[str, Any], *, words: float = WORDS) -> list[tuple[Unit, float]]:
+def ranked(signals: dict[str, Any], *, words: bool = True) -> list[tuple[Unit, float]]:
     """The candidate windows of a row of `signals.cypher`, best first; ties in reading order."""
     found = units(signals["candidates"])
     scores = smoothed(found, relevance(found, signals, words))
@@ -93,7 +99,7 @@ def ranked(signals: dict[str, Any], *, words: float = WORDS) -> list[tuple[Unit,
     return [(found[i], float(scores[i])) for i in order]
 
 
-def relevance(found: Sequence[Unit], signals: dict[str, Any], words: float) -> Scores:
+def relevance(found: Sequence[Unit], signals: dict[str, Any], words: bool) -> Scores:
     """What the four signals say of each window by itself."""
     windows = [unit.id for unit in found]
     near = np.array([unit.near for unit in found])
@@ -101,7 +107,8 @@ def relevance(found: Sequence[Unit], signals: dict[str, Any], words: float) -> S
     around = looked_up([unit.chunk for unit in found], signals["word_chunk_ids"], signals["word_chunk_scores"])
     spread = looked_up(windows, signals["spread_ids"], signals["spreads"])
     rest = np.array([1 - unit.share for unit in found])
-    return z(near) + SPREAD * _z_of_all(spread, signals) + words * (z(own) + rest * z(around))
+    lexical = WORDS * z(own) + AROUND * rest * z(around) if words else 0.0
+    return NEAR * z(near) + SPREAD * _z_of_all(spread, signals) + lexical
 
 
 def looked_up(ids: Sequence[str], known: Sequence[str], scores: Sequence[float]) -> Scores:

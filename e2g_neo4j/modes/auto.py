@@ -8,7 +8,7 @@ from e2g_neo4j.evidence import Ranked
 from e2g_neo4j.model import Pair
 from e2g_neo4j.modes.fulltext import lucene
 from e2g_neo4j.queries import Embed, Read, Rows, Story
-from e2g_neo4j.ranking import WORDS, ranked, worth
+from e2g_neo4j.ranking import ranked, worth
 
 DEPTH = 20
 """The first windows or chunks of each signal's list whose chunks are candidates."""
@@ -36,7 +36,7 @@ def auto(
     k: int,
     entities: Sequence[str],
     behind: Mapping[str, tuple[Pair, ...]],
-    words: float = WORDS,
+    words: bool = True,
 ) -> Story[list[Ranked]]:
     """Windows that make up as much text as k chunks. `behind`: by chunk, the pairs that it mentions."""
     vector = yield Embed(question)

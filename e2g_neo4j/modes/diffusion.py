@@ -13,4 +13,4 @@ from e2g_neo4j.queries import Story
 def diffusion(
     question: str, *, corpus: str, k: int, entities: Sequence[str], behind: Mapping[str, tuple[Pair, ...]]
 ) -> Story[list[Ranked]]:
-    return (yield from auto(question, corpus=corpus, k=k, entities=entities, behind=behind, words=0.0))
+    return (yield from auto(question, corpus=corpus, k=k, entities=entities, behind=behind, words=False))

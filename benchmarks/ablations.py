@@ -1,0 +1,160 @@
+"""What each part of retrieval is worth: the paper's ablations, and every signal of mode auto left out in turn.
+
+    python benchmarks/ablations.py QUESTIONS.jsonl --corpus NAME [--limit N] [--groups BOOK] [--out FILE.md]
+
+Asks the same questions of an indexed corpus in every variant and prints one table, with paired differences to the
+unchanged mode and their 95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with g = 2, 3, 5 and 10 (nodes to a
+summary) into corpora `ablation-g2` … and asks there, in mode e2g and tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+from unittest.mock import patch
+
+import typer
+
+from e2g_neo4j import E2G, ranking, retrieval
+from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
+from e2g_neo4j.model import Pair
+from e2g_neo4j.modes import auto
+from e2g_neo4j.retrieval import Candidate, Mode
+from e2g_neo4j.settings import load_settings
+
+GROUP_SIZES = (2, 3, 5, 10)
+SHOWN = ("R@5", "R@25", "MRR", "evidence@5 chunks", "evidence@6k tokens")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A mode with some of its parts replaced: (object, attribute, replacement)."""
+
+    name: str
+    mode: Mode = "e2g"
+    changes: Sequence[tuple[Any, str, Any]] = ()
+    settings: dict[str, int] = field(default_factory=dict)
+
+
+def every_pair_survives(linked: Any, _hops: int) -> tuple[Pair, ...]:
+    return tuple(Pair(pair["a"], pair["b"], 1) for pair in linked)
+
+
+def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> Any:
+    """The global route without looking at the question's entities."""
+    best = sorted(rows, key=lambda row: (-row["score"], row["id"]))[:k]
+    return retrieval.passages([retrieval.Ranked(row, row["score"]) for row in best])
+
+
+def by_entities_alone(self: Candidate) -> tuple[int, int]:
+    return len(self.counts), 0
+
+
+def nothing(_rows: Any, *, k: int) -> Any:
+    return ()
+
+
+PAPER = [
+    Variant("e2g"),
+    Variant("dense only", "dense"),
+    Variant("without the graph filter", changes=[(retrieval, "surviving", every_pair_survives)]),
+    Variant("without entity-aware ranking (global)", changes=[(retrieval, "global_passages", nearest_first)]),
+    Variant("without occurrence ranking (local)", changes=[(Candidate, "rank", by_entities_alone)]),
+    Variant("without dense (global answers nothing)", changes=[(retrieval, "global_passages", nothing)]),
+    *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
+]
+
+FUSION = [
+    Variant("auto", "auto"),
+    Variant("without vectors", "auto", [(ranking, "NEAR", 0.0)]),
+    Variant("without diffusion", "auto", [(ranking, "SPREAD", 0.0)]),
+    Variant("without words (= diffusion)", "diffusion"),
+    Variant("without words around the window", "auto", [(ranking, "AROUND", 0.0)]),
+    Variant("without neighbours", "auto", [(ranking, "MOST_LENT", 0.0)]),
+    Variant("diffusion from the question alone", "auto", [(auto, "OWN", 1.0)]),
+    Variant("diffusion from the nearest windows alone", "auto", [(auto, "OWN", 0.0)]),
+]
+
+
+def main(
+    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl")],
+    corpus: Annotated[str, typer.Option()],
+    limit: Annotated[int | None, typer.Option()] = None,
+    groups: Annotated[Path | None, typer.Option(metavar="BOOK")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.md")] = None,
+) -> None:
+    asked = read_questions(questions)[:limit]
+    sections = []
+    with E2G() as e2g:
+        for title, variants in (("The paper's way", PAPER), ("Mode auto", FUSION)):
+            found = [(variant.name, measured(e2g, variant, asked, corpus)) for variant in variants]
+            sections.append(table(title, found))
+            print(sections[-1], flush=True)
+    if groups is not None:
+        about = [question for question in asked if question.book in (None, groups.name)]
+        found = list(by_group_size(groups, about))
+        sections.append(table(f"Nodes to a summary, {groups.name}", found))
+        print(sections[-1], flush=True)
+    if out is not None:
+        out.write_text("\n".join(sections), encoding="utf-8")
+
+
+def measured(e2g: E2G, variant: Variant, asked: list[Question], corpus: str) -> Evaluation:
+    with changed(variant), patched_settings(e2g, variant.settings):
+        return evaluate(e2g, asked, corpus=corpus, modes=[variant.mode], k=25)
+
+
+@contextmanager
+def changed(variant: Variant) -> Iterator[None]:
+    with ExitStack() as stack:
+        for where, name, replacement in variant.changes:
+            stack.enter_context(patch.object(where, name, replacement))
+        yield
+
+
+@contextmanager
+def patched_settings(e2g: E2G, values: dict[str, int]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name, value in values.items():
+            stack.enter_context(patch.object(e2g.settings, name, value))
+        yield
+
+
+def by_group_size(book: Path, asked: list[Question]) -> Iterator[tuple[str, Evaluation]]:
+    for size in GROUP_SIZES:
+        settings = load_settings().model_copy(update={"group_size": size})
+        with E2G(settings=settings) as e2g:
+            e2g.index([book], corpus=f"ablation-g{size}")
+            for mode in ("e2g", "tree"):
+                yield f"g = {size}, {mode}", measured(e2g, Variant("", mode), asked, f"ablation-g{size}")
+
+
+def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
+    """Means, and in brackets the paired difference to the first row with its 95 % interval."""
+    overall = [(name, next(iter(one.modes.values()))) for name, one in found]
+    metrics = [metric for metric in SHOWN if metric in overall[0][1].overall.scores]
+    lines = [f"### {title}", "", "| | " + " | ".join(metrics) + " |", "|---|" + "---|" * len(metrics)]
+    first = {outcome.question: outcome.scores for outcome in overall[0][1].outcomes}
+    for name, mode in overall:
+        cells = []
+        for metric in metrics:
+            cell = f"{mode.overall.scores[metric].mean:.3f}"
+            if mode is not overall[0][1]:
+                cell += difference(metric, {o.question: o.scores for o in mode.outcomes}, first)
+            cells.append(cell)
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def difference(metric: str, ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> str:
+    from e2g_neo4j.evaluation import bootstrap
+
+    interval = bootstrap([scores[metric] - theirs[question][metric] for question, scores in ours.items()])
+    return f" ({interval.mean:+.3f}, {interval.low:+.2f}…{interval.high:+.2f})"
+
+
+if __name__ == "__main__":
+    typer.run(main)
