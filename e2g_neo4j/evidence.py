@@ -33,7 +33,7 @@ def passages_of_windows(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     found: list[Passage] = []
     turn: list[Ranked] = []
     held = 0.0
-    for window in ranked:
+    for window in _without_repetitions(ranked):
         if turn and held + window.share > ROUND + 1e-9:
             found += passages(turn)
             turn, held = [], 0.0
@@ -48,15 +48,12 @@ def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     Nodes whose text was there before are dropped. Chunks or windows of a document that overlap or touch become one
     passage: their text without the overlap twice, the best of their scores, and the pairs of all.
     """
-    unique: dict[str, Ranked] = {}
-    for node in ranked:
-        unique.setdefault(node.row["text"], node)
-    order = {node.row["id"]: position for position, node in enumerate(unique.values())}
+    unique = _without_repetitions(ranked)
+    order = {node.row["id"]: position for position, node in enumerate(unique)}
 
     runs: list[list[Ranked]] = []
-    by_place = sorted(unique.values(), key=lambda node: _place(node.row))
-    for node in by_place:
-        if runs and _follows(runs[-1][-1].row, node.row):
+    for node in sorted(unique, key=lambda node: _place(node.row)):
+        if runs and _follows(runs[-1], node.row):
             runs[-1].append(node)
         else:
             runs.append([node])
@@ -64,13 +61,21 @@ def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
     return tuple(_merged(run) for run in runs)
 
 
+def _without_repetitions(ranked: Sequence[Ranked]) -> list[Ranked]:
+    unique: dict[str, Ranked] = {}
+    for node in ranked:
+        unique.setdefault(node.row["text"], node)
+    return list(unique.values())
+
+
 def _place(row: dict[str, Any]) -> tuple[str, int, int]:
     return row["document_id"], row["level"], row["start"]
 
 
-def _follows(before: dict[str, Any], row: dict[str, Any]) -> bool:
-    same = row["document_id"] == before["document_id"] and row["level"] == before["level"] == 0
-    return bool(same and row["start"] <= before["end"])
+def _follows(run: Sequence[Ranked], row: dict[str, Any]) -> bool:
+    first = run[0].row
+    same = row["document_id"] == first["document_id"] and row["level"] == first["level"] == 0
+    return bool(same and row["start"] <= max(node.row["end"] for node in run))
 
 
 def _merged(run: Sequence[Ranked]) -> Passage:
@@ -80,7 +85,7 @@ def _merged(run: Sequence[Ranked]) -> Passage:
         passage = replace(
             passage,
             text=_joined(passage, following),
-            end=following.end,
+            end=max(passage.end, following.end),
             score=max(passage.score, following.score),
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
@@ -90,7 +95,7 @@ def _merged(run: Sequence[Ranked]) -> Passage:
 
 
 def _joined(before: Passage, following: Passage) -> str:
-    """The text of two neighbours that overlap or touch."""
+    """The text of two neighbours that overlap or touch; with a long overlap, one may hold the other."""
     return before.text + following.text[before.end - following.start :]
 
 

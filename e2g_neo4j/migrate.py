@@ -39,6 +39,7 @@ _FILE_NAME = re.compile(r"V(\d+(?:_\d+)*)__([\w ]+)\.cypher")
 _STATEMENT_END = re.compile(r";(?:\r\n|\n|\r)")
 _PLACEHOLDER = re.compile(r"\$\{nm:(\w+)\}")
 _MADE = re.compile(r"\b(e2g_\w+) IF NOT EXISTS")
+_DROPPED = re.compile(r"\bDROP INDEX (e2g_\w+) IF EXISTS")
 _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeated_at")
 
 State = Literal["applied", "pending", "changed", "missing"]
@@ -236,17 +237,27 @@ def _refuse(differences: list[str]) -> None:
 def _lost_indexes(driver: Driver, database: str, scripts: list[Script]) -> list[str]:
     with translated():
         there = {row["name"] for row in _run(driver, database, "indexes")}
-    wanted = {name for script in scripts for name in _MADE.findall(script.text)}
     return [
         f"{name} is missing: run `e2g migrate`, or drop the index on the same properties that is in its place"
-        for name in sorted(wanted - there)
+        for name in sorted(_left_in_the_end(scripts) - there)
     ]
+
+
+def _left_in_the_end(scripts: list[Script]) -> set[str]:
+    """The indexes that are there once all scripts ran: a later one may drop what an earlier one made."""
+    names: set[str] = set()
+    for script in scripts:
+        names = (names | set(_MADE.findall(script.text))) - set(_DROPPED.findall(script.text))
+    return names
 
 
 def _work(
     driver: Driver, database: str, scripts: list[Script], wanted_dimensions: int
 ) -> list[tuple[Script, str | None]]:
-    """The scripts to run, each with the version before it; None for one that is applied and has lost an index."""
+    """The scripts to run, each with the version before it; None for one that is applied and runs again.
+
+    Those are the first that has lost an index and all after it, which may drop what it makes.
+    """
     indexes = _run(driver, database, "indexes")
     dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
     migrations = _compare(scripts, _run(driver, database, "history"), dimensions or wanted_dimensions)
@@ -257,14 +268,16 @@ def _work(
             f"{wanted_dimensions}: use the model it was made with, or delete what is indexed, run "
             f"`DROP INDEX {VECTOR_INDEX}` and index again."
         )
-    there = {row["name"] for row in indexes}
+    lost = _left_in_the_end(scripts) - {row["name"] for row in indexes}
     pending = {migration.version for migration in migrations if migration.state == "pending"}
     work: list[tuple[Script, str | None]] = []
     previous = "BASELINE"
+    again = False
     for script in scripts:
+        again = again or not lost.isdisjoint(_MADE.findall(script.text))
         if script.version in pending:
             work.append((script, previous))
-        elif set(_MADE.findall(script.text)) - there:
+        elif again:
             work.append((script, None))
         previous = script.version
     return work

@@ -46,6 +46,9 @@ LENT = 1.25
 MOST_LENT = 0.9
 """... and at most so much, so that far windows always count less than near ones."""
 
+SAME = 1e-6
+"""Deviation, as a part of the largest value, from which on values differ."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -118,9 +121,11 @@ def looked_up(ids: Sequence[str], known: Sequence[str], scores: Sequence[float])
 
 
 def z(values: Scores) -> Scores:
-    """Mean 0 and deviation 1; zeros where all are equal."""
-    deviation = values.std() if values.size else 0.0
-    return (values - values.mean()) / deviation if deviation > 0 else np.zeros_like(values)
+    """Mean 0 and deviation 1; zeros where all are equal but for what 32-bit vectors and scores are rounded by."""
+    if not values.size or values.std() <= SAME * np.abs(values).max():
+        return np.zeros_like(values)
+    scaled: Scores = (values - values.mean()) / values.std()
+    return scaled
 
 
 def _z_of_all(spread: Scores, signals: dict[str, Any]) -> Scores:

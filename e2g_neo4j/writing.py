@@ -94,15 +94,19 @@ def publish(
 def persistence(vectors: Vectors) -> float:
     """How much more alike neighbouring windows of a document are than any two of it, from 0 to 1.
 
-    (mean cosine of neighbours - mean cosine of all pairs) / (1 - mean cosine of all pairs). 0 for a single window.
+    (mean cosine of neighbours - mean cosine of all pairs) / (1 - mean cosine of all pairs). 0 for fewer than three
+    windows, and for one that is repeated, where 32-bit vectors tell rounding only.
     """
     n = len(vectors)
     if n < 3:
         return 0.0
-    neighbours = float((vectors[:-1] * vectors[1:]).sum(axis=1).mean())
-    total = vectors.sum(axis=0, dtype=np.float64)
+    rows = vectors.astype(np.float64)
+    neighbours = float((rows[:-1] * rows[1:]).sum(axis=1).mean())
+    total = rows.sum(axis=0)
     pairs = float((total @ total - n) / (n * (n - 1)))
-    return max(0.0, (neighbours - pairs) / (1 - pairs)) if pairs < 1 else 0.0
+    if pairs > 1 - 1e-6:
+        return 0.0
+    return min(max(0.0, (neighbours - pairs) / (1 - pairs)), 1.0)
 
 
 def window_shares(indexed: IndexedDocument) -> dict[str, list[float]]:

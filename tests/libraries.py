@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary
+from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveWindow
 from neo4j import Driver
 
 from e2g_neo4j import database
-from e2g_neo4j.cooccurrence import edges, mentions
+from e2g_neo4j.cooccurrence import ChunkMentions, edges, mentions
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors, Window
 from e2g_neo4j.writing import IndexedDocument, publish, stage
 
@@ -52,9 +53,11 @@ def text_of(sentences: Sequence[Sequence[str]], gaps: Sequence[str]) -> tuple[st
 
 
 def small_document(id: str, *sentences: Sequence[str]) -> NaiveDocument:
-    """A document of one chunk whose sentences mention the given names."""
+    """A document of one chunk and one window whose sentences mention the given names."""
     text, found = text_of(sentences, [" "] * len(sentences))
-    return NaiveDocument(id, text, found, (NaiveChunk(f"{id}-c0", 0, 0, len(text), (1.0,) * DIMENSIONS),), ())
+    vector = (1.0,) * DIMENSIONS
+    chunk = NaiveChunk(f"{id}-c0", 0, 0, len(text), vector, (NaiveWindow(0, len(text), vector),))
+    return NaiveDocument(id, text, found, (chunk,), ())
 
 
 @st.composite
@@ -87,7 +90,8 @@ def spans(draw: st.DrawFn, length: int, longest: int) -> list[tuple[int, int]]:
 
 @st.composite
 def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocument]:
-    """One to three documents with chunks, trees of two or three children a node, and vectors that no two nodes share.
+    """One to three documents with chunks of one to three windows, trees of two or three children a node, and vectors
+    that no two nodes share.
 
     Sometimes two documents have the same text.
     """
@@ -98,10 +102,10 @@ def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocu
         written.append(written[0])
     for number, (text, sentences) in enumerate(written):
         longest = max(sentence.end - sentence.start for sentence in sentences)
-        windows = draw(spans(len(text), longest))
+        cut = draw(spans(len(text), longest))
         chunks = tuple(
-            NaiveChunk(f"d{number}-c{index}", index, start, end, _vector(random))
-            for index, (start, end) in enumerate(windows)
+            NaiveChunk(f"d{number}-c{index}", index, start, end, _vector(random), _parts(random, start, end))
+            for index, (start, end) in enumerate(cut)
         )
         summaries = _tree(f"d{number}", chunks, draw(st.integers(2, 3)), random)
         documents.append(NaiveDocument(f"d{number}", text, sentences, chunks, tuple(summaries)))
@@ -110,6 +114,13 @@ def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocu
 
 def _vector(random: np.random.Generator) -> tuple[float, ...]:
     return tuple(float(x) for x in random.standard_normal(DIMENSIONS).astype(np.float32))
+
+
+def _parts(random: np.random.Generator, start: int, end: int) -> tuple[NaiveWindow, ...]:
+    """Windows that lie side by side in a chunk, cut anywhere."""
+    inside = random.integers(start + 1, end, size=random.integers(0, 3)) if end - start > 1 else []
+    borders = [start, *sorted({int(border) for border in inside}), end]
+    return tuple(NaiveWindow(first, last, _vector(random)) for first, last in pairwise(borders))
 
 
 def _tree(document: str, chunks: tuple[NaiveChunk, ...], group: int, random: np.random.Generator) -> list[NaiveSummary]:
@@ -165,30 +176,35 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
 
 
 def windows_of(document: NaiveDocument) -> list[Window]:
-    """Each chunk in two halves."""
-    found = []
-    for chunk in document.chunks:
-        middle = (chunk.start + chunk.end) // 2
-        for number, (start, end) in enumerate([(chunk.start, middle), (middle, chunk.end)]):
-            found.append(Window(f"{chunk.id}-w{number}", chunk.id, number, document.text[start:end], start, end))
-    return found
+    return [
+        Window(f"{chunk.id}-w{number}", chunk.id, number, document.text[one.start : one.end], one.start, one.end)
+        for chunk in document.chunks
+        for number, one in enumerate(chunk.windows)
+    ]
+
+
+def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
+    return mentions(
+        chunks_of(document),
+        [extraction_of(document, chunk) for chunk in document.chunks],
+        [[(one.start - chunk.start, one.end - chunk.start) for one in chunk.windows] for chunk in document.chunks],
+    )
 
 
 def indexed(document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS) -> IndexedDocument:
     """The document as indexing hands it to writing. Its title and source are made of its id."""
-    chunks = chunks_of(document)
     title, source, sha256 = f"Title of {document.id}", f"{document.id}.txt", f"sha of {document.text}"
     return IndexedDocument(
         document=SourceDocument(document.id, corpus, title, source, document.text, sha256),
-        chunks=chunks,
+        chunks=chunks_of(document),
         summaries=[
             Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
             for summary in document.summaries
         ],
-        mentions=mentions(chunks, [extraction_of(document, chunk) for chunk in document.chunks]),
+        mentions=mentions_of(document),
         windows=windows_of(document),
         chunk_vectors=padded([chunk.vector for chunk in document.chunks], dimensions),
-        window_vectors=padded([chunk.vector for chunk in document.chunks for _ in range(2)], dimensions),
+        window_vectors=padded([one.vector for chunk in document.chunks for one in chunk.windows], dimensions),
         summary_vectors=padded([summary.vector for summary in document.summaries], dimensions),
     )
 

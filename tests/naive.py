@@ -7,8 +7,11 @@ and obvious; it shares no code with the package.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import exp, log, sqrt
+from statistics import fmean, pstdev
 
 import numpy as np
 
@@ -25,12 +28,22 @@ class NaiveSentence:
 
 
 @dataclass(frozen=True)
+class NaiveWindow:
+    """A part of a chunk; characters of the document."""
+
+    start: int
+    end: int
+    vector: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class NaiveChunk:
     id: str
     index: int
     start: int
     end: int
     vector: tuple[float, ...]
+    windows: tuple[NaiveWindow, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,21 @@ class NaiveDocument:
                 if chunk.start <= place and place + len(name) <= chunk.end:
                     counts[name] = counts.get(name, 0) + 1
         return counts
+
+    def sentences_of(self, chunk: NaiveChunk) -> list[dict[str, int]]:
+        """Window by window, in how many sentences each entity stands; a sentence is where its middle is.
+
+        Of a sentence that the chunk cuts off, the part that is in the chunk is taken for a whole one.
+        """
+        found: list[dict[str, int]] = [{} for _ in chunk.windows]
+        for sentence in self.sentences:
+            start, end = max(sentence.start, chunk.start), min(sentence.end, chunk.end)
+            if start < end:
+                before = [n for n, window in enumerate(chunk.windows) if window.start <= (start + end) / 2]
+                counts = found[before[-1]]
+                for name in {n for n, place in sentence.occurrences if start <= place and place + len(n) <= end}:
+                    counts[name] = counts.get(name, 0) + 1
+        return found
 
     def leaves(self, node: str) -> list[NaiveChunk]:
         """The chunks below a node of the tree; a chunk is its own."""
@@ -194,20 +222,22 @@ def hops_between(graph: dict[str, set[str]], start: str, goal: str) -> int | Non
 
 def nearest(documents: list[NaiveDocument], vector: list[float]) -> list[tuple[str, float]]:
     """All nodes of all trees with their cosine, nearest first."""
-    wanted = np.array(vector, dtype=float)
     found = []
     for document in documents:
         for node in [*document.chunks, *document.summaries]:
-            row = np.array(node.vector, dtype=float)
-            cosine = float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted))
-            found.append((node.id, cosine))
+            found.append((node.id, cosine(node.vector, vector)))
     return sorted(found, key=lambda item: (-item[1], item[0]))
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    a, b = np.array(one, dtype=float), np.array(other, dtype=float)
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
 def merged(
     documents: list[NaiveDocument], chosen: list[str], behind: dict[str, list[tuple[str, str, int]]]
 ) -> list[NaivePassage]:
-    """Nodes with a text that was there before dropped, then neighbouring chunks made one passage.
+    """Nodes with a text that was there before dropped, then chunks that touch or overlap made one passage.
 
     A passage stands where the best of its nodes stood; its text is the slice of the document.
     """
@@ -223,14 +253,16 @@ def merged(
         if node in done:
             continue
         document = nodes[node]
-        places = {chunk.id: chunk.index for chunk in document.chunks}
         run = [node]
+        places = {chunk.id: (chunk.start, chunk.end) for chunk in document.chunks if chunk.id in kept}
         if node in places:
-            by_index = {chunk.index: chunk.id for chunk in document.chunks}
-            while by_index.get(places[run[0]] - 1) in kept:
-                run.insert(0, by_index[places[run[0]] - 1])
-            while by_index.get(places[run[-1]] + 1) in kept:
-                run.append(by_index[places[run[-1]] + 1])
+            while touching := [
+                one
+                for one in places
+                if one not in run and any(distance(places[one], places[other]) <= 0 for other in run)
+            ]:
+                run += touching
+            run.sort(key=lambda one: places[one])
         done.update(run)
         start, end = document.leaves(run[0])[0].start, document.leaves(run[-1])[-1].end
         level = next((s.level for s in document.summaries if s.id == node), 0)
@@ -238,6 +270,11 @@ def merged(
         pairs = sorted({pair for one in run for pair in behind.get(one, [])})
         passages.append(NaivePassage(document.id, level, start, end, text, run, pairs))
     return passages
+
+
+def distance(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """Characters between two spans; 0 where they touch, less where they overlap."""
+    return max(one[0], other[0]) - min(one[1], other[1])
 
 
 def nodes_of(documents: list[NaiveDocument]) -> dict[str, NaiveDocument]:
@@ -270,9 +307,13 @@ def text_of(documents: list[NaiveDocument], node: str) -> str:
 
 
 def dense(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
-    """The k nearest chunks, where each window of a chunk has the chunk's vector."""
-    chunks = set(all_chunks(documents))
-    return [node for node, _ in nearest(documents, vector) if node in chunks][:k]
+    """The k chunks with the nearest windows."""
+    best = {
+        chunk.id: max(cosine(window.vector, vector) for window in chunk.windows)
+        for document in documents
+        for chunk in document.chunks
+    }
+    return sorted(best, key=lambda chunk: -best[chunk])[:k]
 
 
 def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
@@ -296,3 +337,202 @@ def fused(*rankings: list[str]) -> list[str]:
     nodes = {node for ranking in rankings for node in ranking}
     total = {node: sum(1 / (60 + ranking.index(node) + 1) for ranking in rankings if node in ranking) for node in nodes}
     return sorted(nodes, key=lambda node: (-total[node], node))
+
+
+# --- windows by what vectors, words and entities say -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NaivePlace:
+    """A window, where it is in its document (0, 1, 2, … over all chunks), and its part of its chunk's characters."""
+
+    document: NaiveDocument
+    chunk: str
+    position: int
+    start: int
+    end: int
+    share: float
+    vector: tuple[float, ...]
+    sentences: Mapping[str, int]
+
+
+def windows(documents: list[NaiveDocument]) -> dict[str, NaivePlace]:
+    """Every window by its id: that of its chunk, "-w" and its number."""
+    found = {}
+    for document in documents:
+        position = 0
+        for chunk in document.chunks:
+            whole = sum(window.end - window.start for window in chunk.windows)
+            for number, (window, counts) in enumerate(zip(chunk.windows, document.sentences_of(chunk), strict=True)):
+                share = (window.end - window.start) / whole
+                found[f"{chunk.id}-w{number}"] = NaivePlace(
+                    document, chunk.id, position, window.start, window.end, share, window.vector, counts
+                )
+                position += 1
+    return found
+
+
+def persistence(rows: Sequence[Sequence[float]]) -> float:
+    """How much more alike neighbours are than any two: (neighbours - pairs) / (1 - pairs), at least 0."""
+    if len(rows) < 3:
+        return 0.0
+    neighbours = fmean(cosine(rows[i], rows[i + 1]) for i in range(len(rows) - 1))
+    pairs = fmean(cosine(a, b) for a, b in combinations(rows, 2))
+    return max(0.0, (neighbours - pairs) / (1 - pairs)) if pairs < 1 - 1e-6 else 0.0
+
+
+def weight(sentences: Mapping[str, int]) -> float:
+    """Of a window: the sum over its entities of 1 + ln(sentences)."""
+    return sum(1 + log(count) for count in sentences.values())
+
+
+def spread(
+    documents: list[NaiveDocument], entities: Sequence[str], vector: Sequence[float], *, active: int
+) -> dict[str, float]:
+    """Activation that reaches each window.
+
+    The five nearest windows share it by the softmax of cosine / 0.05, and hand it to their entities by
+    idf * (1 + ln(sentences)); the question's entities, where there are any, get 0.3 of all by idf. The `active`
+    entities that have most of activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight).
+    """
+    places = windows(documents)
+    chunks = all_chunks(documents)
+    mentioning: dict[str, int] = {}
+    for chunk in chunks:
+        for name in counts_of(documents, chunk):
+            mentioning[name] = mentioning.get(name, 0) + 1
+    idf = {name: log(1 + len(chunks) / number) for name, number in mentioning.items()}
+
+    own = 0.3 if entities else 0.0
+    activation = {name: own * idf[name] / sum(idf[other] for other in entities) for name in entities}
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    seeds = sorted(nears, key=lambda id: -nears[id])[:5]
+    for seed in seeds:
+        share = exp(nears[seed] / 0.05) / sum(exp(nears[other] / 0.05) for other in seeds)
+        masses = {name: idf[name] * (1 + log(count)) for name, count in places[seed].sentences.items()}
+        for name, mass in masses.items():
+            activation[name] = activation.get(name, 0.0) + (1 - own) * share * mass / sum(masses.values())
+
+    strength = {name: given * idf[name] / sqrt(mentioning[name]) for name, given in activation.items()}
+    strongest = cut(strength, active)
+    reached = {}
+    for id, place in places.items():
+        given = sum(strength[name] * (1 + log(n)) for name, n in place.sentences.items() if name in strongest)
+        if given:
+            reached[id] = given / sqrt(weight(place.sentences))
+    return reached
+
+
+class AmbiguousError(Exception):
+    """A list is cut between two that are equal but for rounding: either may be in it."""
+
+
+def cut(scores: Mapping[str, float], length: int) -> list[str]:
+    """The first so many of the best."""
+    order = sorted(scores, key=lambda one: -scores[one])
+    if length < len(order) and scores[order[length - 1]] - scores[order[length]] < 1e-9:
+        raise AmbiguousError
+    return order[:length]
+
+
+def signalled(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    by_words: list[tuple[str, float]],
+    chunks_by_words: list[tuple[str, float]],
+    *,
+    weight_of_words: float,
+    depth: int = 20,
+    matches: int = 200,
+    active: int = 50,
+) -> dict[str, float]:
+    """The score of each candidate window; BM25 of windows and chunks is given, best first.
+
+    z(cosine) + 0.7 * z(spread) + weight of words * (z(words) + (1 - share) * z(words of the chunk)), where spread is
+    compared with all windows and the others with the candidates; and what the neighbours lend.
+    """
+    places = windows(documents)
+    reached = spread(documents, entities, vector, active=active)
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    chosen = {places[id].chunk for id in [*cut(nears, depth), *cut(reached, depth)]}
+    chosen |= {places[id].chunk for id, _ in by_words[:depth]} | {chunk for chunk, _ in chunks_by_words[:depth]}
+    candidates = [id for id, place in places.items() if place.chunk in chosen]
+
+    told = {id: reached[id] for id in cut(reached, matches)}
+    everywhere = [reached.get(id, 0.0) for id in places]
+    mean, deviation = fmean(everywhere), pstdev(everywhere)
+    near = z([nears[id] for id in candidates])
+    words = z([dict(by_words).get(id, 0.0) for id in candidates])
+    around = z([dict(chunks_by_words).get(places[id].chunk, 0.0) for id in candidates])
+    alone = {}
+    for number, id in enumerate(candidates):
+        far = (told.get(id, 0.0) - mean) / deviation if deviation > 1e-9 else 0.0
+        rest = 1 - places[id].share
+        alone[id] = near[number] + 0.7 * far + weight_of_words * (words[number] + rest * around[number])
+    return {id: alone[id] + lent(id, alone, places) for id in candidates}
+
+
+def z(values: list[float]) -> list[float]:
+    mean, deviation = fmean(values), pstdev(values)
+    return [(value - mean) / deviation if deviation > 1e-6 * max(map(abs, values)) else 0.0 for value in values]
+
+
+def lent(id: str, scores: Mapping[str, float], places: Mapping[str, NaivePlace]) -> float:
+    """From up to four windows to either side, as far as all between are candidates: the share, its square, …"""
+    here = places[id]
+    of_document = {place.position: other for other, place in places.items() if place.document is here.document}
+    vectors = [places[of_document[position]].vector for position in sorted(of_document)]
+    share = min(0.9, 1.25 * persistence(vectors))
+    total = 0.0
+    for direction in (-1, 1):
+        for step in range(1, 5):
+            other = of_document.get(here.position + direction * step)
+            if other is None or other not in scores:
+                break
+            total += share**step * scores[other]
+    return total
+
+
+def worth(order: list[str], shares: Mapping[str, float], k: int) -> list[str]:
+    """The first that make up k chunks; one that does not fit is passed over."""
+    kept: list[str] = []
+    for id in order:
+        if sum(shares[other] for other in kept) + shares[id] <= k + 1e-9:
+            kept.append(id)
+    return kept
+
+
+def rounds(places: Mapping[str, NaivePlace], order: list[str]) -> list[NaivePassage]:
+    """Windows in order, of equal texts the first, made passages five chunks' worth after the other."""
+    texts = {id: places[id].document.text[places[id].start : places[id].end] for id in order}
+    kept: list[str] = []
+    for id in order:
+        if texts[id] not in [texts[other] for other in kept]:
+            kept.append(id)
+    turns: list[list[str]] = []
+    for id in kept:
+        if not turns or sum(places[other].share for other in turns[-1]) + places[id].share > 5 + 1e-9:
+            turns.append([])
+        turns[-1].append(id)
+    return [passage for turn in turns for passage in joined(places, turn)]
+
+
+def joined(places: Mapping[str, NaivePlace], turn: list[str]) -> list[NaivePassage]:
+    found: list[NaivePassage] = []
+    left = list(turn)
+    while left:
+        run = [left.pop(0)]
+        while touching := [id for id in left if any(touch(places[id], places[other]) for other in run)]:
+            run += touching
+            left = [id for id in left if id not in touching]
+        run.sort(key=lambda id: (places[id].start, turn.index(id)))
+        start, end = min(places[id].start for id in run), max(places[id].end for id in run)
+        document = places[run[0]].document
+        chunks = list(dict.fromkeys(places[id].chunk for id in run))
+        found.append(NaivePassage(document.id, 0, start, end, document.text[start:end], chunks))
+    return found
+
+
+def touch(one: NaivePlace, other: NaivePlace) -> bool:
+    return one.document is other.document and distance((one.start, one.end), (other.start, other.end)) <= 0

@@ -35,7 +35,7 @@ CALL (corpus, near_windows, nears) {
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
   WHERE m.windows[w.index] > 0
   WITH w, share, e,
-       log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->() }) * (1 + log(m.windows[w.index])) AS mass
+       log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->(:Chunk) }) * (1 + log(m.windows[w.index])) AS mass
   WITH w, share, collect([e, mass]) AS found, sum(mass) AS whole
   UNWIND found AS one
   RETURN collect([one[0], share * one[1] / whole]) AS from_seeds
@@ -43,7 +43,9 @@ CALL (corpus, near_windows, nears) {
 CALL (corpus) {
   UNWIND $names AS name
   MATCH (e:Entity {corpus: $corpus, name: name})
-  WITH collect([e, log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->() })]) AS found
+  WITH corpus, e, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
+  WHERE chunks > 0
+  WITH collect([e, log(1 + 1.0 * corpus.chunks / chunks)]) AS found
   WITH found, reduce(total = 0.0, one IN found | total + one[1]) AS whole
   RETURN [one IN found | [one[0], one[1] / whole]] AS from_question
 }
@@ -51,7 +53,7 @@ CALL (corpus, from_seeds, from_question) {
   WITH corpus, from_seeds, from_question, CASE from_question WHEN [] THEN 0.0 ELSE $own END AS own
   UNWIND [one IN from_seeds | [one[0], (1 - own) * one[1]]] + [one IN from_question | [one[0], own * one[1]]] AS one
   WITH corpus, one[0] AS e, sum(one[1]) AS activation
-  WITH corpus, e, activation, COUNT { (e)-[:FROM_CHUNK]->() } AS chunks
+  WITH corpus, e, activation, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
   WITH e, activation * log(1 + 1.0 * corpus.chunks / chunks) / sqrt(chunks) AS strength
   ORDER BY strength DESC, e.name LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)

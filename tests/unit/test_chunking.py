@@ -194,7 +194,7 @@ def test_pages_and_headings() -> None:
     text = "one two three four five six"
     sections = (Section("page", "1", 0), Section("heading", "Intro", 4), Section("page", "2", 8))
     first, second = chunk(document(text, *sections), words, size=3, overlap=0)
-    assert (first.page, first.heading) == ("1-2", "Intro")
+    assert (first.page, first.heading) == ("1–2", "Intro")
     assert (second.page, second.heading) == ("2", "Intro")
 
 

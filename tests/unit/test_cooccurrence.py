@@ -6,16 +6,12 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from libraries import chunks_of, extraction_of, libraries
+from libraries import libraries, mentions_of
 from naive import NaiveDocument, edges_of
 
 from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention, difference, edges, mentions
 from e2g_neo4j.extraction import extract, load_pipeline
 from e2g_neo4j.model import Chunk, Extraction, Sentence
-
-
-def found(document: NaiveDocument) -> list[ChunkMentions]:
-    return mentions(chunks_of(document), [extraction_of(document, chunk) for chunk in document.chunks])
 
 
 def rounded(edges: Edges) -> Edges:
@@ -26,7 +22,12 @@ def in_one_chunk(*sentences: tuple[str, ...]) -> list[ChunkMentions]:
     """A chunk with sentences of ten characters that mention the given entities."""
     counts = {name: sum(name in names for names in sentences) for names in sentences for name in names}
     spans = tuple(Sentence(10 * i, 10 * i + 9, names) for i, names in enumerate(sentences))
-    return mentions([Chunk("c", 0, "x" * 10 * len(sentences), 0, 10 * len(sentences), 1)], [Extraction(spans, counts)])
+    return of_chunks([Chunk("c", 0, "x" * 10 * len(sentences), 0, 10 * len(sentences), 1)], [Extraction(spans, counts)])
+
+
+def of_chunks(chunks: list[Chunk], extractions: list[Extraction]) -> list[ChunkMentions]:
+    """Each chunk is one window."""
+    return mentions(chunks, extractions, [[(0, len(chunk.text))] for chunk in chunks])
 
 
 # --- properties --------------------------------------------------------------------------------------
@@ -34,7 +35,7 @@ def in_one_chunk(*sentences: tuple[str, ...]) -> list[ChunkMentions]:
 
 @given(libraries())
 def test_edges_equal_a_recount_over_whole_documents(library: list[NaiveDocument]) -> None:
-    counted = edges(found(document) for document in library)
+    counted = edges(mentions_of(document) for document in library)
     assert rounded(counted) == rounded(edges_of(library))
 
 
@@ -42,7 +43,7 @@ def test_edges_equal_a_recount_over_whole_documents(library: list[NaiveDocument]
 def test_every_sentence_is_the_own_sentence_of_one_chunk(library: list[NaiveDocument]) -> None:
     for document in library:
         owned: list[set[str]] = []
-        for chunk in found(document):
+        for chunk in mentions_of(document):
             sentences: dict[int, set[str]] = {}
             for mention in chunk.mentions:
                 for number in mention.sentences:
@@ -55,14 +56,25 @@ def test_every_sentence_is_the_own_sentence_of_one_chunk(library: list[NaiveDocu
 @given(libraries())
 def test_mentions_count_every_occurrence_in_the_text_of_a_chunk(library: list[NaiveDocument]) -> None:
     for document in library:
-        counted = [{mention.entity: mention.count for mention in chunk.mentions} for chunk in found(document)]
+        counted = [{mention.entity: mention.count for mention in chunk.mentions} for chunk in mentions_of(document)]
         assert counted == [document.counts(chunk) for chunk in document.chunks]
-        assert [chunk.chunk for chunk in found(document)] == [chunk.id for chunk in document.chunks]
+        assert [chunk.chunk for chunk in mentions_of(document)] == [chunk.id for chunk in document.chunks]
+
+
+@given(libraries())
+def test_a_mention_counts_the_sentences_of_each_window_that_hold_the_entity(library: list[NaiveDocument]) -> None:
+    """Sentences in an overlap count in the windows of both chunks."""
+    for document in library:
+        for chunk, found in zip(document.chunks, mentions_of(document), strict=True):
+            told = document.sentences_of(chunk)
+            assert {mention.entity: mention.windows for mention in found.mentions} == {
+                name: tuple(window.get(name, 0) for window in told) for name in document.counts(chunk)
+            }
 
 
 @given(libraries(), libraries())
 def test_a_difference_leads_from_the_old_edges_to_the_new(old: list[NaiveDocument], new: list[NaiveDocument]) -> None:
-    before, after = edges(map(found, old)), edges(map(found, new))
+    before, after = edges(map(mentions_of, old)), edges(map(mentions_of, new))
     reached = dict(before)
     for pair, (count, weight) in difference(after, before).items():
         had = reached.get(pair, (0, 0.0))
@@ -74,7 +86,7 @@ def test_a_difference_leads_from_the_old_edges_to_the_new(old: list[NaiveDocumen
 
 @given(libraries())
 def test_nothing_has_to_change_between_equal_edges(library: list[NaiveDocument]) -> None:
-    assert difference(edges(map(found, library)), edges(map(found, library))) == {}
+    assert difference(edges(map(mentions_of, library)), edges(map(mentions_of, library))) == {}
 
 
 # --- single cases ------------------------------------------------------------------------------------
@@ -99,9 +111,18 @@ def test_a_sentence_in_the_overlap_of_two_chunks_counts_once() -> None:
     chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 15, 45, 1)]
     left = Extraction((Sentence(0, 14, ("cid",)), Sentence(15, 27, ("ann", "bob"))), {"cid": 1, "ann": 1, "bob": 1})
     right = Extraction((Sentence(0, 12, ("ann", "bob")), Sentence(13, 30, ("dan",))), {"ann": 1, "bob": 1, "dan": 1})
-    first, second = mentions(chunks, [left, right])
+    first, second = of_chunks(chunks, [left, right])
     assert edges([[first, second]]) == {("ann", "bob"): (1, 0.5)}
-    assert Mention("ann", "c1", 1, ()) in second.mentions, "the occurrence in the second chunk's text still counts"
+    assert Mention("ann", "c1", 1, (), (1,)) in second.mentions, (
+        "the occurrence in the second chunk's text still counts"
+    )
+
+
+def test_a_sentence_over_the_border_of_two_windows_belongs_to_that_of_its_middle() -> None:
+    chunks = [Chunk("c0", 0, "x" * 30, 100, 130, 1)]
+    spans = (Sentence(0, 9, ("ann", "bob")), Sentence(10, 19, ("ann",)), Sentence(20, 30, ("ann",)))
+    [found] = mentions(chunks, [Extraction(spans, {"ann": 3, "bob": 1})], [[(0, 14), (14, 25), (25, 30)]])
+    assert {mention.entity: mention.windows for mention in found.mentions} == {"ann": (1, 1, 1), "bob": (1, 0, 0)}
 
 
 def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whole() -> None:
@@ -109,7 +130,7 @@ def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whol
     cut = Extraction((Sentence(0, 19, ()), Sentence(22, 30, ("ann", "bob"))), {"ann": 1, "bob": 1})
     whole = Extraction((Sentence(2, 15, ("ann", "bob", "cid")),), {"ann": 1, "bob": 1, "cid": 1})
     third = pytest.approx(1 / 3)
-    assert edges([mentions(chunks, [cut, whole])]) == {
+    assert edges([of_chunks(chunks, [cut, whole])]) == {
         ("ann", "bob"): (1, third),
         ("ann", "cid"): (1, third),
         ("bob", "cid"): (1, third),
@@ -121,7 +142,7 @@ def test_a_sentence_longer_than_the_overlap_keeps_the_pairs_of_its_beginning() -
     beginning = Extraction((Sentence(0, 30, ("ann", "bob")),), {"ann": 1, "bob": 1})
     rest = Extraction((Sentence(0, 10, ("bob", "cid")), Sentence(11, 30, ("dan", "eve"))), {"bob": 1})
     rest = Extraction(rest.sentences, {"bob": 1, "cid": 1, "dan": 1, "eve": 1})
-    assert edges([mentions(chunks, [beginning, rest])]) == {("ann", "bob"): (1, 0.5), ("dan", "eve"): (1, 0.5)}
+    assert edges([of_chunks(chunks, [beginning, rest])]) == {("ann", "bob"): (1, 0.5), ("dan", "eve"): (1, 0.5)}
 
 
 def test_chunks_without_overlap_share_no_sentence() -> None:
@@ -130,18 +151,23 @@ def test_chunks_without_overlap_share_no_sentence() -> None:
         Extraction((Sentence(0, 20, ("ann", "bob")),), {"ann": 1, "bob": 1}),
         Extraction((Sentence(0, 20, ("ann", "bob")),), {"ann": 1, "bob": 1}),
     ]
-    assert edges([mentions(chunks, both)]) == {("ann", "bob"): (2, 1.0)}
+    assert edges([of_chunks(chunks, both)]) == {("ann", "bob"): (2, 1.0)}
 
 
 def test_every_chunk_needs_its_extraction() -> None:
     with pytest.raises(ValueError, match="argument"):
-        mentions([Chunk("c0", 0, "x", 0, 1, 1)], [])
+        mentions([Chunk("c0", 0, "x", 0, 1, 1)], [], [[(0, 1)]])
+
+
+def test_every_chunk_needs_its_windows() -> None:
+    with pytest.raises(ValueError, match="argument"):
+        mentions([Chunk("c0", 0, "x", 0, 1, 1)], [Extraction((), {})], [])
 
 
 def test_a_noun_repeated_in_a_sentence_is_not_its_own_neighbour() -> None:
     text = "The dog met another dog near the river, and the dogs drank. A dog barked at the dog."
     extraction = extract(load_pipeline()(text))
-    counted = edges([mentions([Chunk("c", 0, text, 0, len(text), 20)], [extraction])])
+    counted = edges([of_chunks([Chunk("c", 0, text, 0, len(text), 20)], [extraction])])
     assert extraction.counts["dog"] >= 4
     assert ("dog", "river") in counted
     assert all(a < b for a, b in counted)

@@ -200,12 +200,12 @@ def test_a_corpus_name_may_stand_for_the_book():
 # --- what was retrieved ------------------------------------------------------------------------------
 
 
-def test_a_merged_passage_falls_into_its_chunks():
+def test_a_merged_passage_is_one_piece():
     held = corpus_with((A, TEXT, [(0, 40), (30, 60), (60, len(TEXT))]))
-    pieces = held.pieces([passage(A, TEXT, 0, 60, f"{A}:0", f"{A}:1")])
+    pieces = held.pieces([passage(A, TEXT, 0, 60, f"{A}:0", f"{A}:1"), passage(A, TEXT, 61, 80, f"{A}:2")])
     assert [(piece.text, piece.shows) for piece in pieces] == [
-        (TEXT[0:40], ((0, 40),)),
-        (TEXT[30:60], ((30, 60),)),
+        (TEXT[0:60], ((0, 60),)),
+        (TEXT[61:80], ((61, 80),)),
     ]
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import libraries
+from naive import NaiveDocument, NaivePlace, rounds, windows
 
-from e2g_neo4j.evidence import Ranked, passages
+from e2g_neo4j.evidence import Ranked, passages, passages_of_windows
 from e2g_neo4j.model import Pair
 
 TEXT = "".join(chr(ord("a") + i % 26) for i in range(200))
@@ -64,12 +69,19 @@ def test_consecutive_chunks_become_one_passage_without_the_overlap_twice() -> No
     assert passage.pairs == (AB, AC), "each pair once"
 
 
-def test_chunks_that_touch_or_leave_a_gap_keep_their_offsets() -> None:
+def test_chunks_that_touch_are_joined_and_those_with_a_gap_stay_apart() -> None:
     touching = passages([Ranked(chunk(0), 1), Ranked(chunk(1, start=20), 1)])
     assert [(p.text, p.start, p.end) for p in touching] == [(TEXT[:40], 0, 40)]
-    [gap] = passages([Ranked(chunk(0), 1), Ranked(chunk(1, start=22), 1)])
-    assert gap.text.split() == [TEXT[:20], TEXT[22:42]]
-    assert len(gap.text) == gap.end - gap.start == 42
+    apart = passages([Ranked(chunk(0), 1), Ranked(chunk(1, start=22), 1)])
+    assert [(p.text, p.start, p.end) for p in apart] == [(TEXT[:20], 0, 20), (TEXT[22:42], 22, 42)]
+
+
+def test_a_node_inside_another_adds_its_pairs_and_no_text() -> None:
+    inside = chunk(1, start=5, end=15, text=TEXT[5:15])
+    [passage] = passages([Ranked(inside, 3, (AC,)), Ranked(chunk(0), 2, (AB,)), Ranked(chunk(2, start=18), 1)])
+    assert (passage.text, passage.start, passage.end, passage.score) == (TEXT[:38], 0, 38, 3)
+    assert passage.nodes == ("d-c0", "d-c1", "d-c2")
+    assert passage.pairs == (AB, AC)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +121,88 @@ def test_a_summary_that_repeats_the_one_below_it_is_a_duplicate() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "together"),
-    [("3", "4", "3-4"), ("3", "3", "3"), ("3-4", "4-6", "3-6"), (None, "4", "4"), ("3", None, "3"), (None, None, None)],
+    [("3", "4", "3–4"), ("3", "3", "3"), ("3–4", "4–6", "3–6"), (None, "4", "4"), ("3", None, "3"), (None, None, None)],
 )
 def test_a_passage_spans_the_pages_of_its_chunks(first: str | None, second: str | None, together: str | None) -> None:
     [passage] = passages([Ranked(chunk(0, page=first), 1), Ranked(chunk(1, page=second), 1)])
     assert passage.page == together
 
 
+def test_the_labels_of_pages_may_hold_hyphens() -> None:
+    [passage] = passages([Ranked(chunk(0, page="A-1"), 1), Ranked(chunk(1, page="A-2"), 1)])
+    assert passage.page == "A-1–A-2"
+
+
 def test_nothing_ranked_is_no_passage() -> None:
-    assert passages([]) == ()
+    assert passages([]) == passages_of_windows([]) == ()
+
+
+# --- windows -----------------------------------------------------------------------------------------
+
+
+def window(number: int, share: float, *, of: int = 0, **more: Any) -> Ranked:
+    """Window `number` of 20 characters of a document; each begins 40 after the one before."""
+    place = {"start": 40 * number, "end": 40 * number + 20, "text": f"Window {number}."}
+    row = {**chunk(of, id=f"d-c{of}-w{number}", chunk=f"d-c{of}"), **place, **more}
+    return Ranked(row, 100.0 - number, share=share)
+
+
+def test_a_window_names_its_chunk() -> None:
+    [passage] = passages_of_windows([window(3, 0.2, of=7)])
+    assert passage.nodes == ("d-c7",)
+
+
+def test_windows_of_one_chunk_that_touch_name_it_once() -> None:
+    ranked = [window(0, 0.2, text=TEXT[:20]), window(1, 0.2, start=20, end=40, text=TEXT[20:40])]
+    [passage] = passages_of_windows(ranked)
+    assert (passage.text, passage.nodes) == (TEXT[:40], ("d-c0",))
+
+
+def test_a_window_does_not_move_up_beside_one_of_an_earlier_round() -> None:
+    """Five chunks' worth are a round: the sixth touches the first, and comes last all the same."""
+    first = window(0, 1.0, text=TEXT[:20])
+    others = [window(number, 1.0) for number in (2, 3, 4, 5)]
+    beside = window(1, 1.0, start=20, end=40, text=TEXT[20:40])
+    found = passages_of_windows([first, *others, beside])
+    assert [p.text for p in found] == [TEXT[:20], "Window 2.", "Window 3.", "Window 4.", "Window 5.", TEXT[20:40]]
+    sooner = passages_of_windows([first, *others[:3], beside, others[3]])
+    assert [p.text for p in sooner] == [TEXT[:40], "Window 2.", "Window 3.", "Window 4.", "Window 5."]
+
+
+def test_a_text_of_an_earlier_round_is_not_given_again() -> None:
+    ranked = [window(number, 1.0) for number in range(5)]
+    again = window(9, 1.0, text="Window 1.")
+    found = passages_of_windows([*ranked, again, window(6, 1.0)])
+    assert [p.text for p in found] == [f"Window {number}." for number in (0, 1, 2, 3, 4, 6)]
+
+
+@given(libraries(), st.randoms(use_true_random=False))
+def test_windows_become_passages_as_in_the_naive_implementation(library: list[NaiveDocument], random: Random) -> None:
+    """Rounds, merging, and that a passage's text is the exact slice of its document."""
+    places = windows(library)
+    order = random.sample(sorted(places), random.randint(0, len(places)))
+    found = passages_of_windows([as_ranked(id, places[id], -number) for number, id in enumerate(order)])
+    assert [(p.document, p.start, p.end, p.text, list(p.nodes)) for p in found] == [
+        (p.document, p.start, p.end, p.text, p.nodes) for p in rounds(places, order)
+    ]
+    texts = {document.id: document.text for document in library}
+    assert all(p.text == texts[p.document][p.start : p.end] for p in found)
+
+
+@given(st.lists(st.tuples(st.integers(0, 150), st.integers(1, 50)), unique=True, max_size=20))
+def test_overlapping_spans_of_any_kind_keep_the_text_of_the_document(spans: list[tuple[int, int]]) -> None:
+    text = "".join(chr(0x4E00 + number) for number in range(200))  # no two slices are equal
+    ranked = [
+        Ranked(chunk(n, id=f"c{n}", start=start, end=start + length, text=text[start : start + length]), -n)
+        for n, (start, length) in enumerate(spans)
+    ]
+    found = passages(ranked)
+    assert all(p.text == text[p.start : p.end] for p in found)
+    covered = {place for start, length in spans for place in range(start, start + length)}
+    assert sorted(place for p in found for place in range(p.start, p.end)) == sorted(covered), "each sign once"
+
+
+def as_ranked(id: str, place: NaivePlace, score: float) -> Ranked:
+    row = chunk(0, document=place.document.id, id=id, chunk=place.chunk, start=place.start, end=place.end)
+    text = place.document.text[place.start : place.end]
+    return Ranked({**row, "document": place.document.id, "text": text}, score, share=place.share)

@@ -617,7 +617,7 @@ def test_json_lines_hold_a_document_a_line(tmp_path: Path) -> None:
     lines = "\ufeff" + "\r\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     path = written(tmp_path / "12_sea_notes.jsonl", lines)
     documents = read_all(path, "c", MIB)
-    assert [one.text for one in documents] == ["One.\u2028Two.", "Three.", "4"]
+    assert [one.text for one in documents] == ["Fog\nbank\n\nOne.\u2028Two.", "Three.", "4"], "a title heads the text"
     assert [one.source for one in documents] == [f"{path}#a7", f"{path}#3", f"{path}#9"]
     assert [one.title for one in documents] == ["Fog bank", "Sea notes 3", "Sea notes 9"]
     assert len({one.id for one in documents}) == 3

@@ -17,7 +17,7 @@ from e2g_neo4j.cooccurrence import edges
 from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.model import Evidence, Fingerprint, Pair
 from e2g_neo4j.queries import Embed, Read
-from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_ENTITIES, MAX_HOPS, MAX_QUESTION, retrieve
+from e2g_neo4j.retrieval import MAX_ENTITIES, MAX_HOPS, MAX_QUESTION, retrieve
 
 MODELS = Fingerprint("MiniLM", 8, "max", "en_test-1")
 CORPUS = "novels"
@@ -119,9 +119,7 @@ class InMemory:
 def answer(
     database: InMemory, names: list[str], *, k: int = 10, h: int = 3, made_with: Fingerprint = MODELS
 ) -> Evidence:
-    return database.drive(
-        retrieve("Who?", corpus=CORPUS, names=names, made_with=made_with, k=k, hops=h, mode=DEFAULT_MODE)
-    )
+    return database.drive(retrieve("Who?", corpus=CORPUS, names=names, made_with=made_with, k=k, hops=h, mode="e2g"))
 
 
 def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
@@ -184,7 +182,7 @@ class Scripted(InMemory):
                 {
                     "chunk": id,
                     "document": "d",
-                    "index": 2 * self.places[id],  # no two of them are neighbours
+                    "index": self.places[id],
                     "counts": [{"entity": name, "count": count} for name, count in counts.items()],
                 }
                 for id, counts in chunks.items()
@@ -197,7 +195,7 @@ class Scripted(InMemory):
         return [self.link]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
-        return [node(id, index=2 * self.places[id]) for id in ids]
+        return [node(id, index=self.places[id]) for id in ids]
 
     def _nearest(self, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
@@ -205,6 +203,7 @@ class Scripted(InMemory):
 
 
 def node(id: str, *, index: int = 0, level: int = 0, occurrences: int = 0, score: float = 0.5) -> dict[str, Any]:
+    """A node of a document of its own, so that none touches another."""
     return {
         "id": id,
         "level": level,
@@ -214,7 +213,7 @@ def node(id: str, *, index: int = 0, level: int = 0, occurrences: int = 0, score
         "end": 10,
         "page": None,
         "heading": None,
-        "document_id": "d",
+        "document_id": f"d of {id}",
         "document": "D",
         "source": "d.txt",
         "path": [],

@@ -1,0 +1,259 @@
+"""How windows are ranked, without a database: normalisation, what neighbours lend, and how many are given."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from naive import z as naive_z
+
+from e2g_neo4j.ranking import (
+    LENT,
+    MOST_LENT,
+    REACH,
+    Scores,
+    Unit,
+    looked_up,
+    ranked,
+    relevance,
+    smoothed,
+    units,
+    worth,
+    z,
+)
+
+NUMBERS = st.floats(-1e3, 1e3)
+
+
+@st.composite
+def candidates(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Rows of `signals.cypher` in any order: some chunks of some documents, each of one to six windows."""
+    rows = []
+    for number in range(draw(st.integers(1, 3))):
+        persistence = draw(st.floats(0, 1))
+        for index in draw(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8)):
+            parts = np.array(draw(st.lists(st.integers(1, 9), min_size=1, max_size=6)), dtype=float)
+            rows.append(
+                {
+                    "chunk": f"d{number}-c{index}",
+                    "document": f"d{number}",
+                    "index": index,
+                    "persistence": persistence,
+                    "shares": (parts / parts.sum()).tolist(),
+                    "nears": draw(st.lists(st.floats(-1, 1), min_size=len(parts), max_size=len(parts))),
+                }
+            )
+    return draw(st.permutations(rows))
+
+
+def with_scores() -> st.SearchStrategy[tuple[list[Unit], Scores]]:
+    def scored(rows: list[dict[str, Any]]) -> st.SearchStrategy[tuple[list[Unit], Scores]]:
+        found = units(rows)
+        scores = st.lists(NUMBERS, min_size=len(found), max_size=len(found)).map(np.array)
+        return st.tuples(st.just(found), scores)
+
+    return candidates().flatmap(scored)
+
+
+def silent(rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """A row of `signals.cypher` in which words and entities say nothing."""
+    lists = ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
+    row = {name: [] for name in lists} | {"spread_sum": 0.0, "spread_squares": 0.0, "windows": 100}
+    return {**row, "candidates": rows, **more}
+
+
+# --- normalisation -----------------------------------------------------------------------------------
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=50))
+def test_z_has_mean_0_and_deviation_1_and_keeps_the_order(values: list[float]) -> None:
+    found = z(np.array(values))
+    assume(np.std(values) > 1e-3)
+    assert found.mean() == pytest.approx(0, abs=1e-6)
+    assert found.std() == pytest.approx(1)
+    order = np.argsort(values, kind="stable")
+    assert np.all(np.diff(found[order]) >= 0)
+    assert found.tolist() == pytest.approx(naive_z(values), abs=1e-6)
+
+
+@given(NUMBERS, st.integers(1, 50))
+def test_z_of_equal_values_is_0(value: float, count: int) -> None:
+    """0.1 three times has a mean that is not quite 0.1."""
+    assert z(np.full(count, value)).tolist() == [0.0] * count
+
+
+def test_z_of_values_that_differ_by_the_rounding_of_vectors_is_0() -> None:
+    assert z(np.array([0.7, 0.7 + 6e-8])).tolist() == [0, 0]
+
+
+def test_z_of_nothing_is_nothing() -> None:
+    assert z(np.array([])).tolist() == []
+
+
+def test_what_no_list_names_has_0() -> None:
+    assert looked_up(["a", "b", "a"], ["x", "a"], [3.0, 2.0]).tolist() == [2.0, 0.0, 2.0]
+    with pytest.raises(ValueError, match="argument"):
+        looked_up(["a"], ["a", "b"], [1.0])
+
+
+# --- windows in reading order ------------------------------------------------------------------------
+
+
+@given(candidates())
+def test_windows_come_in_reading_order_with_what_belongs_to_them(rows: list[dict[str, Any]]) -> None:
+    found = units(rows)
+    assert [(unit.document, unit.index, unit.number) for unit in found] == sorted(
+        (row["document"], row["index"], number) for row in rows for number in range(len(row["shares"]))
+    )
+    by_chunk = {row["chunk"]: row for row in rows}
+    for unit in found:
+        row = by_chunk[unit.chunk]
+        assert unit.id == f"{row['chunk']}-w{unit.number}"
+        assert (unit.share, unit.near) == (row["shares"][unit.number], row["nears"][unit.number])
+        assert unit.persistence == row["persistence"]
+        assert unit.last == (unit.number + 1 == len(row["shares"]))
+
+
+# --- what neighbours lend ----------------------------------------------------------------------------
+
+
+def positions(found: list[Unit]) -> list[tuple[str, int, int]]:
+    """(document, run, place in it) of each window: a run ends where a chunk of the document is missing."""
+    places = []
+    for document, members in groupby(found, key=lambda unit: unit.document):
+        run = place = 0
+        before: Unit | None = None
+        for unit in members:
+            if before is not None and unit.index - before.index > 1:
+                run, place = run + 1, 0
+            places.append((document, run, place))
+            place, before = place + 1, unit
+    return places
+
+
+@given(with_scores())
+def test_smoothing_equals_a_double_loop(given_: tuple[list[Unit], Scores]) -> None:
+    found, scores = given_
+    places = positions(found)
+    expected = []
+    for i, (document, run, place) in enumerate(places):
+        total = scores[i]
+        for j, (other, other_run, other_place) in enumerate(places):
+            steps = abs(other_place - place)
+            if (other, other_run) == (document, run) and 1 <= steps <= REACH:
+                total += min(MOST_LENT, LENT * found[i].persistence) ** steps * scores[j]
+        expected.append(total)
+    before = scores.copy()
+    assert smoothed(found, scores).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert np.array_equal(scores, before), "what is given stays as it is"
+
+
+@given(with_scores())
+def test_a_document_without_topics_lends_nothing(given_: tuple[list[Unit], Scores]) -> None:
+    found, scores = given_
+    none = [Unit(u.chunk, u.number, u.document, u.index, u.last, u.share, 0.0, u.near) for u in found]
+    assert np.array_equal(smoothed(none, scores), scores)
+
+
+# --- the ranking -------------------------------------------------------------------------------------
+
+
+@given(candidates(), st.data())
+def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[str, Any]], data: Any) -> None:
+    """Every window once; scores are those of relevance and smoothing; equal ones in reading order."""
+    found = units(rows)
+    ids = [unit.id for unit in found]
+    chunks = sorted({unit.chunk for unit in found})
+    lists = {
+        "word_ids": data.draw(st.lists(st.sampled_from(ids), unique=True)),
+        "word_chunk_ids": data.draw(st.lists(st.sampled_from(chunks), unique=True)),
+        "spread_ids": data.draw(st.lists(st.sampled_from(ids), unique=True)),
+    }
+    scores = {
+        name: data.draw(st.lists(st.floats(0.01, 9), min_size=len(lists[of]), max_size=len(lists[of])))
+        for name, of in (
+            ("word_scores", "word_ids"),
+            ("word_chunk_scores", "word_chunk_ids"),
+            ("spreads", "spread_ids"),
+        )
+    }
+    spreads = scores["spreads"]
+    signals = silent(
+        rows, **lists, **scores, spread_sum=sum(spreads), spread_squares=sum(x * x for x in spreads), windows=len(ids)
+    )
+    order = ranked(signals, words=0.5)
+    assert sorted(unit.id for unit, _ in order) == sorted(ids)
+    assert all(np.isfinite(score) for _, score in order)
+    expected = smoothed(found, relevance(found, signals, 0.5)).tolist()
+    best = sorted(range(len(ids)), key=lambda i: (-expected[i], i))
+    assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
+
+
+def test_each_signal_counts_by_its_weight() -> None:
+    """Two windows, one of which a signal names: z is 1 and -1."""
+    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [0.25, 0.75], "nears": [0.5, 0.5]}
+    found = units([row])
+
+    def said(words: float = 0.5, **more: Any) -> list[float]:
+        return relevance(found, silent([row], **more), words).tolist()
+
+    assert said() == [0, 0]
+    assert relevance(units([{**row, "nears": [0.9, 0.1]}]), silent([row]), 0.5).tolist() == [1, -1]
+    assert said(word_ids=["c-w1"], word_scores=[3.0]) == [-0.5, 0.5]
+    assert said(words=0.0, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
+    spread = {"spread_ids": ["c-w0"], "spreads": [2.0], "spread_sum": 2.0, "spread_squares": 4.0, "windows": 2}
+    assert said(**spread) == [0.7, -0.7]
+    rare = said(**{**spread, "windows": 101})
+    assert rare == pytest.approx([0.7 * 10, 0.7 * -0.1]), "reached among many that are not"
+
+
+def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
+    row = {"document": "d", "persistence": 0.0}
+    rows = [
+        {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 0.0]},
+        {**row, "chunk": "c5", "index": 5, "shares": [1.0, 0.0], "nears": [0.0, 0.0]},
+    ]
+    signals = silent(rows, word_chunk_ids=["c0"], word_chunk_scores=[4.0])
+    assert relevance(units(rows), signals, 0.5).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
+
+
+@given(candidates(), st.integers(0, 9))
+def test_no_more_than_k_chunks_worth_is_given(rows: list[dict[str, Any]], k: int) -> None:
+    order = [(unit, float(-place)) for place, unit in enumerate(units(rows))]
+    kept = worth(order, k)
+    assert sum(unit.share for unit, _ in kept) <= k + 1e-6
+    assert [one for one in order if one in kept] == kept, "the order stays"
+    for place, one in enumerate(order):
+        better = sum(unit.share for unit, _ in order[:place] if (unit, _) in kept)
+        assert (one in kept) == (better + one[0].share <= k + 1e-6), "what is left out did not fit beside better ones"
+
+
+@given(candidates())
+def test_chunks_worth_of_all_is_all(rows: list[dict[str, Any]]) -> None:
+    order = [(unit, 0.0) for unit in units(rows)]
+    assert worth(order, len(rows)) == order
+
+
+def test_one_candidate_has_a_finite_score() -> None:
+    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [1.0], "nears": [0.3]}
+    signals = silent(
+        [row],
+        word_ids=["c-w0"],
+        word_scores=[2.0],
+        word_chunk_ids=["c"],
+        word_chunk_scores=[1.0],
+        spread_ids=["c-w0"],
+        spreads=[0.1],
+        spread_sum=0.1,
+        spread_squares=0.1 * 0.1,
+        windows=1,
+    )
+    assert ranked(signals) == [(units([row])[0], 0.0)]
+
+
+def test_no_candidate_is_no_window() -> None:
+    assert ranked(silent([])) == []
