@@ -322,10 +322,14 @@ def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[st
 
 
 def containing(documents: list[NaiveDocument], words: list[str]) -> dict[str, tuple[dict[str, int], int]]:
-    """The chunks with at least one of the words: how often each stands there, and how many words there are in all."""
+    """The chunks with at least one of the words: how often each stands there, and how many words there are in all.
+
+    The index leaves out words such as "a", which is what a border may leave of a name.
+    """
     found = {}
     for chunk in all_chunks(documents):
-        there = "".join(sign if sign.isalnum() else " " for sign in text_of(documents, chunk).lower()).split()
+        signs = "".join(sign if sign.isalnum() else " " for sign in text_of(documents, chunk).lower())
+        there = [word for word in signs.split() if word != "a"]
         counts = {word: there.count(word) for word in words if word in there}
         if counts:
             found[chunk] = counts, len(there)

@@ -4,11 +4,13 @@
 // from those of the nearest windows, over the mentions of the $active entities that can give most, to windows.
 // Candidates are the windows of every chunk among the first $depth of one of the four lists. The id of a window is
 // that of its chunk, "-w" and its number.
-// $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return, $seeds: nearest
-// windows that activate, $temperature, $own: the share of activation that the question's entities get, $active
-// → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads: lists of equal length two by two,
-//   best first; spread_sum, spread_squares: over all windows; windows: how many the corpus has;
-//   candidates: [{chunk, document, index, persistence, shares: of the chunk's text, nears: cosines, window by window}]
+// $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
+// $seeds: nearest windows that activate, $temperature, $own: the share of activation that the question's entities get,
+// $active
+// → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
+//   candidates: [{chunk, document, index, persistence, shares, nears}]. Lists of ids have one of scores, best first.
+//   Sums are over all windows, of which the corpus has `windows`. A candidate lists, window by window, the shares of
+//   the chunk's text and the cosines.
 CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
@@ -19,12 +21,12 @@ CALL () {
 }
 CALL () {
   CALL db.index.fulltext.queryNodes('e2g_window_words', $words, {limit: $matches}) YIELD node AS w, score
-  WHERE w.corpus = $corpus
+  WHERE w.corpus = $corpus AND score > 0
   RETURN collect(w) AS word_windows, collect(w.id) AS word_ids, collect(score) AS word_scores
 }
 CALL () {
   CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, {limit: $matches}) YIELD node AS c, score
-  WHERE c.corpus = $corpus
+  WHERE c.corpus = $corpus AND score > 0
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
 CALL (corpus, near_windows, nears) {
@@ -64,7 +66,8 @@ CALL (corpus, from_seeds, from_question) {
   WITH c, i, reached / sqrt(c.window_weights[i]) AS score ORDER BY score DESC, c.id, i
   WITH collect(c) AS spread_chunks, collect(c.id + '-w' + i) AS spread_ids, collect(score) AS spreads,
        sum(score) AS spread_sum, sum(score * score) AS spread_squares
-  RETURN spread_chunks[..$depth] AS spread_chunks, spread_ids[..$matches] AS spread_ids, spreads[..$matches] AS spreads, spread_sum, spread_squares
+  RETURN spread_chunks[..$depth] AS spread_chunks, spread_ids[..$matches] AS spread_ids,
+         spreads[..$matches] AS spreads, spread_sum, spread_squares
 }
 CALL (near_windows, word_windows, word_chunks, spread_chunks) {
   CALL (near_windows, word_windows, word_chunks, spread_chunks) {

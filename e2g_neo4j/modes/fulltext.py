@@ -22,13 +22,11 @@ def lucene(question: str, corpus: str) -> str:
     """A Lucene query for any of the question's words, inside a corpus; data stays data, whatever signs it holds.
 
     Words are what the index takes for words: "O'Neill", "3.5" and "u.s" are one each, and an apostrophe may be
-    straight or curly. The corpus only narrows: its share of the score is weighed with 0.
+    straight or curly. The corpus only narrows: its share of the score is weighed with 0, so that whatever is found
+    without any word (the index ignores "the" and the like) has the score 0.
     """
     found = list(dict.fromkeys(_WORD.findall(question.replace("’", "'"))))[:MOST_WORDS]
     found += [word.replace("'", "’") for word in found if "'" in word]
     words = " ".join(f'"{word}"' for word in found)
-    return f"+corpus_key:{corpus_key(corpus)}^0 +text:({words or NOTHING})"
-
-
-NOTHING = '"\\"""'
-"""Stands for no word at all, and matches nothing."""
+    inside = f"+corpus_key:{corpus_key(corpus)}^0"
+    return f"{inside} +text:({words})" if words else inside

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
 from libraries import REAL_DIMENSIONS, indexed, text_of
-from naive import NaiveChunk, NaiveDocument, NaiveSummary
+from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase
 
 import e2g_neo4j
@@ -20,7 +20,7 @@ from e2g_neo4j.indexing import agree_on_fingerprint
 from e2g_neo4j.local import Connection
 from e2g_neo4j.model import Fingerprint
 from e2g_neo4j.queries import Embed, Write, folder, load
-from e2g_neo4j.retrieval import DEFAULT_MODE, retrieve
+from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.writing import IndexedDocument, publish, stage
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
@@ -37,6 +37,12 @@ VALUES: dict[str, Any] = {
     "vector": [1.0] + [0.0] * 383,
     "names": ["a"],
     "ids": ["a"],
+    "depth": 20,
+    "matches": 200,
+    "seeds": 5,
+    "temperature": 0.05,
+    "own": 0.3,
+    "active": 50,
 }
 """Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
 
@@ -45,6 +51,9 @@ OF_THE_SERVER = {
     ("local/server.py", "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password"),
 }
 """The statements outside cypher/: does the managed server answer, and its first password."""
+
+HANDED_ON = {("bridge.py", "*arguments")}
+"""What the synchronous face of an async driver is given, it gives to the driver."""
 
 
 def header(name: str) -> list[str]:
@@ -102,7 +111,10 @@ def complete_document(corpus: str) -> IndexedDocument:
     text, sentences = text_of([["a", "b"], ["a"]], [" ", ""])
     spans = [(0, 8), (4, len(text))]
     vector = (1.0, *[0.0] * 7)
-    chunks = tuple(NaiveChunk(f"c{n}", n, start, end, vector) for n, (start, end) in enumerate(spans))
+    chunks = tuple(
+        NaiveChunk(f"c{n}", n, start, end, vector, (NaiveWindow(start, end, vector),))
+        for n, (start, end) in enumerate(spans)
+    )
     summary = NaiveSummary("s", 1, 0, "Summary.", ("c0", "c1"), vector)
     one = indexed(NaiveDocument("d", text, sentences, chunks, (summary,)), corpus, dimensions=REAL_DIMENSIONS)
     return replace(one, chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks])
@@ -176,11 +188,32 @@ class Recorded:
     def add(self, request: Any) -> None:
         statements = request.statements if isinstance(request, Write) else [(request.statement, request.parameters)]
         for statement, parameters in statements:
-            self.given[statement] = set(parameters)
+            assert self.given.setdefault(statement, set(parameters)) == set(parameters)
+
+    def retrieve(self, mode: Mode, shared: list[dict[str, Any]]) -> None:
+        link = {
+            "found": True,
+            "made_with": asdict(MODELS),
+            "entities": ["a", "b"],
+            "pairs": [{"a": "a", "b": "b", "hops": 1}],
+            "shared": shared,
+        }
+        story: Any = retrieve("Who?", corpus="novels", names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=mode)
+        reply: Any = None
+        while True:
+            try:
+                request = story.send(reply)
+            except StopIteration:
+                return
+            if isinstance(request, Embed):
+                reply = [1.0]
+                continue
+            self.add(request)
+            reply = [link] if request.statement in ("query/link", "query/corpus") else []
 
 
 def recorded() -> dict[str, set[str]]:
-    """Drive stage, publish, retrieve by both routes, and the fingerprint."""
+    """Drive stage, publish, retrieve in all modes and by both routes, and the fingerprint."""
     record = Recorded()
     documents = [complete_document("novels")]
     for request in stage("novels", documents):
@@ -191,23 +224,10 @@ def recorded() -> dict[str, set[str]]:
     record.add(agreement.send(None))
     record.add(agreement.send(None))
 
-    for shared in ([], [{"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": "a", "count": 1}]}]):
-        link = {
-            "found": True,
-            "made_with": asdict(MODELS),
-            "entities": ["a", "b"],
-            "pairs": [{"a": "a", "b": "b", "hops": 1}],
-            "shared": [{**row, "counts": [{"entity": name, "count": 1} for name in "ab"]} for row in shared],
-        }
-        story: Any = retrieve(
-            "Who?", corpus="novels", names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=DEFAULT_MODE
-        )
-        request = story.send(None)
-        record.add(request)
-        request = story.send([link])
-        if isinstance(request, Embed):
-            request = story.send([1.0])
-        record.add(request)
+    shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
+    for mode in get_args(Mode):
+        for chunks in ([], [shared]):
+            record.retrieve(mode, chunks)
     return record.given
 
 
@@ -215,7 +235,8 @@ def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> No
     given = recorded()
     asked = {statement: parameters_of(load(statement)) for statement in given}
     assert given == asked
-    assert {"query/link", "query/passages", "query/nearest"} <= given.keys()
+    assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
+    assert {"query/corpus", "query/dense", "query/fulltext"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
     read_elsewhere = {"index/documents", "index/contributions"}
     assert writing - read_elsewhere == {name for name in given if name.startswith("index/")}
@@ -260,7 +281,7 @@ def test_no_module_assembles_cypher() -> None:
             if not isinstance(statement, (ast.Name, ast.Call, ast.List)):
                 text = statement.value if isinstance(statement, ast.Constant) else ast.unparse(statement)
                 ran.add((str(path.relative_to(PACKAGE)), text))
-    assert ran == OF_THE_SERVER
+    assert ran == OF_THE_SERVER | HANDED_ON
 
 
 def strings() -> Iterator[tuple[Path, int, str]]:

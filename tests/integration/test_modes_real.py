@@ -1,20 +1,55 @@
-"""Retrieval without the entity graph on the real server, against the naive implementation."""
+"""Every mode but the paper's own on the real server, against the naive implementation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import REAL_DIMENSIONS, chunks_wanted, few_examples, indexed, libraries, padded, remove, vectors, write
-from naive import NaiveDocument, containing, dense, fused, merged, tree
+from libraries import (
+    NAMES,
+    REAL_DIMENSIONS,
+    chunks_wanted,
+    few_examples,
+    indexed,
+    libraries,
+    padded,
+    questions,
+    remove,
+    small_document,
+    vectors,
+    write,
+)
+from naive import (
+    AmbiguousError,
+    NaiveDocument,
+    NaivePlace,
+    containing,
+    dense,
+    fused,
+    merged,
+    rounds,
+    signalled,
+    spread,
+    tree,
+    windows,
+    worth,
+)
 from neo4j import Driver
 
-from e2g_neo4j import baselines, database
-from e2g_neo4j.evidence import Ranked, passages
-from e2g_neo4j.queries import Embed, Story
+from e2g_neo4j import database
+from e2g_neo4j.evidence import Ranked, passages, passages_of_windows
+from e2g_neo4j.modes import auto, fulltext, hybrid
+from e2g_neo4j.modes.dense import dense as dense_mode
+from e2g_neo4j.modes.diffusion import diffusion
+from e2g_neo4j.modes.tree import tree as tree_mode
+from e2g_neo4j.queries import Embed, Read, Story
+from e2g_neo4j.ranking import WORDS as WEIGHT
+from e2g_neo4j.ranking import ranked as ranking_of
 from e2g_neo4j.writing import stage
 
 WORDS = ("harker", "mina", "lantern", "zebu")
@@ -23,18 +58,32 @@ WORDS = ("harker", "mina", "lantern", "zebu")
 QUESTIONS = st.lists(st.sampled_from((*WORDS, "nobody")), min_size=1, max_size=3, unique=True)
 
 
-def ranked(driver: Driver, story: Story[list[Ranked]], vector: list[float]) -> list[Ranked]:
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+
+
+def driven(driver: Driver, story: Story[list[Ranked]], vector: list[float]) -> tuple[list[Ranked], dict[str, Any]]:
+    """What a story returns, and what the server answered to the last of each of its reads."""
+    answers: dict[str, Any] = {}
     reply: Any = None
     while True:
         try:
             request = story.send(reply)
         except StopIteration as end:
-            found: list[Ranked] = end.value
-            return found
+            return end.value, answers
         if isinstance(request, Embed):
             reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
         else:
-            reply = database.read(driver, "neo4j", request)  # type: ignore[arg-type]
+            assert isinstance(request, Read)
+            reply = answers[request.statement] = database.read(driver, "neo4j", request)
+
+
+def ranked(driver: Driver, story: Story[list[Ranked]], vector: list[float]) -> list[Ranked]:
+    return driven(driver, story, vector)[0]
 
 
 def ids(found: list[Ranked]) -> list[str]:
@@ -69,9 +118,9 @@ def test_every_mode_equals_the_naive_implementation_in_every_corpus(driver: Driv
             for corpus, library in written.items():
                 nearest, nodes, by_words, both = (
                     ranked(driver, mode(question, corpus=corpus, k=k), vector)
-                    for mode in (baselines.dense, baselines.tree, baselines.fulltext, baselines.hybrid)
+                    for mode in (dense_mode, tree_mode, fulltext.fulltext, hybrid.hybrid)
                 )
-                every = ranked(driver, baselines.fulltext(question, corpus=corpus, k=1000), vector)
+                every = ranked(driver, fulltext.fulltext(question, corpus=corpus, k=1000), vector)
                 assert ids(nearest) == dense(library, vector, k)
                 assert ids(nodes) == tree(library, vector, k)
                 assert_ranked_by_words(every, library, words)
@@ -112,7 +161,7 @@ def test_staged_documents_are_invisible_to_every_mode(
                 (node.row["id"], node.row["text"])
                 for node in ranked(driver, mode(" ".join(WORDS), corpus=corpus, k=100), vector)
             ]
-            for mode in (baselines.dense, baselines.tree, baselines.fulltext, baselines.hybrid)
+            for mode in (dense_mode, tree_mode, fulltext.fulltext, hybrid.hybrid)
         ]
 
     try:
@@ -126,7 +175,227 @@ def test_staged_documents_are_invisible_to_every_mode(
         remove(driver, [corpus])
 
 
-@pytest.mark.parametrize("mode", [baselines.fulltext, baselines.hybrid])
+@pytest.mark.parametrize("mode", [fulltext.fulltext, hybrid.hybrid])
 def test_a_question_of_signs_alone_is_no_error(driver: Driver, mode: Any) -> None:
     corpus = uuid4().hex
     assert ranked(driver, mode('?! "\\ AND (', corpus=corpus, k=3), [1.0]) == []
+
+
+APART = uuid4().hex[:6]
+
+
+@pytest.mark.parametrize("word", ["o'neill", "O'Neill's", "back\\slash", "3.5", "u.s.", "O’Neill"])
+def test_words_with_signs_are_found(driver: Driver, corpora: list[str], corpus: str, word: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["o'neill", "back\\slash", "3.5", "u.s."])])
+    assert ids(ranked(driver, fulltext.fulltext(f"What of {word}?", corpus=corpus, k=3), [1.0])) == ["d-c0"]
+    rows = driven(driver, asked(f"What of {word}?", corpus), [1.0])[1]["query/signals"]
+    assert rows[0]["word_ids"] == ["d-c0-w0"]
+
+
+@pytest.mark.parametrize("other", ["{name} two", "another"])
+@pytest.mark.parametrize("name", [f"novel{APART}", f"the {APART}", f"?! {APART}", "the", "?!"])
+def test_a_corpus_is_found_by_its_words_whatever_its_name(
+    driver: Driver, corpora: list[str], name: str, other: str
+) -> None:
+    """Another corpus, whose name may hold that of this one, has more and better matches."""
+    apart = other.format(name=name) + uuid4().hex
+    corpora += [name, apart]
+    write(driver, name, [small_document("d", ["harker"], ["mina"])])
+    write(driver, apart, [small_document(f"e{number}", ["harker", "harker"]) for number in range(12)])
+    assert ids(ranked(driver, fulltext.fulltext("harker", corpus=name, k=3), [1.0])) == ["d-c0"]
+    assert {node.row["document_id"] for node in ranked(driver, asked("harker", name), [1.0])} == {"d"}
+
+
+# --- windows by all signals --------------------------------------------------------------------------
+
+
+def asked(question: str, corpus: str, *, k: int = 1000, entities: tuple[str, ...] = ()) -> Story[list[Ranked]]:
+    return auto.auto(question, corpus=corpus, k=k, entities=entities, behind={})
+
+
+@few_examples(20)
+@given(st.data())
+def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
+    """Three corpora side by side with the same ids and names; also where the bounds of the lists are tight.
+
+    BM25 is taken as the server gives it: its statistics count every corpus.
+    """
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+        for _ in range(3):
+            vector, k = data.draw(vectors(), "vector"), data.draw(chunks_wanted(), "k")
+            names = data.draw(questions(), "names")
+            tight = data.draw(st.booleans(), "tight")
+            bounds = {"depth": 3, "matches": 6, "active": 3} if tight else {"depth": 20, "matches": 200, "active": 50}
+            for corpus, library in written.items():
+                with pytest.MonkeyPatch.context() as patch:
+                    for bound, value in bounds.items():
+                        patch.setattr(auto, bound.upper(), value)
+                    for weight in (WEIGHT, 0.0):
+                        assert_windows(driver, corpus, library, names, vector, k, weight, bounds)
+    finally:
+        remove(driver, list(written))
+
+
+def assert_windows(
+    driver: Driver,
+    corpus: str,
+    library: list[NaiveDocument],
+    names: list[str],
+    vector: list[float],
+    k: int,
+    weight: float,
+    bounds: dict[str, int],
+) -> None:
+    """Candidates and scores; then, as the server's ranking orders what is equal, k chunks' worth and passages."""
+    mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
+    entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+    mode = auto.auto if weight else diffusion
+    story = mode(" ".join(names) + "?", corpus=corpus, k=k, entities=entities, behind={})
+    found, answers = driven(driver, story, vector)
+    [row] = answers["query/signals"]
+    places = windows(library)
+    assert row["windows"] == len(places)
+    assert_of_corpus(row, places)
+    order = ranking_of(row, words=weight)
+    try:
+        expected = signalled(
+            library,
+            entities,
+            vector,
+            list(zip(row["word_ids"], row["word_scores"], strict=True)),
+            list(zip(row["word_chunk_ids"], row["word_chunk_scores"], strict=True)),
+            weight_of_words=weight,
+            **bounds,
+        )
+    except AmbiguousError:
+        return
+    scores = {unit.id: score for unit, score in order}
+    assert scores.keys() == expected.keys()
+    assert scores == pytest.approx(expected, abs=2e-3)
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+    kept = worth(list(scores), {id: place.share for id, place in places.items()}, k)
+    assert [node.row["id"] for node in found] == kept
+    assert [node.score for node in found] == [scores[id] for id in kept]
+    assert [(p.document, p.start, p.end, p.text, list(p.nodes)) for p in passages_of_windows(found)] == [
+        (f"Title of {p.document}", p.start, p.end, p.text, p.nodes) for p in rounds(places, kept)
+    ]
+
+
+def assert_of_corpus(row: dict[str, Any], places: dict[str, NaivePlace]) -> None:
+    chunks = {place.chunk for place in places.values()}
+    assert set(row["word_ids"]) | set(row["spread_ids"]) <= places.keys()
+    assert {one["chunk"] for one in row["candidates"]} | set(row["word_chunk_ids"]) <= chunks
+    assert row["spreads"] == sorted(row["spreads"], reverse=True)
+
+
+@few_examples(10)
+@given(libraries(), questions(), vectors())
+def test_activation_reaches_windows_as_in_the_naive_implementation(
+    driver: Driver, library: list[NaiveDocument], names: list[str], vector: list[float]
+) -> None:
+    corpus = uuid4().hex
+    mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
+    entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+    try:
+        write(driver, corpus, library)
+        [row] = driven(driver, asked("?", corpus, entities=entities), vector)[1]["query/signals"]
+    finally:
+        remove(driver, [corpus])
+    expected = spread(library, entities, vector, active=50)
+    told = dict(zip(row["spread_ids"], row["spreads"], strict=True))
+    assert told == pytest.approx(expected, rel=1e-4)
+    assert row["spread_sum"] == pytest.approx(sum(expected.values()), rel=1e-4)
+    assert row["spread_squares"] == pytest.approx(sum(score**2 for score in expected.values()), rel=1e-4)
+
+
+@few_examples(8)
+@given(libraries(), libraries(), vectors())
+def test_staged_documents_are_invisible_to_all_signals(
+    driver: Driver, old: list[NaiveDocument], new: list[NaiveDocument], vector: list[float]
+) -> None:
+    """Nor do they change what an entity weighs. Scores of words are left out: other corpora change them."""
+    corpus = uuid4().hex
+    entities = tuple({name for d in old for chunk in d.chunks for name in d.counts(chunk)})
+    question = " ".join(NAMES)
+
+    def found() -> list[Any]:
+        [row] = driven(driver, asked(question, corpus, entities=entities), vector)[1]["query/signals"]
+        [without] = driven(driver, diffusion("?", corpus=corpus, k=9, entities=entities, behind={}), vector)[1][
+            "query/signals"
+        ]
+        return [
+            set(row["word_ids"]),
+            set(row["word_chunk_ids"]),
+            row["windows"],
+            pytest.approx(dict(zip(row["spread_ids"], row["spreads"], strict=True))),
+            pytest.approx(row["spread_sum"]),
+            {one["chunk"]: one["nears"] for one in without["candidates"]},
+        ]
+
+    try:
+        write(driver, corpus, old)
+        before = found()
+        for request in stage(corpus, [indexed(one, corpus, dimensions=REAL_DIMENSIONS) for one in new]):
+            database.write(driver, "neo4j", request)
+            after = found()
+            assert [str(part) for part in after[3:5]] == [str(part) for part in before[3:5]]
+            assert [*after[:3], after[5]] == [*before[:3], before[5]]
+    finally:
+        remove(driver, [corpus])
+
+
+@pytest.mark.parametrize(
+    "question", ["Who?", "the of and", '?! "\\ AND (', "harker", 'the "elder" and `n`', "o'neill's back\\slash"]
+)
+@pytest.mark.parametrize("chunks", [1, 2], ids=["one chunk", "two chunks"])
+def test_scores_are_finite_whatever_is_asked_of_however_little(
+    driver: Driver, corpora: list[str], corpus: str, question: str, chunks: int
+) -> None:
+    """One chunk or two, of one window each: nothing deviates, and no signal may say anything."""
+    corpora.append(corpus)
+    write(driver, corpus, [small_document(f"d{number}", ["harker", 'the "elder"', "`n`"]) for number in range(chunks)])
+    known = tuple(name for name in ("harker", 'the "elder"', "`n`") if name in question)
+    for mode in (auto.auto, diffusion):
+        found = ranked(driver, mode(question, corpus=corpus, k=3, entities=known, behind={}), [1.0])
+        assert sorted(ids(found)) == [f"d{number}-c0-w0" for number in range(chunks)]
+        assert all(isfinite(node.score) for node in found)
+
+
+@pytest.mark.parametrize("question", ["the of and", "?!"])
+def test_a_question_without_words_finds_none_by_words(
+    driver: Driver, corpora: list[str], corpus: str, question: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["harker"])])
+    assert ranked(driver, fulltext.fulltext(question, corpus=corpus, k=3), [1.0]) == []
+    [row] = driven(driver, asked(question, corpus), [1.0])[1]["query/signals"]
+    assert row["word_ids"] == row["word_chunk_ids"] == []
+
+
+def test_a_corpus_without_entities_is_ranked_by_vectors_and_words(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", [], []), small_document("e", [])])
+    found = ranked(driver, asked("So?", corpus), [1.0])
+    assert sorted(ids(found)) == ["d-c0-w0", "e-c0-w0"]
+    assert all(isfinite(node.score) for node in found)
+
+
+def test_an_entity_of_the_question_that_only_a_staged_document_mentions_weighs_nothing(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    """It was known when the question was linked, and its document was replaced since."""
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["harker"])])
+    for request in stage(corpus, [indexed(small_document("e", ["mina"]), corpus, dimensions=REAL_DIMENSIONS)]):
+        database.write(driver, "neo4j", request)
+    [row] = driven(driver, asked("?", corpus, entities=("mina",)), [1.0])[1]["query/signals"]
+    [alone] = driven(driver, asked("?", corpus), [1.0])[1]["query/signals"]
+    assert (row["spread_ids"], row["spreads"]) == (["d-c0-w0"], alone["spreads"])

@@ -21,7 +21,7 @@ from libraries import (
     windows_of,
     write,
 )
-from naive import NaiveDocument, edges_of
+from naive import NaiveDocument, edges_of, persistence, weight
 from neo4j import Driver
 
 from e2g_neo4j import database, writing
@@ -30,6 +30,7 @@ from e2g_neo4j.queries import Read
 from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
 
 Found = dict[tuple[str, ...], dict[str, Any]]
+NAMING = {"corpus", "corpus_key"}
 Snapshot = tuple[Found, Found]
 
 
@@ -68,12 +69,12 @@ def snapshot(driver: Driver, corpus: str) -> Snapshot:
     """
     nodes: Found = {}
     for row in driver.execute_query(
-        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name) AS key, properties(n) AS properties",
+        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name, '') AS key, properties(n) AS properties",
         corpus=corpus,
     ).records:
         key = tuple(row["key"])
         assert key not in nodes, f"{key} is there twice"
-        nodes[key] = {name: value for name, value in row["properties"].items() if name != "corpus"}
+        nodes[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
     relationships: Found = {}
     for row in driver.execute_query(
         "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.name) AS a, type(r) AS type, "
@@ -94,22 +95,24 @@ def of_type(relationships: Found, kind: str) -> Found:
 
 
 def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
-    """What the queries of retrieval, and the counts, see of a corpus: link, passages, nearest and stats."""
+    """What the queries of retrieval, and the counts, see of a corpus: link, passages, windows, nearest and stats."""
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     chunks = [f"d{document}-c{index}" for document in range(5) for index in range(20)]
+    windows = [f"{chunk}-w{number}" for chunk in chunks for number in range(3)]
     requests = [
         Read("query/link", {"corpus": corpus, "names": names, "limit": 3}),
         Read("query/passages", {"corpus": corpus, "ids": chunks}),
+        Read("query/windows", {"corpus": corpus, "ids": windows}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": names}),
         Read("query/stats", {"corpus": corpus}),
     ]
-    link, passages, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
+    link, passages, found, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
     del link[0]["made_with"]  # the server's, not the corpus'
-    for listed in (link[0]["entities"], link[0]["pairs"], link[0]["shared"], passages, nearest):
+    for listed in (link[0]["entities"], link[0]["pairs"], link[0]["shared"], passages, found, nearest):
         listed.sort(key=str)
     for row in link[0]["shared"]:
         row["counts"].sort(key=str)
-    return [link, passages, nearest, stats]
+    return [link, passages, found, nearest, stats]
 
 
 # --- what is written ---------------------------------------------------------------------------------
@@ -139,11 +142,33 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
     assert of_type(relationships, "NEXT_CHUNK").keys() == {(a.id, b.id) for d in library for a, b in pairwise(d.chunks)}
     assert of_type(relationships, "PART_OF").keys() == {(w.id, w.chunk) for d in library for w in windows_of(d)}
     assert of_type(relationships, "FROM_DOCUMENT").keys() == {(chunk.id, d.id) for d in library for chunk in d.chunks}
+    sentences = {
+        (name, chunk.id): [window.get(name, 0) for window in d.sentences_of(chunk)]
+        for d in library
+        for chunk in d.chunks
+        for name in d.counts(chunk)
+    }
+    assert {pair: properties["windows"] for pair, properties in mentions.items()} == sentences
+    assert nodes["Corpus", ""] == {
+        "chunks": sum(len(d.chunks) for d in library),
+        "windows": sum(len(chunk.windows) for d in library for chunk in d.chunks),
+    }
     for document in library:
-        assert nodes["Document", document.id]["state"] == "ready"
+        written = nodes["Document", document.id]
+        vectors = [window.vector for chunk in document.chunks for window in chunk.windows]
+        assert (written["state"], written["chunks"], written["windows"]) == (
+            "ready",
+            len(document.chunks),
+            len(vectors),
+        )
+        assert written["persistence"] == pytest.approx(persistence(vectors), abs=1e-4)
         for chunk in document.chunks:
             properties = nodes["Chunk", chunk.id]
             assert properties["text"] == document.text[properties["start"] : properties["end"]]
+            shares = [(window.end - window.start) / (chunk.end - chunk.start) for window in chunk.windows]
+            assert properties["window_shares"] == pytest.approx(shares)
+            weights = [weight(window) for window in document.sentences_of(chunk)]
+            assert properties["window_weights"] == pytest.approx(weights if any(weights) else [])
             assert properties["embedding"] == pytest.approx(padded([chunk.vector], REAL_DIMENSIONS)[0].tolist())
         for window in windows_of(document):
             assert nodes["Window", window.id]["text"] == window.text
@@ -234,8 +259,8 @@ def test_a_first_document_that_is_only_staged_makes_no_corpus(driver: Driver, co
     corpora.append(corpus)
     for request in stage(corpus, documents_of(corpus, [small_document("d0", ["ann", "bob"])])):
         database.write(driver, "neo4j", request)
-    [link], passages, nearest, [stats] = asked(driver, corpus, ["ann", "bob"])
-    assert (link["found"], link["entities"], passages, nearest) == (False, [], [], [])
+    [link], passages, windows, nearest, [stats] = asked(driver, corpus, ["ann", "bob"])
+    assert (link["found"], link["entities"], passages, windows, nearest) == (False, [], [], [], [])
     assert set(stats.values()) == {0}
     listed = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
     assert [(row["state"], row["chunks"]) for row in listed] == [("indexing", 0)]
