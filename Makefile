@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: env demo test lint train-pipeline clean
+.PHONY: env demo ollama test lint train-pipeline clean
 
 env: $(READY)
 
@@ -15,6 +15,9 @@ $(READY): requirements.lock pyproject.toml
 
 demo: env
 	$(BIN)/e2g demo
+
+ollama: env
+	$(BIN)/python tests/ollama_build.py
 
 test: env
 	$(BIN)/python -m pytest

@@ -17,7 +17,9 @@ import psutil
 import pytest
 from hypothesis import HealthCheck, settings
 from neo4j import Driver, GraphDatabase
+from ollama_build import BINARY
 from pydantic import SecretStr
+from real_ollama import RealOllama
 
 from e2g_neo4j.local import Connection, LocalServer
 from e2g_neo4j.migrate import migrate
@@ -92,3 +94,14 @@ def driver(neo4j_connection: Connection) -> Iterator[Driver]:
 def corpus() -> str:
     """A corpus that no other test knows."""
     return f"test-{uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="session")
+def ollama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealOllama]:
+    """A real Ollama server, as `make ollama` builds it."""
+    if not BINARY.exists():
+        message = f"There is no Ollama server at {BINARY}: run `make ollama` once."
+        pytest.fail(message) if os.environ.get("E2G_TEST_OLLAMA") == "required" else pytest.skip(message)
+    server = RealOllama(BINARY, tmp_path_factory.mktemp("ollama"))
+    yield server
+    server.stop()
