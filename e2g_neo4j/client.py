@@ -9,7 +9,7 @@ with E2G() as e2g:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
-from e2g_neo4j import database, migrate
+from e2g_neo4j import chatting, database, migrate
 from e2g_neo4j.bridge import Bridged
+from e2g_neo4j.chatting import ChatReply
+from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.migrate import Applied, MigrationInfo
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Progress
-from e2g_neo4j.queries import Chat, Embed, Read, Story, Write
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexPlan, IndexReport, Progress
+from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.stories import Source, Stories
@@ -39,7 +41,8 @@ class E2G:
         driver: a neo4j driver to borrow, left open in the end; None: one of its own, to the configured server
             or else to the managed one, which is started when it is not running.
         settings: None: those of the environment and `.env`.
-        chat_model: any langchain-core chat model, for answers; None: the one that the settings name, if any.
+        chat_model: any langchain-core chat model, for summaries and answers; None: the one that the settings name, if
+            any.
 
     Every call may raise UnreachableError, AccessError or another DatabaseError.
     """
@@ -83,15 +86,32 @@ class E2G:
         """Raise MigrationError unless the schema is what the migrations say."""
         migrate.validate(self._driver, self.settings.neo4j_database)
 
-    def index(self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None) -> IndexReport:
+    def index(
+        self,
+        sources: Iterable[Source],
+        *,
+        corpus: str,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
+    ) -> IndexReport:
         """Bring files, folders, globs or documents into a corpus.
 
         A document that is there unchanged is left alone, a changed one replaced; each becomes visible when it is
         whole. Everything is read before anything is written. `progress` is called with (stage, done, total).
-        Raises ReadingError for what cannot be read and FingerprintError for an index made with other models.
+        What a chat model summarised is remembered in the database, so that a run that was stopped goes on from there.
+        Raises ReadingError for what cannot be read, FingerprintError for an index made with other models, ModelError
+        that names the summary where the chat model failed, and BudgetError before it costs more than `budget_tokens`
+        of prompts and replies.
         """
         self.migrate()
-        return self._drive(self._stories.index(list(sources), corpus, progress))
+        return self._drive(self._stories.index(list(sources), corpus, progress, budget_tokens, self._perform))
+
+    def plan(self, sources: Iterable[Source], *, corpus: str) -> IndexPlan:
+        """What `index` would do and what that would cost, without calling the chat model or changing anything.
+
+        Raises ReadingError for what cannot be read.
+        """
+        return self._drive(self._stories.plan(list(sources), corpus, self._perform))
 
     def retrieve(
         self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
@@ -104,13 +124,46 @@ class E2G:
         return self._drive(self._stories.retrieve(question, corpus, k, hops, mode))
 
     def answer(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str,
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
+        options: Sequence[str] = (),
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds; no text where none is configured.
 
-        Raises what `retrieve` raises, and ModelError when the chat model fails.
+        With `options`, at most 26, it chooses one of them by its letter. Raises what `retrieve` raises, and
+        ModelError when the chat model fails.
         """
-        return self._drive(self._stories.answer(question, corpus, k, hops, mode))
+        return self._drive(self._stories.answer(question, corpus, k, hops, mode, options))
+
+    def stream(
+        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+    ) -> Iterator[str | Answer]:
+        """As `answer`, in pieces of text as the chat model writes them; the last item is the whole `Answer`."""
+        story = self._stories.answer(question, corpus, k, hops, mode, ())
+        step = _advance(story, None)
+        while not isinstance(step, _End):
+            if isinstance(step, Chat):
+                reply = yield from self._pieces(step)
+            else:
+                reply = self._reply(step)
+            step = _advance(story, reply)
+        yield step.value
+
+    def _pieces(self, step: Chat) -> Generator[str, None, ChatReply]:
+        citations = CitationFilter(step.passages)
+        for piece in chatting.stream(step.model, step.request):
+            if isinstance(piece, ChatReply):
+                reply = piece
+            elif shown := citations.add(piece):
+                yield shown
+        if rest := citations.end():
+            yield rest
+        return reply
 
     def corpora(self) -> dict[str, int]:
         """The corpora and how many documents of each can be asked."""
@@ -125,20 +178,28 @@ class E2G:
         return self._drive(self._stories.stats(corpus))
 
     def _drive(self, story: Story[T]) -> T:
-        step = _advance(story, None)
-        while not isinstance(step, _End):
-            match step:
-                case Read():
-                    reply: Any = database.read(self._driver, self.settings.neo4j_database, step)
-                case Write():
-                    reply = None
-                    database.write(self._driver, self.settings.neo4j_database, step)
-                case Embed():
-                    reply = self._stories.vector(step)
-                case Chat():
-                    reply = step.model.invoke(step.messages)
-            step = _advance(story, reply)
-        return step.value
+        try:
+            step = _advance(story, None)
+            while not isinstance(step, _End):
+                step = _advance(story, self._reply(step))
+            return step.value
+        finally:
+            story.close()  # ends what the story does beside this
+
+    def _reply(self, step: Read | Write | Embed | Chat) -> Any:
+        match step:
+            case Embed():
+                return self._stories.vector(step)
+            case Chat():
+                return chatting.ask(step.model, step.request)
+            case _:
+                return self._perform(step)
+
+    def _perform(self, step: Read | Write) -> Rows:
+        if isinstance(step, Read):
+            return database.read(self._driver, self.settings.neo4j_database, step)
+        database.write(self._driver, self.settings.neo4j_database, step)
+        return []
 
 
 class AsyncE2G:
@@ -185,10 +246,23 @@ class AsyncE2G:
         """As `E2G.validate`."""
         await self._in_thread(migrate.validate)
 
-    async def index(self, sources: Iterable[Source], *, corpus: str, progress: Progress | None = None) -> IndexReport:
+    async def index(
+        self,
+        sources: Iterable[Source],
+        *,
+        corpus: str,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
+    ) -> IndexReport:
         """As `E2G.index`; `progress` is called from other threads."""
         await self.migrate()
-        return await self._drive(self._stories.index(list(sources), corpus, progress))
+        perform = self._perform_from_threads(await self._connected())
+        return await self._drive(self._stories.index(list(sources), corpus, progress, budget_tokens, perform))
+
+    async def plan(self, sources: Iterable[Source], *, corpus: str) -> IndexPlan:
+        """As `E2G.plan`."""
+        perform = self._perform_from_threads(await self._connected())
+        return await self._drive(self._stories.plan(list(sources), corpus, perform))
 
     async def retrieve(
         self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
@@ -197,10 +271,39 @@ class AsyncE2G:
         return await self._drive(self._stories.retrieve(question, corpus, k, hops, mode))
 
     async def answer(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str,
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
+        options: Sequence[str] = (),
     ) -> Answer:
         """As `E2G.answer`."""
-        return await self._drive(self._stories.answer(question, corpus, k, hops, mode))
+        return await self._drive(self._stories.answer(question, corpus, k, hops, mode, options))
+
+    async def stream(
+        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+    ) -> AsyncIterator[str | Answer]:
+        """As `E2G.stream`, for `async for`."""
+        driver = await self._connected()
+        story = self._stories.answer(question, corpus, k, hops, mode, ())
+        step = await asyncio.to_thread(_advance, story, None)
+        while not isinstance(step, _End):
+            if isinstance(step, Chat):
+                citations = CitationFilter(step.passages)
+                async for piece in chatting.stream_async(step.model, step.request):
+                    if isinstance(piece, ChatReply):
+                        reply: Any = piece
+                    elif shown := citations.add(piece):
+                        yield shown
+                if rest := citations.end():
+                    yield rest
+            else:
+                reply = await self._reply(driver, step)
+            step = await asyncio.to_thread(_advance, story, reply)
+        yield step.value
 
     async def corpora(self) -> dict[str, int]:
         """As `E2G.corpora`."""
@@ -230,18 +333,27 @@ class AsyncE2G:
         driver = await self._connected()
         step = await asyncio.to_thread(_advance, story, None)
         while not isinstance(step, _End):
-            match step:
-                case Read():
-                    reply: Any = await database.read_async(driver, self.settings.neo4j_database, step)
-                case Write():
-                    reply = None
-                    await database.write_async(driver, self.settings.neo4j_database, step)
-                case Embed():
-                    reply = await asyncio.to_thread(self._stories.vector, step)
-                case Chat():
-                    reply = await step.model.ainvoke(step.messages)
-            step = await asyncio.to_thread(_advance, story, reply)
+            step = await asyncio.to_thread(_advance, story, await self._reply(driver, step))
         return step.value
+
+    async def _reply(self, driver: AsyncDriver, step: Read | Write | Embed | Chat) -> Any:
+        match step:
+            case Embed():
+                return await asyncio.to_thread(self._stories.vector, step)
+            case Chat():
+                return await chatting.ask_async(step.model, step.request)
+            case _:
+                return await self._perform(driver, step)
+
+    async def _perform(self, driver: AsyncDriver, step: Read | Write) -> Rows:
+        if isinstance(step, Read):
+            return await database.read_async(driver, self.settings.neo4j_database, step)
+        await database.write_async(driver, self.settings.neo4j_database, step)
+        return []
+
+    def _perform_from_threads(self, driver: AsyncDriver) -> Callable[[Read | Write], Rows]:
+        bridge = Bridged(driver, asyncio.get_running_loop())
+        return lambda step: bridge.wait(self._perform(driver, step))
 
 
 @dataclass(frozen=True, slots=True)

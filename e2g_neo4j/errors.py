@@ -13,7 +13,8 @@
     │   ├── MigrationError      the schema is not what the migrations say
     │   └── FingerprintError    the index was made with another embedding model or spaCy pipeline
     ├── LocalServerError        the managed Neo4j could not be fetched, started or stopped
-    └── ModelError              an embedding or chat model failed
+    ├── ModelError              an embedding or chat model failed
+    └── BudgetError             the tokens that a run may cost are spent
 
 A message says what happened, to what, and the next step.
 """
@@ -78,6 +79,10 @@ class LocalServerError(E2GError):
 
 class ModelError(E2GError):
     exit_code = 12
+
+
+class BudgetError(E2GError):
+    exit_code = 13
 
 
 def no_corpus(corpus: str) -> NotFoundError:

@@ -7,7 +7,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
@@ -18,10 +17,20 @@ from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import difference, edges, mentions
 from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
-from e2g_neo4j.model import Chunk, Extraction, Fingerprint, IndexReport, Progress, SourceDocument, Summary, Window
+from e2g_neo4j.model import (
+    Chunk,
+    Extraction,
+    Fingerprint,
+    IndexPlan,
+    IndexReport,
+    Progress,
+    SourceDocument,
+    Window,
+)
 from e2g_neo4j.queries import Read, Story, Write
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.summarising import Summariser, grow_tree, tree_size
+from e2g_neo4j.spending import Meter, cost
+from e2g_neo4j.summarising import Forest, Ground, Summariser, tree_size
 from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
 
 BATCH_CHUNKS = 256
@@ -58,14 +67,44 @@ def index(
     with work.timed("total"):
         yield from agree_on_fingerprint(tools.fingerprint)
         changed, replaced = yield from _changed(documents, corpus, work.report)
-        for batch in _batches(work.chunked(changed)):
-            indexed = work.indexed(batch)
-            with work.timed("writing"):
-                yield from stage(corpus, indexed)
-                yield (yield from _publication(corpus, indexed, replaced))
-            work.count(indexed)
+        chunked = work.chunked(changed)
+        with work.growing(chunked) as forest:
+            for batch in _batches(chunked):
+                indexed = work.indexed(batch, forest)
+                with work.timed("writing"):
+                    yield from stage(corpus, indexed)
+                    yield (yield from _publication(corpus, indexed, replaced))
+                work.count(indexed)
         yield from _totals(corpus, work.report)
     return work.report
+
+
+def plan(
+    documents: Sequence[SourceDocument],
+    *,
+    corpus: str,
+    tools: Tools,
+    summariser: Summariser,
+    meter: Meter,
+    settings: Settings,
+) -> Story[IndexPlan]:
+    """What `index` would do. `summariser` rehearses, or else needs sentences and is left out; `meter` is its own."""
+    report = IndexReport(corpus)
+    work = _Work(report, tools, summariser, settings, lambda stage, done, total: None)
+    changed, _ = yield from _changed(documents, corpus, report)
+    chunked = work.chunked(changed)
+    with work.growing(chunked) as forest:
+        for number in range(0 if summariser.needs_sentences else len(chunked)):
+            forest.tree(number)
+    return IndexPlan(
+        corpus=corpus,
+        documents=len(changed),
+        unchanged=report.unchanged,
+        chunks=sum(len(chunks) for _, chunks in chunked),
+        tokens=sum(chunk.tokens for _, chunks in chunked for chunk in chunks),
+        levels=meter.levels,
+        cost=cost(meter.levels, settings.price_prompt, settings.price_completion),
+    )
 
 
 def agree_on_fingerprint(mine: Fingerprint) -> Story[None]:
@@ -138,6 +177,21 @@ def _batches(
         yield batch
 
 
+def _grounds(
+    batch: Sequence[tuple[SourceDocument, list[Chunk]]],
+    extractions: Sequence[Extraction],
+    embedded: Sequence[Embedded],
+) -> list[Ground]:
+    """What trees grow on whose summariser needs the sentences and their vectors."""
+    grounds = []
+    at = 0
+    for document, chunks in batch:
+        here = slice(at, at + len(chunks))
+        grounds.append(Ground(document, chunks, extractions[here], [one.part_vectors for one in embedded[here]]))
+        at = here.stop
+    return grounds
+
+
 @dataclass(slots=True)
 class _Work:
     """The models at work, with the clock and the progress bars."""
@@ -176,16 +230,19 @@ class _Work:
         self.totals["writing"] = len(documents)
         return found
 
-    def indexed(self, batch: Sequence[tuple[SourceDocument, list[Chunk]]]) -> list[IndexedDocument]:
-        """Everything about a batch of documents that the models find.
+    def growing(self, chunked: Sequence[tuple[SourceDocument, list[Chunk]]]) -> Forest:
+        """The trees of all documents, beside everything else; none, if the summariser needs the sentences first."""
+        return self._forest([] if self.summariser.needs_sentences else [Ground(*one) for one in chunked])
 
-        A summariser that does not need to know the sentences works beside the other models; one that does, on
-        sentences and vectors that they found.
-        """
-        with ThreadPoolExecutor(1) as beside:
-            pending = None if self.summariser.needs_sentences else beside.submit(self._trees, batch)
-            extractions, embedded = self._read([one for _, chunks in batch for one in chunks])
-            trees = pending.result() if pending else self._trees(batch, extractions, embedded)
+    def indexed(self, batch: Sequence[tuple[SourceDocument, list[Chunk]]], forest: Forest) -> list[IndexedDocument]:
+        """Everything about a batch of documents that the models find."""
+        extractions, embedded = self._read([one for _, chunks in batch for one in chunks])
+        with self.timed("summarising"):  # of trees that grew meanwhile: waiting for the rest of them
+            if self.summariser.needs_sentences:
+                forest, first = self._forest(_grounds(batch, extractions, embedded)), 0
+            else:
+                first = self.report.documents
+            trees = [forest.tree(first + number) for number in range(len(batch))]
         with self.timed("embedding summaries"):
             texts = [summary.text for tree in trees for summary in tree]
             summary_vectors = embed_long(self.tools.embedder, texts)
@@ -229,31 +286,14 @@ class _Work:
     def _workers(self) -> int:
         return self.settings.workers or os.cpu_count() or 1
 
-    def _trees(
-        self,
-        batch: Sequence[tuple[SourceDocument, list[Chunk]]],
-        extractions: Sequence[Extraction] | None = None,
-        embedded: Sequence[Embedded] | None = None,
-    ) -> list[list[Summary]]:
-        trees = []
-        at = 0
-        with self.timed("summarising"):
-            for document, chunks in batch:
-                here = slice(at, at + len(chunks))
-                trees.append(
-                    grow_tree(
-                        document,
-                        chunks,
-                        self.summariser,
-                        group_size=self.settings.group_size,
-                        token_spans=self.tools.embedder.token_spans,
-                        extractions=extractions[here] if extractions else None,
-                        sentence_vectors=[one.part_vectors for one in embedded[here]] if embedded else None,
-                        progress=lambda written: self.advance("summarising", written),
-                    )
-                )
-                at = here.stop
-        return trees
+    def _forest(self, grounds: Sequence[Ground]) -> Forest:
+        return Forest(
+            grounds,
+            self.summariser,
+            group_size=self.settings.group_size,
+            token_spans=self.tools.embedder.token_spans,
+            progress=lambda written: self.advance("summarising", written),
+        )
 
     def count(self, indexed: Sequence[IndexedDocument]) -> None:
         """Add written documents to the report."""

@@ -191,8 +191,38 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
+class Spending:
+    """What summaries cost: calls of the chat model, tokens it read and wrote, and summaries known from before."""
+
+    calls: int = 0
+    remembered: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(slots=True)
+class IndexPlan:
+    """What a run of `index` would do, by level of the tree. `cost` is in the currency of the prices.
+
+    Tokens are estimates: of prompts by the embedding model's tokenizer, of completions as many as a summary may have.
+    """
+
+    corpus: str
+    documents: int
+    unchanged: int
+    chunks: int
+    tokens: int
+    levels: dict[int, Spending]
+    cost: float
+
+
+@dataclass(slots=True)
 class IndexReport:
-    """What one run of `index` did. Seconds are wall time by stage; side-by-side stages overlap."""
+    """What one run of `index` did. Seconds are wall time by stage; side-by-side stages overlap.
+
+    `spending` is what the chat model was asked for, by level of the tree, and `cost` that in the currency of the
+    prices that are set; both are empty without a chat model.
+    """
 
     corpus: str
     documents: int = 0
@@ -205,6 +235,8 @@ class IndexReport:
     co_occurrences: int = 0
     mentions: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    spending: dict[int, Spending] = field(default_factory=dict)
+    cost: float = 0.0
 
     @property
     def tokens_per_second(self) -> float:
@@ -258,8 +290,32 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """A number that an answer cites, and what it stands for: the passage has document, source and offsets."""
+
+    number: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A chat model's answer and the evidence it was given; `text` is None where no chat model is configured."""
+    """A chat model's answer and the evidence it was given; `text` is None where no chat model is configured.
+
+    `given` are the passages that fitted into the evidence budget, in reading order; number n of a citation is the
+    n-th of them. `dropped` are numbers that the model cited though nothing of that number was given: they are not in
+    `text` any more. `found` is False where the evidence does not say, `finished` where the answer broke off at its
+    limit. Of a question with options, `choice` is the letter that the model chose, and `distribution` how probable it
+    held each letter, where it gives log-probabilities.
+    """
 
     text: str | None
     evidence: Evidence
+    given: tuple[Passage, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    dropped: tuple[int, ...] = ()
+    found: bool = True
+    finished: bool = True
+    choice: str | None = None
+    distribution: Mapping[str, float] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from e2g_neo4j.chatting import ChatModel, ChatRequest
 from e2g_neo4j.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage
 
 T = TypeVar("T")
 _PACKAGE = Path(__file__).resolve().parent
@@ -76,10 +73,11 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Messages for a chat model; answered by its message."""
+    """A question to a chat model; answered by its `ChatReply`. `passages`: how many it may cite."""
 
-    model: BaseChatModel
-    messages: list[BaseMessage]
+    model: ChatModel
+    request: ChatRequest
+    passages: int
 
 
 Rows: TypeAlias = list[dict[str, Any]]

@@ -53,6 +53,16 @@ class Settings(BaseSettings):
     summary_tokens: int = Field(400, ge=32, description="Token budget of a summary.")
     top_k: int = Field(10, ge=1, le=1000, description="Chunks wanted (k).")
     hops: int = Field(3, ge=1, le=6, description="Longest path between two entities, in edges (h).")
+    llm_concurrency: int = Field(4, ge=1, le=256, description="Calls of the chat model under way at once.")
+    llm_context: int | None = Field(
+        None, ge=512, description="Tokens that the chat model reads at once, prompt and reply; unset: what it says."
+    )
+    llm_timeout: float = Field(600.0, gt=0, description="Seconds without a token after which an Ollama call failed.")
+    prompts: Path | None = Field(None, description="A folder with prompts of yours, in place of those bundled.")
+    evidence_tokens: int = Field(6000, ge=100, description="Tokens of evidence that an answer is made from.")
+    answer_tokens: int = Field(1000, ge=16, description="Tokens that an answer may have.")
+    price_prompt: float = Field(0.0, ge=0, description="Price of a million tokens that the chat model reads.")
+    price_completion: float = Field(0.0, ge=0, description="Price of a million tokens that the chat model writes.")
     max_document_mb: int = Field(32, ge=1, description="Largest text of one document, in MiB of UTF-8.")
     workers: int | None = Field(None, ge=1, description="Processes for extraction; unset: one a core.")
 

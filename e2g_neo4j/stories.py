@@ -9,13 +9,25 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from e2g_neo4j.answering import answer, load_chat_model
+from e2g_neo4j.answering import answer
+from e2g_neo4j.chatting import Askable, ChatModel, load_chat_model
 from e2g_neo4j.errors import no_corpus
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, Fingerprint, IndexReport, Progress, SourceDocument
+from e2g_neo4j.model import (
+    Answer,
+    DocumentInfo,
+    Evidence,
+    Fingerprint,
+    IndexPlan,
+    IndexReport,
+    Progress,
+    SourceDocument,
+)
 from e2g_neo4j.queries import Embed, Read, Story
 from e2g_neo4j.reading import find, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
+from e2g_neo4j.spending import Meter, cost
+from e2g_neo4j.summary_cache import Perform, SummaryCache
 
 # These take seconds to import: only calls that read text load them, and only what embeds text loads the embedder.
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ class Stories:
 
     def __init__(self, settings: Settings | None, chat_model: BaseChatModel | None) -> None:
         self.settings = settings or load_settings()
-        self._chat_model = chat_model
+        self._given_model = chat_model
         self._loading = Lock()
 
     @cached_property
@@ -81,33 +93,64 @@ class Stories:
         return Fingerprint(self.settings.embedding_model, self.dimensions, POOLING, pipeline_id(self.nlp))
 
     @cached_property
-    def chat_model(self) -> BaseChatModel | None:
-        return self._chat_model or load_chat_model(self.settings)
+    def chat_model(self) -> ChatModel | None:
+        return load_chat_model(self.settings, self._given_model)
 
     def vector(self, request: Embed) -> list[float]:
         """The embedding of a question, shape (dimensions,)."""
         row: list[float] = self.embedder.embed([request.text])[0].tolist()
         return row
 
-    def index(self, sources: Sequence[Source], corpus: str, progress: Progress | None) -> Story[IndexReport]:
+    def index(
+        self,
+        sources: Sequence[Source],
+        corpus: str,
+        progress: Progress | None,
+        budget_tokens: int | None,
+        perform: Perform,
+    ) -> Story[IndexReport]:
         from e2g_neo4j.indexing import index
 
+        show = progress or (lambda stage, done, total: None)
+        meter = Meter(budget_tokens, lambda spent: show("LLM tokens", spent, budget_tokens or spent))
+        report = yield from index(
+            self._documents(sources, corpus),
+            corpus=corpus,
+            tools=self.tools,
+            summariser=self._summariser(self.chat_model, SummaryCache(perform, corpus), meter),
+            settings=self.settings,
+            progress=show,
+        )
+        report.spending = meter.levels
+        report.cost = cost(meter.levels, self.settings.price_prompt, self.settings.price_completion)
+        return report
+
+    def plan(self, sources: Sequence[Source], corpus: str, perform: Perform) -> Story[IndexPlan]:
+        from e2g_neo4j.indexing import plan
+        from e2g_neo4j.planning import Rehearsal
+
+        spans, tokens = self.tools.embedder.token_spans, self.settings.summary_tokens
+        rehearsal = Rehearsal(self.chat_model, spans, tokens) if self.chat_model else None
+        meter = Meter()
+        return (
+            yield from plan(
+                self._documents(sources, corpus),
+                corpus=corpus,
+                tools=self.tools,
+                summariser=self._summariser(rehearsal, SummaryCache(perform, corpus, read_only=True), meter),
+                meter=meter,
+                settings=self.settings,
+            )
+        )
+
+    def _documents(self, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
         documents = [one for one in sources if isinstance(one, SourceDocument)]
         paths = [one for one in sources if not isinstance(one, SourceDocument)]
         largest = self.settings.max_document_mb * 2**20
         documents += [
             document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)
         ]
-        return (
-            yield from index(
-                documents,
-                corpus=corpus,
-                tools=self.tools,
-                summariser=self._summariser(),
-                settings=self.settings,
-                progress=progress or (lambda stage, done, total: None),
-            )
-        )
+        return documents
 
     def retrieve(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Evidence]:
         from e2g_neo4j.extraction import extract
@@ -123,9 +166,11 @@ class Stories:
         )
         return (yield from _counting_round_trips(story))
 
-    def answer(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Answer]:
+    def answer(
+        self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode, options: Sequence[str]
+    ) -> Story[Answer]:
         evidence = yield from self.retrieve(question, corpus, k, hops, mode)
-        return (yield from answer(evidence, self.chat_model))
+        return (yield from answer(evidence, self.chat_model, self.settings, options))
 
     def corpora(self) -> Story[dict[str, int]]:
         rows = yield Read("query/corpora", {})
@@ -143,13 +188,21 @@ class Stories:
             raise no_corpus(corpus)
         return dict(row)
 
-    def _summariser(self) -> Summariser:
+    def _summariser(self, model: Askable | None, cache: SummaryCache, meter: Meter) -> Summariser:
         from e2g_neo4j.extractive import ExtractiveSummariser
-        from e2g_neo4j.summarising import ChatSummariser
+        from e2g_neo4j.summarising_chat import ChatSummariser
 
-        if self.chat_model is not None:
-            return ChatSummariser(self.chat_model, budget=self.settings.summary_tokens)
-        return ExtractiveSummariser(self.embedder.token_spans, budget=self.settings.summary_tokens)
+        settings = self.settings
+        if model is None:
+            return ExtractiveSummariser(self.embedder.token_spans, budget=settings.summary_tokens)
+        return ChatSummariser(
+            model,
+            cache,
+            meter,
+            prompts=settings.prompts,
+            budget=settings.summary_tokens,
+            concurrency=settings.llm_concurrency,
+        )
 
 
 def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:

@@ -1,22 +1,21 @@
 """The summary tree: every g consecutive nodes become one, level by level (E²GraphRAG, arXiv 2505.24226).
 
 Which text a node stands for, and who is its parent, is decided here. What the summary says is up to a summariser:
-`extractive.ExtractiveSummariser` needs no language model, `ChatSummariser` asks one.
+`extractive.ExtractiveSummariser` needs no language model, `summarising_chat.ChatSummariser` asks one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from heapq import heappop, heappush
+from threading import Condition, Thread
+from types import TracebackType
+from typing import Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ModelError
@@ -28,19 +27,22 @@ class Prose:
     """A text, and what is known of it.
 
     `sentences` have offsets into `text`, `vectors` a row for each of them. `counts` tells how many sentences of the
-    document hold each entity, in all of the text that this one stands for.
+    document hold each entity, in all of the text that this one stands for. `level` is that of the node that is to
+    be written from the text.
     """
 
     text: str
     sentences: tuple[Sentence, ...] = ()
     vectors: Vectors | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    level: int = 1
 
 
 class Summariser(Protocol):
     """What writes one node of the tree.
 
-    It gets one text at a time, so that whoever grows the tree decides which texts are summarised at once.
+    It gets one text at a time, from several threads, so that whoever grows the trees decides which are summarised at
+    once.
     """
 
     @property
@@ -59,6 +61,176 @@ class Summariser(Protocol):
         """A shorter text, and its sentences where the summariser knows them. Raises ModelError."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a tree grows on: a document and its chunks in reading order.
+
+    An extractive summariser needs the extraction of each chunk and the vectors of the extraction's sentences.
+    """
+
+    document: SourceDocument
+    chunks: Sequence[Chunk]
+    extractions: Sequence[Extraction] | None = None
+    sentence_vectors: Sequence[Vectors] | None = None
+
+
+class Forest:
+    """The trees of several documents, growing at once in threads of their own.
+
+    Level 1 of a tree has one node for every `group_size` chunks, each further level one for every `group_size` nodes
+    below it, the last of a level for what is left. Levels end with the first that has at most `group_size` nodes: 2
+    to g chunks make one summary, 151 chunks and g=5 make levels of 31, 7 and 2. A single chunk makes none: there is
+    nothing to bring together, and a second copy of it would only crowd out other evidence. For the same reason a
+    node that would stand on one summary alone repeats its text, without a call.
+
+    A node is begun as soon as its children are there; nodes of earlier documents and of higher levels go first. When
+    one fails, no other is begun, and those that are under way are finished.
+
+    Args:
+        grounds: what neighbouring chunks share is summarised once.
+        summariser: writes the texts, as many at once as its `concurrency` says.
+        group_size: the paper's g, at least 2.
+        token_spans: the tokenizer that counts `Summary.tokens`.
+        progress: called with the number of summaries written since the last call.
+    """
+
+    def __init__(
+        self,
+        grounds: Sequence[Ground],
+        summariser: Summariser,
+        *,
+        group_size: int,
+        token_spans: TokenSpans,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        if group_size < 2:
+            raise ValueError(f"A group of {group_size} nodes would never end: the group size is at least 2.")
+        self._trees = [_Tree(ground, group_size, token_spans) for ground in grounds]
+        self._summariser = summariser
+        self._progress = progress
+        self._ready = [(number, -1, index) for number, tree in enumerate(self._trees) for index in range(tree.width)]
+        self._left = sum(tree.left for tree in self._trees)
+        self._changed = Condition()
+        self._error: BaseException | None = None
+        self._at_work = min(summariser.concurrency, self._left)
+        for _ in range(self._at_work):
+            # Daemons, so that nobody who stops the program waits for a slow model.
+            Thread(target=self._work, name="e2g-summarising", daemon=True).start()
+
+    def tree(self, number: int) -> list[Summary]:
+        """The summaries over a document's chunks, level by level, in reading order, once all are written.
+
+        Raises ModelError that names the node where the summariser failed, and whatever else it raised.
+        """
+        tree = self._trees[number]
+        with self._changed:
+            self._changed.wait_for(lambda: not tree.left or (self._error is not None and not self._at_work))
+            if tree.left and self._error is not None:
+                raise self._error
+        return tree.summaries()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Begin no further node: nobody wants it any more."""
+        with self._changed:
+            self._ready.clear()
+            self._left = 0
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        while node := self._next():
+            number, height, index = node
+            try:
+                prose = self._trees[number].write(-height, index, self._summariser)
+            except BaseException as error:
+                with self._changed:
+                    self._error = self._error or error
+                continue
+            with self._changed:
+                parent = self._trees[number].grown(-height, index, prose)
+                if parent is not None:
+                    heappush(self._ready, (number, *parent))
+                self._left -= 1
+                if self._progress:
+                    self._progress(1)
+                self._changed.notify_all()
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify_all()
+
+    def _next(self) -> tuple[int, int, int] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._left <= 0 or self._error is not None)
+            if self._error is not None or not self._ready:
+                return None
+            return heappop(self._ready)
+
+
+class _Tree:
+    """The nodes of one tree that are written, and those that are still to be."""
+
+    def __init__(self, ground: Ground, group_size: int, token_spans: TokenSpans) -> None:
+        self._ground = ground
+        self._group_size = group_size
+        self._token_spans = token_spans
+        nothing: list[None] = [None] * len(ground.chunks)
+        self._leaves = list(
+            zip(ground.chunks, ground.extractions or nothing, ground.sentence_vectors or nothing, strict=True)
+        )
+        widths = list(_widths(len(ground.chunks), group_size))
+        self._written: list[list[Prose | None]] = [[None] * width for width in widths]
+        self._missing = [
+            [len(group) for group in _groups(range(below), group_size)] for below in widths[: len(widths) - 1]
+        ]
+        self.width = widths[0] if widths else 0
+        self.left = sum(widths)
+
+    def write(self, level: int, index: int, summariser: Summariser) -> Prose:
+        """A summary of a node's children; never an empty one."""
+        where = f"Summary {index} of level {level} of {self._ground.document.title!r}"
+        children = slice(index * self._group_size, (index + 1) * self._group_size)
+        if level == 1:
+            prose = _merged(self._ground.document, self._leaves[children])
+        else:
+            below = [prose for prose in self._written[level - 2][children] if prose is not None]
+            if len(below) == 1:
+                return below[0]
+            prose = _joined(below, level)
+        try:
+            summary = summariser.summarise(prose)
+        except ModelError as error:
+            raise type(error)(f"{where}: {error}") from error
+        if not summary.text.strip():
+            raise ModelError(f"{where}: {summariser.name} returned no text. Index again, or choose another model.")
+        return summary
+
+    def grown(self, level: int, index: int, prose: Prose) -> tuple[int, int] | None:
+        """Take a written node in. Minus the level and the index of its parent, where that can be written now."""
+        self._written[level - 1][index] = prose
+        self.left -= 1
+        if level > len(self._missing):
+            return None
+        parent = index // self._group_size
+        self._missing[level - 1][parent] -= 1
+        return None if self._missing[level - 1][parent] else (-(level + 1), parent)
+
+    def summaries(self) -> list[Summary]:
+        found: list[Summary] = []
+        below = [chunk.id for chunk in self._ground.chunks]
+        for level, written in enumerate(self._written, 1):
+            ids: Counter[str] = Counter()
+            for index, (prose, children) in enumerate(zip(written, _groups(below, self._group_size), strict=True)):
+                text = prose.text if prose else ""
+                identity = _identity(self._ground.document, level, text, ids)
+                found.append(Summary(identity, level, index, text, len(self._token_spans(text)), tuple(children)))
+            below = [summary.id for summary in found[-len(written) :]]
+        return found
+
+
 def grow_tree(
     document: SourceDocument,
     chunks: Sequence[Chunk],
@@ -70,78 +242,32 @@ def grow_tree(
     sentence_vectors: Sequence[Vectors] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Summary]:
-    """The summaries over a document's chunks, level by level, in reading order.
-
-    Level 1 has one node for every `group_size` chunks, each further level one for every `group_size` nodes below it,
-    the last of a level for what is left. Levels end with the first that has at most `group_size` nodes: 2 to g
-    chunks make one summary, 151 chunks and g=5 make levels of 31, 7 and 2. A single chunk makes none: there is
-    nothing to bring together, and a second copy of it would only crowd out other evidence. For the same reason a
-    node that would stand on one summary alone repeats its text, without a call.
-
-    Args:
-        document: the one that `chunks` were cut from.
-        chunks: in reading order. What neighbours share is summarised once.
-        summariser: writes the texts.
-        group_size: the paper's g, at least 2.
-        token_spans: the tokenizer that counts `Summary.tokens`.
-        extractions: of each chunk; an extractive summariser needs them.
-        sentence_vectors: of the sentences of each extraction; an extractive summariser needs them.
-        progress: called with the number of summaries written since the last call.
-
-    Raises:
-        ModelError: the summariser failed; the message names the node.
-    """
-    if group_size < 2:
-        raise ValueError(f"A group of {group_size} nodes would never end: the group size is at least 2.")
-    if len(chunks) < 2:
-        return []
-    nothing: list[None] = [None] * len(chunks)
-    leaves = list(zip(chunks, extractions or nothing, sentence_vectors or nothing, strict=True))
-    below = [chunk.id for chunk in chunks]
-    texts: Iterable[Prose | _Alone] = (_merged(document, group) for group in _groups(leaves, group_size))
-    tree: list[Summary] = []
-    level = 1
-    while True:
-        written: list[Prose] = []
-        ids: Counter[str] = Counter()
-        made = _written(texts, summariser, f"level {level} of {document.title!r}")
-        for prose, children in zip(made, _groups(below, group_size), strict=True):
-            identity = _identity(document, level, prose.text, ids)
-            tokens = len(token_spans(prose.text))
-            tree.append(Summary(identity, level, len(written), prose.text, tokens, tuple(children)))
-            written.append(prose)
-            if progress:
-                progress(1)
-        if len(written) <= group_size:
-            return tree
-        below = [summary.id for summary in tree[-len(written) :]]
-        texts = [_joined(group) if len(group) > 1 else _Alone(group[0]) for group in _groups(written, group_size)]
-        level += 1
+    """The tree of one document by itself; see `Ground` and `Forest`."""
+    ground = Ground(document, chunks, extractions, sentence_vectors)
+    with Forest([ground], summariser, group_size=group_size, token_spans=token_spans, progress=progress) as forest:
+        return forest.tree(0)
 
 
 def tree_size(chunks: int, group_size: int) -> int:
-    """How many summaries `grow_tree` makes of so many chunks."""
+    """How many summaries a tree over so many chunks has."""
+    return sum(_widths(chunks, group_size))
+
+
+def _widths(chunks: int, group_size: int) -> Iterator[int]:
+    """How many nodes each level has, level 1 first."""
     if chunks < 2:
-        return 0
-    total = 0
+        return
     while True:
         chunks = -(-chunks // group_size)
-        total += chunks
+        yield chunks
         if chunks <= group_size:
-            return total
+            return
 
 
 # --- the texts of a level ----------------------------------------------------------------------------
 
 _Node = TypeVar("_Node")
 _Leaf: TypeAlias = tuple[Chunk, Extraction | None, Vectors | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Alone:
-    """A summary with no neighbour to be summarised with."""
-
-    prose: Prose
 
 
 def _groups(nodes: Sequence[_Node], size: int) -> Iterator[Sequence[_Node]]:
@@ -180,7 +306,7 @@ def _merged(document: SourceDocument, group: Sequence[_Leaf]) -> Prose:
     return Prose(document.text[begin:end], tuple(sentences), np.stack(rows) if rows else None, counts)
 
 
-def _joined(group: Sequence[Prose]) -> Prose:
+def _joined(group: Sequence[Prose], level: int) -> Prose:
     """Several summaries in one text, a paragraph each."""
     sentences: list[Sentence] = []
     offset = 0
@@ -191,67 +317,4 @@ def _joined(group: Sequence[Prose]) -> Prose:
     known = len(vectors) == len(group)
     text = "\n\n".join(prose.text for prose in group)
     counts = sum((Counter(prose.counts) for prose in group), Counter[str]())
-    return Prose(text, tuple(sentences), np.vstack(vectors) if known else None, counts)
-
-
-def _written(texts: Iterable[Prose | _Alone], summariser: Summariser, where: str) -> Iterator[Prose]:
-    """A summary of each text, in order; never an empty one."""
-
-    def write(numbered: tuple[int, Prose | _Alone]) -> Prose:
-        index, prose = numbered
-        if isinstance(prose, _Alone):
-            return prose.prose
-        try:
-            summary = summariser.summarise(prose)
-        except ModelError as error:
-            raise ModelError(f"Summary {index} of {where}: {error}") from error
-        if not summary.text.strip():
-            raise ModelError(
-                f"Summary {index} of {where}: {summariser.name} returned no text. Index again, or choose another model."
-            )
-        return summary
-
-    if summariser.concurrency == 1:
-        yield from map(write, enumerate(texts))
-        return
-    pool = ThreadPoolExecutor(summariser.concurrency)
-    try:
-        yield from pool.map(write, enumerate(texts))
-    finally:
-        pool.shutdown(cancel_futures=True)  # after an error, nobody pays for the rest of the level
-
-
-# --- a chat model ------------------------------------------------------------------------------------
-
-_PROMPT = Path(__file__).parent / "prompts" / "summary.txt"
-_FENCE = "=" * 12
-
-
-class ChatSummariser:
-    """Summaries by any chat model of langchain-core.
-
-    Args:
-        model: the chat model.
-        budget: tokens that a summary may have. Models count words better than tokens, so the prompt asks for at
-            most three words for every four tokens.
-        concurrency: calls under way at once.
-    """
-
-    needs_sentences = False
-
-    def __init__(self, model: BaseChatModel, *, budget: int = 400, concurrency: int = 1) -> None:
-        self._model = model
-        self._instructions = _PROMPT.read_text("utf-8").format(words=budget * 3 // 4, fence=_FENCE).strip()
-        self.concurrency = concurrency
-        told = repr(sorted(model._get_ls_params().items())) + self._instructions
-        self.name = f"chat-{sha256(told.encode()).hexdigest()[:12]}"
-
-    def summarise(self, prose: Prose) -> Prose:
-        # A line of the text that looks like the fence must not close it.
-        fenced = f"{_FENCE}\n{prose.text.replace(_FENCE, '=')}\n{_FENCE}"
-        try:
-            reply = self._model.invoke([SystemMessage(self._instructions), HumanMessage(fenced)])
-        except Exception as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-            raise ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.") from error
-        return Prose(str(reply.text).strip())
+    return Prose(text, tuple(sentences), np.vstack(vectors) if known else None, counts, level)

@@ -23,22 +23,26 @@ class RealOllama:
     """The server's process and what a test does with it."""
 
     def __init__(self, binary: Path, folder: Path) -> None:
-        self._folder = folder
+        self._binary, self._folder = binary, folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.host = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.client = Client(self.host, timeout=60)
+        self.log = folder / "ollama.log"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, again after it was stopped, and wait until it answers."""
         environment = {
             **os.environ,
-            "HOME": str(folder),
+            "HOME": str(self._folder),
             "OLLAMA_HOST": self.host,
-            "OLLAMA_MODELS": str(folder / "models"),
+            "OLLAMA_MODELS": str(self._folder / "models"),
             "OLLAMA_NUM_PARALLEL": "2",
             "OLLAMA_CONTEXT_LENGTH": "512",  # as a careless server has it: requests say what they need
         }
-        self.log = folder / "ollama.log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen([binary, "serve"], env=environment, stdout=log, stderr=log)
-        self.client = Client(self.host, timeout=60)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen([self._binary, "serve"], env=environment, stdout=log, stderr=log)
         for _ in range(200):
             try:
                 self.client.list()
@@ -50,19 +54,19 @@ class RealOllama:
         raise RuntimeError(f"Ollama did not start: {self.log.read_text()[-2000:]}")
 
     def create(
-        self, name: str, replies: Mapping[str, Says | Chooses] | Says, *, context: int = 32768, template: str = PLAIN
+        self, name: str, replies: Mapping[str, Says | Chooses] | Says | Chooses, *, context: int = 32768, template: str = PLAIN
     ) -> str:
         """A model by that name; returns the name."""
-        script = {"": replies} if isinstance(replies, Says) else replies
+        script = {"": replies} if isinstance(replies, Says | Chooses) else replies
         path = write_model(self._folder / f"{name}.gguf", script, context=context)
         digest = self.client.create_blob(path)
         self.client.create(name, files={path.name: digest}, template=template)
         return name
 
     def stop(self) -> None:
-        self.process.terminate()
+        self._process.terminate()
         try:
-            self.process.wait(15)
+            self._process.wait(15)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self._process.kill()
+            self._process.wait()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -39,20 +39,20 @@ def write_model(path: Path, replies: Mapping[str, Says | Chooses], *, context: i
 
     `replies` are given by the prompt's last character, a single byte; "" is for every other one.
     """
-    tokens = [b"<unk>", b"<s>", b"</s>", *(f"<0x{byte:02X}>".encode() for byte in range(256))]
-    kinds = [2, 3, 3, *[6] * 256]
-    stop, first_byte = 2, 3
+    tokens = [b"<unk>", b"<s>", b"</s>", *(f"<0x{byte:02X}>".encode() for byte in range(256)), "▁".encode()]
+    kinds = [2, 3, 3, *[6] * 256, 1]
+    stop, first_byte, first_piece = 2, 3, 3 + 257
     chains = []
     for reply in replies.values():
-        pieces = _pieces(reply.text) if isinstance(reply, Says) else []
+        pieces = _pieces(reply.text, tokens) if isinstance(reply, Says) else []
         chains.append(list(range(len(tokens), len(tokens) + len(pieces))))
-        tokens += [piece.replace(" ", "▁").encode() for piece in pieces]
+        tokens += map(_token, pieces)
         kinds += [1] * len(pieces)
 
     # Each token's own dimension, the first for all bytes that no reply is for and that are none.
     choices = [letter for reply in replies.values() if isinstance(reply, Chooses) for letter in reply.letters]
     special = [first_byte + ord(letter) for letter in [*replies, *choices] if letter]
-    special += range(first_byte + 256, len(tokens))
+    special += range(first_piece, len(tokens))
     own = np.zeros(len(tokens), dtype=int)
     own[special] = np.arange(1, len(special) + 1)
     width = math.ceil((1 + len(special)) / 64) * 64
@@ -110,12 +110,16 @@ def write_model(path: Path, replies: Mapping[str, Says | Chooses], *, context: i
     return path
 
 
-def _pieces(text: str) -> list[str]:
-    """Some words each; every piece is another, because tokens are unique."""
+def _pieces(text: str, known: Collection[bytes]) -> list[str]:
+    """Some words each; every piece is another, also than the tokens known, because tokens are unique."""
     pieces: list[str] = []
     for word in re.findall(r"\s*\S+\s*$|\s*\S+", text):
-        if pieces and (len(pieces[-1]) < 4 or word in pieces):
+        if pieces and (len(pieces[-1]) < 4 or pieces[-1] in pieces[:-1] or _token(pieces[-1]) in known):
             pieces[-1] += word
         else:
             pieces.append(word)
     return pieces
+
+
+def _token(piece: str) -> bytes:
+    return piece.replace(" ", "▁").encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +13,9 @@ from e2g_neo4j.cli import show
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluate import evaluate_command
 from e2g_neo4j.cli.migrations import app as migrate_app
+from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
-from e2g_neo4j.model import Evidence
+from e2g_neo4j.model import Answer, Evidence
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 
 app = typer.Typer(
@@ -42,11 +43,23 @@ out = Console(highlight=False, soft_wrap=True)
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
     corpus: Corpus = "default",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done and what it costs.")] = False,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB."""
+    if dry_run:
+        with E2G() as e2g:
+            plan = e2g.plan(paths, corpus=corpus)
+        if as_json:
+            _print_json(asdict(plan))
+        else:
+            show.plan(out, plan)
+        return
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.index(paths, corpus=corpus, progress=progress)
+        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens)
     if as_json:
         _print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:
@@ -79,13 +92,23 @@ def ask(
     k: K = None,
     hops: Hops = None,
     mode: ModeOption = DEFAULT_MODE,
+    options: Annotated[
+        list[str] | None, typer.Option("--option", help="An option to choose from; give several for a letter.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question with the configured chat model; without one, show the evidence."""
     with E2G() as e2g:
-        answer = e2g.answer(question, corpus=corpus, k=k, hops=hops, mode=mode)
+        if options or as_json:
+            answer = e2g.answer(question, corpus=corpus, k=k, hops=hops, mode=mode, options=options or ())
+        else:
+            for piece in e2g.stream(question, corpus=corpus, k=k, hops=hops, mode=mode):
+                if isinstance(piece, Answer):
+                    answer = piece
+                else:
+                    out.print(escape(piece), end="")
     if as_json:
-        _print_json({"answer": answer.text, **as_object(answer.evidence)})
+        _print_json(as_answer(answer))
     else:
         show.answer(out, answer)
 
@@ -152,6 +175,18 @@ def demo() -> None:
     from e2g_neo4j.cli.demo import run
 
     run(out)
+
+
+def as_answer(answer: Answer) -> dict[str, Any]:
+    """The answer as `--json` prints it: what it cites, then the evidence."""
+    told = asdict(replace(answer, given=(), citations=()))
+    del told["evidence"], told["text"], told["given"]
+    return {
+        "answer": answer.text,
+        **told,
+        "citations": [{"number": one.number, **asdict(one.passage)} for one in answer.citations],
+        **as_object(answer.evidence),
+    }
 
 
 def as_object(evidence: Evidence) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from e2g_neo4j import model
 from e2g_neo4j.cli.terminal import escape
-from e2g_neo4j.model import Answer, Evidence, IndexReport, Pair, Passage
+from e2g_neo4j.model import Answer, Evidence, IndexPlan, IndexReport, Pair, Passage, Spending
 from e2g_neo4j.queries import load
 
 EXCERPT = 420
@@ -75,6 +75,32 @@ def report(out: Console, done: IndexReport) -> None:
     out.print(f"Indexed into corpus [bold]{escape(done.corpus)}[/bold]:")
     for name, value in rows:
         out.print(f"  {name:<11}{value}")
+    if done.spending:
+        spending(out, done.spending, done.cost)
+
+
+def plan(out: Console, found: IndexPlan) -> None:
+    """What an index run would do, and cost."""
+    unchanged = f"; {found.unchanged} unchanged" if found.unchanged else ""
+    out.print(f"Would index into corpus [bold]{escape(found.corpus)}[/bold]:")
+    out.print(f"  documents  {found.documents}{unchanged}")
+    out.print(f"  chunks     {found.chunks} ({found.tokens} tokens)")
+    if found.levels:
+        spending(out, found.levels, found.cost)
+    else:
+        out.print("No call of a chat model.")
+
+
+def spending(out: Console, levels: dict[int, Spending], cost: float) -> None:
+    """Calls and tokens by level of the tree, and in all; the cost where prices are set."""
+    rows = [
+        [f"level {level}", one.calls, one.remembered, one.prompt_tokens, one.completion_tokens]
+        for level, one in sorted(levels.items())
+    ]
+    rows.append(["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
+    table(out, ["", "calls", "remembered", "prompt tokens", "completion tokens"], rows, "")
+    if cost:
+        out.print(f"cost {cost:.4f}")
 
 
 def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
@@ -99,15 +125,26 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
 
 
 def answer(out: Console, given: Answer) -> None:
-    """The answer and what its numbers cite; without a chat model, the evidence and how to get answers."""
+    """What an answer cites, after its text was streamed; of a choice, the letter; without a chat model, the evidence
+    and how to get answers."""
     if given.text is None:
         evidence(out, given.evidence)
-        out.print("\nNo chat model is configured: set E2G_CHAT_MODEL=provider:NAME to get answers.", style="yellow")
+        out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
         return
-    out.print(escape(given.text))
+    if given.choice:
+        out.print(f"[bold]{given.choice}[/bold]")
+        for letter, probability in (given.distribution or {}).items():
+            out.print(f"[dim]{letter} {probability:.3f}[/dim]")
+    elif not given.given:
+        out.print(escape(given.text), end="")
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
-    for number, passage in enumerate(given.evidence.passages, 1):
-        out.print(f"[dim]\\[{number}] {escape(citation(passage))}[/dim]")
+    for citation_ in given.citations:
+        out.print(f"[dim]\\[{citation_.number}] {escape(citation(citation_.passage))}[/dim]")
+    if given.dropped:
+        numbers = ", ".join(map(str, given.dropped))
+        out.print(f"The answer cited passages that it was not given ({numbers}): left out.", style="yellow")
+    if not given.finished:
+        out.print("The answer broke off at its limit: raise E2G_ANSWER_TOKENS.", style="yellow")
 
 
 def explanation(out: Console, found: Evidence) -> None:

@@ -1,0 +1,140 @@
+"""Any chat model of langchain-core."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ModelError as LangChainModelError
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, HumanMessage, SystemMessage
+
+from e2g_neo4j.chatting import ChatReply, ChatRequest, Finish, Gauge, PassingError, TooLongError, seconds_in
+from e2g_neo4j.errors import ModelError
+
+_CUT_OFF = {"length", "max_tokens", "model_length"}
+_REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
+_PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+
+
+class LangChainChat:
+    """A chat model of langchain-core. Temperature, limits and time-outs are those that it was made with.
+
+    Args:
+        model: the chat model.
+        context: tokens that prompt and reply may have together; None: what the model's profile says, if anything.
+    """
+
+    def __init__(self, model: BaseChatModel, *, context: int | None = None) -> None:
+        self._model = model
+        self.context = context or (model.profile or {}).get("max_input_tokens")
+        self._gauge = Gauge(0.3)  # tokens a byte: English has fewer, and a prompt in Chinese about as many
+        told = sorted((key, value) for key, value in model._get_ls_params().items() if value is not None)
+        self.name = (
+            f"{dict(told).get('ls_model_name') or model._llm_type}-{sha256(repr(told).encode()).hexdigest()[:12]}"
+        )
+
+    def count(self, text: str) -> int:
+        return self._gauge.count(text)
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        try:
+            return self._reply(request, self._bound(request).invoke(_messages(request)))
+        except Exception as error:
+            raise _explained(error) from error
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply:
+        try:
+            return self._reply(request, await self._bound(request).ainvoke(_messages(request)))
+        except Exception as error:
+            raise _explained(error) from error
+
+    def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        heard: BaseMessageChunk | None = None
+        try:
+            for chunk in self._bound(request).stream(_messages(request)):
+                heard = chunk if heard is None else heard + chunk
+                if chunk.text:
+                    yield str(chunk.text)
+        except Exception as error:
+            raise _explained(error) from error
+        if heard is None:
+            raise PassingError("the model sent nothing at all")
+        yield self._reply(request, heard)
+
+    async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        heard: BaseMessageChunk | None = None
+        try:
+            async for chunk in self._bound(request).astream(_messages(request)):
+                heard = chunk if heard is None else heard + chunk
+                if chunk.text:
+                    yield str(chunk.text)
+        except Exception as error:
+            raise _explained(error) from error
+        if heard is None:
+            raise PassingError("the model sent nothing at all")
+        yield self._reply(request, heard)
+
+    def _bound(self, request: ChatRequest) -> Any:
+        if request.logprobs and "top_logprobs" in type(self._model).model_fields:
+            return self._model.bind(logprobs=True, top_logprobs=20)
+        return self._model
+
+    def _reply(self, request: ChatRequest, message: BaseMessage) -> ChatReply:
+        usage = message.usage_metadata if isinstance(message, AIMessage) else None
+        prompt_tokens = usage["input_tokens"] if usage else 0
+        if prompt_tokens:
+            self._gauge.learn(request.text, prompt_tokens)
+        text = str(message.text)
+        return ChatReply(
+            text=text,
+            finish=_finish(message),
+            prompt_tokens=prompt_tokens or self.count(request.text),
+            completion_tokens=usage["output_tokens"] if usage else self.count(text),
+            thinking=_thinking(message),
+            logprobs=_logprobs(message.response_metadata),
+        )
+
+
+def _messages(request: ChatRequest) -> list[BaseMessage]:
+    return [SystemMessage(request.system), HumanMessage(request.user)]
+
+
+def _finish(message: BaseMessage) -> Finish:
+    metadata = message.response_metadata
+    reasons = [metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
+    told = {str(reason).lower() for reason in reasons if reason}
+    if told & _REFUSED or message.additional_kwargs.get("refusal"):
+        return "refusal"
+    return "length" if told & _CUT_OFF else "stop"
+
+
+def _thinking(message: BaseMessage) -> str:
+    blocks = message.content if isinstance(message.content, list) else []
+    thoughts = [block.get("reasoning") or block.get("thinking") for block in blocks if isinstance(block, dict)]
+    return "".join(
+        str(thought) for thought in [*thoughts, message.additional_kwargs.get("reasoning_content")] if thought
+    )
+
+
+def _logprobs(metadata: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
+    """The form that OpenAI's interface and those like it have."""
+    tokens = (metadata.get("logprobs") or {}).get("content") or []
+    return tuple({one["token"]: one["logprob"] for one in token.get("top_logprobs") or [token]} for token in tokens)
+
+
+def _explained(error: Exception) -> Exception:
+    """What went wrong, and whether it may pass. langchain-core's own errors say so, others by their status or kind."""
+    reason = (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+    if isinstance(error, ContextOverflowError):
+        return TooLongError(f"the prompt does not fit into the model's context ({reason}). Set E2G_LLM_CONTEXT.")
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    passing = getattr(error, "is_retryable", False) if isinstance(error, LangChainModelError) else False
+    cut = any(kind.__name__ in ("TransportError", "APIConnectionError") for kind in type(error).__mro__)
+    unreadable = isinstance(error, UnicodeDecodeError)
+    if passing or status in _PASSING or cut or unreadable or isinstance(error, ConnectionError | TimeoutError):
+        return PassingError(reason, seconds_in(getattr(response, "headers", None)))
+    return ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.")
