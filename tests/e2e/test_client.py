@@ -125,7 +125,7 @@ def test_borrowed_drivers_are_left_open(e2g, settings, neo4j_connection):
 
 
 def test_answers_come_from_the_evidence(settings, e2g):
-    model = FakeListChatModel(responses=["Theodora Quill made it [1].", " "])
+    model = FakeListChatModel(responses=["Theodora Quill made it [1].", " ", " ", " "])
     with E2G(settings=settings, chat_model=model) as client:
         answer = client.answer(QUESTIONS[0], corpus=CORPUS)
         assert answer.text == "Theodora Quill made it [1]."

@@ -185,7 +185,7 @@ def test_a_text_longer_than_the_model_reads_is_summarised_in_parts(ollama_server
     long = TEXT * 12  # 6500 bytes, each a token
     assert writer.summarise(Prose(long)).text == TALE
     assert meter.levels[1].calls >= 4  # at least three parts, and their summaries together
-    assert len(kept) == meter.levels[1].calls + 1  # and the whole
+    assert len(kept) == meter.levels[1].calls + 1  # and that of the whole, which is the last
 
 
 def test_a_window_too_small_for_any_summary_is_explained(ollama_server):

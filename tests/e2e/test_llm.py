@@ -1,0 +1,297 @@
+"""Indexing and answering with chat models of a real Ollama server, on a real Neo4j."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+import pytest
+from ollama_build import BINARY
+from real_ollama import RealOllama
+from scripted_models import Chooses, Says
+
+from e2g_neo4j import E2G, AsyncE2G, Settings, chatting, cli
+from e2g_neo4j.errors import BudgetError, ModelError
+from e2g_neo4j.reading import from_text
+
+TALE = "Luke Farran took the brig Averil out of Port Hesk and met a gale."
+ANSWER = "Luke Farran was at the helm [1]. He came from the moon [7, 1]."
+PARAGRAPHS = [
+    f"On day {day} of the voyage Luke Farran wrote in the log of the Averil. The wind was in the north and the mate, "
+    f"Josiah Quill, counted {day + 3} sails. They spoke of Port Hesk and of the gale."
+    for day in range(12)
+]
+TEXT = "\n\n".join(PARAGRAPHS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def models(ollama_server: RealOllama) -> None:
+    """A summary's prompt ends with the fence, a question's with its question mark."""
+    ollama_server.create("writer", {"": Says(TALE), "?": Says(ANSWER)})
+    ollama_server.create("silent", {"": Says(TALE), "?": Says("[0] The papers do not say it.")})
+    ollama_server.create("mute", Says(""))
+    ollama_server.create("chooser", {"": Says(TALE), "w": Chooses({"A": 0.1, "B": 0.3, "C": 0.6})})
+
+
+@pytest.fixture
+def settings(neo4j_connection, ollama_server, monkeypatch) -> Settings:
+    monkeypatch.setattr(chatting, "FIRST_WAIT", 0.01)
+    return configured(neo4j_connection, ollama_server)
+
+
+def configured(neo4j_connection, ollama_server) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=120,
+        chunk_overlap=20,
+        summary_tokens=40,
+        group_size=2,
+        ollama_host=ollama_server.host,
+        chat_model="ollama:writer",
+        llm_concurrency=2,
+        price_prompt=1.0,
+        price_completion=2.0,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _no_summary_from_before(driver) -> None:
+    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+
+
+def document(corpus: str, text: str = TEXT, source: str = "memory:log"):
+    return from_text(text, corpus=corpus, source=source, title="The log")
+
+
+def cached(driver) -> int:
+    return driver.execute_query("MATCH (s:CachedSummary) RETURN count(s) AS n").records[0]["n"]
+
+
+def calls(report) -> int:
+    return sum(one.calls for one in report.spending.values())
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    return settings.model_copy(update={"chat_model": f"ollama:{name}"})
+
+
+# --- indexing ----------------------------------------------------------------------------------------
+
+
+def test_a_plan_says_what_indexing_then_does(settings, corpus, driver):
+    with E2G(settings=settings) as e2g:
+        e2g.migrate()
+        plan = e2g.plan([document(corpus)], corpus=corpus)
+        assert cached(driver) == 0
+        assert corpus not in e2g.corpora()
+        report = e2g.index([document(corpus)], corpus=corpus)
+        assert (plan.documents, plan.chunks, plan.tokens) == (1, report.chunks, report.tokens)
+        assert sorted(plan.levels) == sorted(report.summaries_by_level)
+        # The text of the tiny model repeats itself, so that what is above level 1 may be known already.
+        assert plan.levels[1].calls == report.spending[1].calls == report.summaries_by_level[1]
+        assert plan.levels[1].completion_tokens >= report.spending[1].completion_tokens
+        assert report.cost == pytest.approx(
+            sum(one.prompt_tokens + 2 * one.completion_tokens for one in report.spending.values()) / 1e6
+        )
+        assert plan.cost > 0
+        again = e2g.plan([document(corpus)], corpus=corpus)
+        assert (again.documents, again.unchanged, again.levels) == (0, 1, {})
+
+
+def test_the_same_text_is_never_paid_for_twice(settings, corpus):
+    with E2G(settings=settings) as e2g:
+        first = e2g.index([document(corpus), document(corpus, source="memory:copy")], corpus=corpus)
+        assert first.spending[1].calls == first.spending[1].remembered == first.summaries_by_level[1] // 2
+        elsewhere = f"{corpus}-2"
+        plan = e2g.plan([document(elsewhere)], corpus=elsewhere)
+        assert sum(one.calls for one in plan.levels.values()) == 0
+        second = e2g.index([document(elsewhere)], corpus=elsewhere)
+        assert calls(second) == 0
+        # More was added to the end: only what stands over the end is new.
+        third = e2g.index([document(corpus, TEXT + "\n\n" + PARAGRAPHS[3] * 3)], corpus=corpus)
+        assert 1 <= third.spending[1].calls <= 2
+
+
+def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
+    with E2G(settings=settings) as e2g:
+        with pytest.raises(BudgetError, match="kept"):
+            e2g.index([document(corpus)], corpus=corpus, budget_tokens=6_000)
+        assert corpus not in e2g.corpora()
+        kept = cached(driver)
+        assert kept > 0
+        spent = driver.execute_query(
+            "MATCH (s:CachedSummary) RETURN sum(s.prompt_tokens + s.completion_tokens) AS n"
+        ).records[0]["n"]
+        assert spent <= 6_000
+        report = e2g.index([document(corpus)], corpus=corpus)
+        assert report.spending[1].remembered == kept
+        assert report.spending[1].calls + kept == report.summaries_by_level[1]
+
+
+def test_after_the_server_died_another_run_goes_on(settings, corpus, driver, tmp_path, monkeypatch):
+    monkeypatch.setattr(chatting, "ATTEMPTS", 2)
+    server = RealOllama(BINARY, tmp_path)
+    server.create("writer", Says(TALE))
+    mine = settings.model_copy(update={"ollama_host": server.host})
+
+    def stop_in_the_middle(stage: str, done: int, total: int) -> None:
+        if stage == "summarising" and done == 1:
+            server.stop()
+
+    try:
+        with E2G(settings=mine) as e2g:
+            with pytest.raises(ModelError, match=r"Summary \d+ of level 1 of 'The log': .*(does not answer|broke)"):
+                e2g.index([document(corpus)], corpus=corpus, progress=stop_in_the_middle)
+            kept = cached(driver)
+            assert kept >= 1
+            server.start()
+            report = e2g.index([document(corpus)], corpus=corpus)
+            assert report.spending[1].remembered == kept
+    finally:
+        server.stop()
+
+
+def test_a_model_that_says_nothing_is_reported_by_node_and_leaves_nothing(settings, corpus, driver):
+    with E2G(settings=with_model(settings, "mute")) as e2g:
+        with pytest.raises(ModelError, match=r"Summary \d+ of level 1 of 'The log': .*no text"):
+            e2g.index([document(corpus)], corpus=corpus)
+        assert corpus not in e2g.corpora()
+        assert cached(driver) == 0
+
+
+def test_async_indexing_and_planning_do_the_same(settings, corpus, driver):
+    async def both():
+        async with AsyncE2G(settings=settings) as client:
+            report = await client.index([document(corpus)], corpus=corpus)
+            return report, await client.plan([document(f"{corpus}-2")], corpus=f"{corpus}-2")
+
+    report, plan = asyncio.run(both())
+    assert report.documents == 1
+    assert report.spending[1].calls == report.summaries_by_level[1]
+    assert plan.levels[1].remembered == report.summaries_by_level[1]
+
+
+# --- answers -----------------------------------------------------------------------------------------
+
+QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
+
+
+@pytest.fixture(scope="module")
+def log(neo4j_connection, ollama_server) -> str:
+    """The corpus that the log is in."""
+    with pytest.MonkeyPatch.context() as patch, E2G(settings=configured(neo4j_connection, ollama_server)) as e2g:
+        patch.setattr(chatting, "FIRST_WAIT", 0.01)
+        e2g.index([document("llm-answers")], corpus="llm-answers")
+    return "llm-answers"
+
+
+def test_citations_resolve_to_the_document_and_others_are_dropped(settings, log):
+    with E2G(settings=settings) as e2g:
+        answer = e2g.answer(QUESTION, corpus=log, k=3)
+        assert answer.text == "Luke Farran was at the helm [1]. He came from the moon [1]."
+        assert answer.dropped == (7,)
+        [cited] = answer.citations
+        assert cited.number == 1
+        assert cited.passage == answer.given[0]
+        assert cited.passage.text == TEXT[cited.passage.start : cited.passage.end]
+        assert [one.start for one in answer.given] == sorted(one.start for one in answer.given)
+        assert answer.found
+        assert answer.finished
+
+
+def test_an_answer_streams_sync_and_async(settings, log):
+    async def listen():
+        async with AsyncE2G(settings=settings) as client:
+            return [piece async for piece in client.stream(QUESTION, corpus=log, k=3)]
+
+    with E2G(settings=settings) as e2g:
+        *pieces, answer = e2g.stream(QUESTION, corpus=log, k=3)
+        assert len(pieces) > 3
+        assert "".join(pieces) == answer.text
+        assert answer == e2g.answer(QUESTION, corpus=log, k=3)
+    assert asyncio.run(listen()) == [*pieces, answer]
+
+
+def test_evidence_fits_its_budget(settings, log):
+    small = settings.model_copy(update={"evidence_tokens": 900})  # a byte is a token
+    with E2G(settings=small) as e2g:
+        answer = e2g.answer(QUESTION, corpus=log, k=10)
+        assert len(answer.given) < len(answer.evidence.passages)
+        assert sum(len(passage.text) for passage in answer.given) <= 900
+        assert all(TEXT[one.start : one.end] == one.text for one in answer.given if not one.level)
+
+
+def test_the_evidence_does_not_say_is_an_answer(settings, log):
+    with E2G(settings=with_model(settings, "silent")) as e2g:
+        answer = e2g.answer(QUESTION, corpus=log)
+        assert (answer.text, answer.found, answer.citations) == ("The papers do not say it.", False, ())
+
+
+def test_one_of_several_options_with_its_probability(settings, log):
+    with E2G(settings=with_model(settings, "chooser")) as e2g:
+        options = ["Luke Farran", "Josiah Quill", "Theodora Quill, as we know"]
+        answer = e2g.answer(QUESTION, corpus=log, options=options)
+        assert answer.choice == "C"
+        assert answer.distribution == pytest.approx({"A": 0.1, "B": 0.3, "C": 0.6}, abs=0.01)
+
+
+# --- the command line --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(settings, monkeypatch, capsys, tmp_path):
+    for name in (
+        "neo4j_uri",
+        "neo4j_username",
+        "chunk_tokens",
+        "chunk_overlap",
+        "summary_tokens",
+        "group_size",
+        "ollama_host",
+    ):
+        variable = name.upper() if name.startswith("neo4j") else f"E2G_{name.upper()}"
+        monkeypatch.setenv(variable, str(getattr(settings, name)))
+    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:writer")
+    monkeypatch.setenv("E2G_PRICE_PROMPT", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.txt").write_text(TEXT)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        return end.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
+    code, out, _ = run("index", "log.txt", "-c", corpus, "--dry-run")
+    assert code == 0
+    assert "Would index" in out
+    assert "level 1" in out
+    assert "cost" in out
+    code, out, _ = run("index", "log.txt", "-c", corpus, "--dry-run", "--json")
+    plan = json.loads(out)
+    assert plan["levels"]["1"]["calls"] > 2
+    code, _, err = run("index", "log.txt", "-c", corpus, "--budget-tokens", "6000")
+    assert (code, err.count("Error: ")) == (13, 1)
+    code, out, _ = run("index", "log.txt", "-c", corpus)
+    assert code == 0
+    assert "remembered" in out
+    code, out, _ = run("ask", QUESTION, "-c", corpus, "-k", "3")
+    assert out.startswith("Luke Farran was at the helm [1]. He came from the moon [1].\n")
+    assert "[1] log.txt, characters" in out
+    assert "not given (7)" in out
+    code, out, _ = run("ask", QUESTION, "-c", corpus, "-k", "3", "--json")
+    told = json.loads(out)
+    assert told["dropped"] == [7]
+    [cited] = told["citations"]
+    assert TEXT[cited["start"] : cited["end"]] == cited["text"]
