@@ -25,6 +25,7 @@ NOT_SAID = "The evidence does not say."
 _WORTH_CUTTING = 50
 """Tokens: rather than less of a passage, none of it is given."""
 
+_SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
 _THOUGHT = re.compile(r"\A\s*<think(ing)?>.*?(</think(ing)?>|\Z)", re.DOTALL)
 
 
@@ -68,7 +69,7 @@ def within_budget(passages: Sequence[Passage], budget: int, model: ChatModel) ->
         heading = model.count(f"[{len(chosen) + 1}] {passage.document}\n\n")
         room = budget - heading
         tokens = model.count(passage.labelled())
-        fitting = passage if tokens <= room else _cut(passage, room / tokens) if room >= _WORTH_CUTTING else None
+        fitting = passage if tokens <= room else _cut(passage, room, model) if room >= _WORTH_CUTTING else None
         if fitting is not None:
             chosen.append(fitting)
             budget -= heading + min(tokens, room)
@@ -78,11 +79,13 @@ def within_budget(passages: Sequence[Passage], budget: int, model: ChatModel) ->
     )
 
 
-def _cut(passage: Passage, share: float) -> Passage | None:
+def _cut(passage: Passage, room: int, model: ChatModel) -> Passage | None:
     """The beginning of a passage, up to the end of a sentence, or else of a word."""
-    text = passage.text[: int(len(passage.text) * share * 0.95)]
-    ends = [found.end() for found in re.finditer(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)", text)]
-    text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text[: text.rfind(" ")]
+    text = passage.text
+    while (tokens := model.count(replace(passage, text=text).labelled())) > room:
+        text = text[: min(int(len(text) * room / tokens), len(text) - 1)]
+        ends = [found.end() for found in _SENTENCE_ENDS.finditer(text)]
+        text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text[: max(text.rfind(" "), 0)]
     if not text.strip():
         return None
     # Of a summary, the offsets are those of the text that it stands for.

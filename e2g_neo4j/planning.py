@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from e2g_neo4j.chatting import ChatModel, ChatReply, ChatRequest
-from e2g_neo4j.chunking import TokenSpans
+from e2g_neo4j.model import TokenSpans
 
 
 class Rehearsal:

@@ -147,7 +147,7 @@ class ChatSummariser:
                 f"{error} That is too little for summaries of {self._budget} tokens: set E2G_LLM_CONTEXT higher where "
                 "the model allows, or E2G_SUMMARY_TOKENS lower."
             ) from error
-        return split(text, max(2, -(-tokens // room)))
+        return split(text, max(2, -(-tokens // (room * 3 // 4))))  # parts are not quite equal
 
 
 def split(text: str, parts: int) -> list[str]:

@@ -54,7 +54,12 @@ class RealOllama:
         raise RuntimeError(f"Ollama did not start: {self.log.read_text()[-2000:]}")
 
     def create(
-        self, name: str, replies: Mapping[str, Says | Chooses] | Says | Chooses, *, context: int = 32768, template: str = PLAIN
+        self,
+        name: str,
+        replies: Mapping[str, Says | Chooses] | Says | Chooses,
+        *,
+        context: int = 32768,
+        template: str = PLAIN,
     ) -> str:
         """A model by that name; returns the name."""
         script = {"": replies} if isinstance(replies, Says | Chooses) else replies

@@ -118,14 +118,14 @@ def test_the_same_text_is_never_paid_for_twice(settings, corpus):
 def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
     with E2G(settings=settings) as e2g:
         with pytest.raises(BudgetError, match="kept"):
-            e2g.index([document(corpus)], corpus=corpus, budget_tokens=6_000)
+            e2g.index([document(corpus)], corpus=corpus, budget_tokens=4_000)
         assert corpus not in e2g.corpora()
         kept = cached(driver)
         assert kept > 0
         spent = driver.execute_query(
             "MATCH (s:CachedSummary) RETURN sum(s.prompt_tokens + s.completion_tokens) AS n"
         ).records[0]["n"]
-        assert spent <= 6_000
+        assert spent <= 4_000
         report = e2g.index([document(corpus)], corpus=corpus)
         assert report.spending[1].remembered == kept
         assert report.spending[1].calls + kept == report.summaries_by_level[1]
@@ -219,8 +219,8 @@ def test_evidence_fits_its_budget(settings, log):
     small = settings.model_copy(update={"evidence_tokens": 900})  # a byte is a token
     with E2G(settings=small) as e2g:
         answer = e2g.answer(QUESTION, corpus=log, k=10)
-        assert len(answer.given) < len(answer.evidence.passages)
-        assert sum(len(passage.text) for passage in answer.given) <= 900
+        assert sum(len(passage.text) for passage in answer.evidence.passages) > 900
+        assert 400 < sum(len(passage.text) for passage in answer.given) <= 900
         assert all(TEXT[one.start : one.end] == one.text for one in answer.given if not one.level)
 
 
@@ -281,7 +281,7 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     code, out, _ = run("index", "log.txt", "-c", corpus, "--dry-run", "--json")
     plan = json.loads(out)
     assert plan["levels"]["1"]["calls"] > 2
-    code, _, err = run("index", "log.txt", "-c", corpus, "--budget-tokens", "6000")
+    code, _, err = run("index", "log.txt", "-c", corpus, "--budget-tokens", "4000")
     assert (code, err.count("Error: ")) == (13, 1)
     code, out, _ = run("index", "log.txt", "-c", corpus)
     assert code == 0

@@ -1,0 +1,197 @@
+"""What cannot be provoked on a real Ollama server: a server that fails in ways that pass, over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from memory import remembering
+
+from e2g_neo4j import chatting
+from e2g_neo4j.chat_ollama import OllamaChat
+from e2g_neo4j.chatting import ChatReply, ChatRequest, ask, ask_async, stream
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.spending import Meter
+from e2g_neo4j.summarising import Prose
+from e2g_neo4j.summarising_chat import ChatSummariser
+
+REQUEST = ChatRequest("", "Tell me.", 20)
+
+
+def part(content: str, **more) -> bytes:
+    return json.dumps({"model": "m", "message": {"role": "assistant", "content": content}, **more}).encode() + b"\n"
+
+
+END = part("", done=True, done_reason="stop", prompt_eval_count=5, eval_count=2)
+WHOLE = part("All ") + part("well.") + END
+
+
+class Failing:
+    """Answers each chat with the next of its replies: a status with headers, or the bytes of a stream."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[int, dict[str, str]] | bytes] = []
+        self.asked: list[dict] = []
+        failing = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments: object) -> None: ...
+
+            def do_GET(self) -> None:
+                self._json(200, {"models": [{"model": "m", "digest": "abc"}]})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                if self.path == "/api/show":
+                    self._json(200, {"model_info": {"llama.context_length": 4096}, "capabilities": ["completion"]})
+                    return
+                if body["options"]["num_predict"] == 1:  # the sample that tokens are estimated from
+                    size = sum(len(message["content"]) for message in body["messages"])
+                    self._stream(END.replace(b'"prompt_eval_count": 5', f'"prompt_eval_count": {size}'.encode()))
+                    return
+                failing.asked.append(body)
+                reply = failing.replies.pop(0)
+                if isinstance(reply, bytes):
+                    self._stream(reply)
+                else:
+                    self._json(reply[0], {"error": "not now"}, reply[1])
+
+            def _json(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
+                content = json.dumps(value).encode()
+                self.send_response(status)
+                for name, text in {**(headers or {}), "content-length": str(len(content))}.items():
+                    self.send_header(name, text)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def _stream(self, content: bytes) -> None:
+                """A stream that promises more than it holds is cut."""
+                self.send_response(200)
+                whole = b'"done": true' in content
+                self.send_header("content-length", str(len(content) + (0 if whole else 10)))
+                self.end_headers()
+                self.wfile.write(content)
+                self.close_connection = True
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.model = OllamaChat("m", f"http://127.0.0.1:{self._server.server_port}", timeout=20)
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Failing]:
+    failing = Failing()
+    yield failing
+    failing.stop()
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were waited for, without waiting."""
+    found: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        found.append(seconds)
+
+    monkeypatch.setattr("tenacity.nap.time.sleep", found.append)
+    monkeypatch.setattr("asyncio.sleep", sleep)
+    return found
+
+
+FAULTS = {
+    "busy": (429, {}),
+    "failed": (500, {}),
+    "away": (503, {}),
+    "cut in mid-stream": part("All "),
+    "cut in mid-line": part("All ") + WHOLE[:20],
+    "no UTF-8": b'{"message": {"role": "assistant", "content": "\xff\xfe\n',
+    "an error in mid-stream": part("All ") + b'{"error": "the runner has stopped"}\n' + END,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_what_may_pass_is_tried_again(server, waits, fault):
+    server.replies = [fault, fault, WHOLE]
+    assert ask(server.model, REQUEST).text == "All well."
+    assert len(server.asked) == 3
+    assert len(waits) == 2
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_async_calls_are_as_patient(server, waits, fault):
+    server.replies = [fault, WHOLE]
+    assert asyncio.run(ask_async(server.model, REQUEST)).text == "All well."
+    assert len(server.asked) == 2
+
+
+def test_waits_grow_and_differ(server, waits):
+    server.replies = [(500, {})] * 5 + [WHOLE]
+    ask(server.model, REQUEST)
+    assert len(waits) == 5
+    assert all(0 <= wait <= 2**number for number, wait in enumerate(waits))
+    assert len(set(waits)) == 5
+
+
+def test_a_server_that_says_how_long_is_left_alone_for_so_long(server, waits):
+    server.replies = [(429, {"retry-after": "17"}), WHOLE]
+    ask(server.model, REQUEST)
+    [waited] = waits
+    assert 17 <= waited <= 18
+
+
+def test_a_server_that_wants_to_be_left_alone_for_too_long_is_given_up(server, waits):
+    server.replies = [(429, {"retry-after": "86400"}), WHOLE]
+    with pytest.raises(ModelError, match="not now"):
+        ask(server.model, REQUEST)
+    assert waits == []
+
+
+def test_patience_ends_with_a_clear_error(server, waits):
+    server.replies = [(500, {})] * chatting.ATTEMPTS
+    with pytest.raises(ModelError, match="E2G_CHAT_MODEL"):
+        ask(server.model, REQUEST)
+    assert len(server.asked) == chatting.ATTEMPTS
+
+
+def test_what_will_not_pass_is_not_tried_again(server, waits):
+    server.replies = [(400, {}), WHOLE]
+    with pytest.raises(ModelError, match="refused the request"):
+        ask(server.model, REQUEST)
+    assert len(server.asked) == 1
+
+
+def test_a_stream_begins_anew_only_before_it_has_begun(server, waits):
+    server.replies = [(503, {}), WHOLE]
+    assert [piece for piece in stream(server.model, REQUEST) if not isinstance(piece, ChatReply)] == ["All ", "well."]
+    server.replies = [part("All "), WHOLE]
+    heard = stream(server.model, REQUEST)
+    assert next(heard) == "All "
+    with pytest.raises(ModelError, match="broke off in the middle"):
+        next(heard)
+
+
+def test_a_server_that_cuts_prompts_is_found_out(server, waits):
+    """It says that it read fewer tokens than the prompt has words."""
+    server.replies = [WHOLE]
+    with pytest.raises(ModelError, match="cuts prompts"):
+        ask(server.model, ChatRequest("", "word " * 200, 20))
+
+
+def test_a_summary_goes_on_after_faults_and_is_kept(server, waits):
+    cache, kept = remembering()
+    writer = ChatSummariser(server.model, cache, Meter(), budget=40)
+    end = END.replace(b'"prompt_eval_count": 5', b'"prompt_eval_count": 900')
+    server.replies = [(500, {}), part("All "), part("All well.") + end]
+    assert writer.summarise(Prose("The brig left the port in May.")).text == "All well."
+    assert [one["text"] for one in kept.values()] == ["All well."]
