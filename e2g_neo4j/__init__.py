@@ -5,16 +5,28 @@
 
 from e2g_neo4j.client import E2G, AsyncE2G
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexReport, Pair, Passage, SourceDocument
+from e2g_neo4j.model import (
+    Answer,
+    Citation,
+    DocumentInfo,
+    Evidence,
+    IndexPlan,
+    IndexReport,
+    Pair,
+    Passage,
+    SourceDocument,
+)
 from e2g_neo4j.settings import Settings
 
 __all__ = [
     "E2G",
     "Answer",
     "AsyncE2G",
+    "Citation",
     "DocumentInfo",
     "E2GError",
     "Evidence",
+    "IndexPlan",
     "IndexReport",
     "Pair",
     "Passage",
