@@ -21,6 +21,7 @@ from e2g_neo4j.local import Connection
 from e2g_neo4j.model import Fingerprint
 from e2g_neo4j.queries import Embed, Write, folder, load
 from e2g_neo4j.retrieval import Mode, retrieve
+from e2g_neo4j.summary_cache import SummaryCache
 from e2g_neo4j.writing import IndexedDocument, publish, stage
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
@@ -213,12 +214,16 @@ class Recorded:
 
 
 def recorded() -> dict[str, set[str]]:
-    """Drive stage, publish, retrieve in all modes and by both routes, and the fingerprint."""
+    """Drive stage, publish, the cache of summaries, retrieve in all modes and by both routes, and the fingerprint."""
     record = Recorded()
     documents = [complete_document("novels")]
     for request in stage("novels", documents):
         record.add(request)
     record.add(publication("novels", documents))
+
+    cache = SummaryCache(lambda request: record.add(request) or [], "novels")
+    cache.find("key")
+    cache.keep("key", "A summary.")
 
     agreement: Any = agree_on_fingerprint(MODELS)
     record.add(agreement.send(None))
