@@ -46,6 +46,11 @@ def answer(
         asked = model.count(instructions) + model.count(evidence.question) + sum(map(model.count, options))
         budget = min(budget, model.context - settings.answer_tokens - asked - 200)
     given = within_budget(evidence.passages, budget, model)
+    if evidence.passages and not given:
+        raise ModelError(
+            f"No passage fits into {max(budget, 0)} tokens of evidence: raise E2G_EVIDENCE_TOKENS, and E2G_LLM_CONTEXT "
+            "where the model allows."
+        )
     if not given and not options:
         return Answer(NOT_SAID, evidence, found=False)
     for attempt in range(TRIES):

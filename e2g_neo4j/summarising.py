@@ -144,20 +144,21 @@ class Forest:
     def _work(self) -> None:
         while node := self._next():
             number, height, index = node
+            tree = self._trees[number]
             try:
-                prose = self._trees[number].write(-height, index, self._summariser)
+                prose = tree.write(-height, index, self._summariser)
+                with self._changed:
+                    parent = tree.grown(-height, index, prose)
+                    if parent is not None:
+                        heappush(self._ready, (number, *parent))
+                    self._left -= 1
+                    if self._progress:
+                        self._progress(1)
+                    self._changed.notify_all()
             except BaseException as error:
                 with self._changed:
                     self._error = self._error or error
-                continue
-            with self._changed:
-                parent = self._trees[number].grown(-height, index, prose)
-                if parent is not None:
-                    heappush(self._ready, (number, *parent))
-                self._left -= 1
-                if self._progress:
-                    self._progress(1)
-                self._changed.notify_all()
+                    self._changed.notify_all()
         with self._changed:
             self._at_work -= 1
             self._changed.notify_all()

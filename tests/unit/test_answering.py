@@ -185,6 +185,14 @@ def test_without_evidence_nobody_is_asked():
     assert (end.value.value.found, end.value.value.text) == (False, "The evidence does not say.")
 
 
+def test_a_context_without_room_for_evidence_is_an_error():
+    class Narrow(Counting):
+        context = 1200
+
+    with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
+        next(answer(evidence(passage(0, 60)), Narrow(), Settings()))
+
+
 # --- options -----------------------------------------------------------------------------------------
 
 

@@ -361,3 +361,11 @@ def test_whoever_leaves_the_forest_pays_for_nothing_more() -> None:
         assert summariser.arrived.acquire(timeout=10)
     summariser.gate.set()
     assert not summariser.arrived.acquire(timeout=0.2)
+
+
+def test_what_a_progress_bar_raises_reaches_the_caller() -> None:
+    def broken(written: int) -> None:
+        raise RuntimeError("no terminal")
+
+    with pytest.raises(RuntimeError, match="no terminal"):
+        grow_tree(*a_document(30), Recorder(), group_size=5, token_spans=words, progress=broken)
