@@ -139,7 +139,7 @@ def test_a_chat_model_writes_the_tree(settings, corpus):
     with E2G(settings=settings, chat_model=FakeListChatModel(responses=["A tale of two friends."])) as client:
         report = client.index([document(corpus, text)], corpus=corpus)
         assert report.summaries_by_level
-        top = client.retrieve("Why?", corpus=corpus, k=20).passages
+        top = client.retrieve("Why?", corpus=corpus, k=20, mode="tree").passages
     assert "A tale of two friends." in {passage.text for passage in top}
 
 
