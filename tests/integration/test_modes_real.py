@@ -124,7 +124,7 @@ def test_every_mode_equals_the_naive_implementation_in_every_corpus(driver: Driv
                 assert ids(nearest) == dense(library, vector, k)
                 assert ids(nodes) == tree(library, vector, k)
                 assert_ranked_by_words(every, library, words)
-                assert ids(by_words) == ids(every)[:k]
+                assert_first(by_words, every, k)
                 assert ids(both) == fused(dense(library, vector, 50), ids(every)[:50])[:k]
                 for found in (nearest, nodes, by_words, both):
                     assert_best_first(found)
@@ -145,6 +145,14 @@ def assert_ranked_by_words(found: list[Ranked], library: list[NaiveDocument], wo
         for worse, (fewer, longer) in expected.items():
             if length <= longer and all(counts.get(word, 0) >= number for word, number in fewer.items()):
                 assert scores[better] >= scores[worse] * (1 - 1e-6)
+
+
+def assert_first(found: list[Ranked], every: list[Ranked], k: int) -> None:
+    """The k best; of those with equal scores at the end, any."""
+    scores = {node.row["id"]: node.score for node in every}
+    assert len(set(ids(found))) == len(found) == min(k, len(every))
+    told = sorted((scores[id] for id in ids(found)), reverse=True)
+    assert told == pytest.approx([node.score for node in every[:k]], rel=1e-6)
 
 
 @few_examples(8)
@@ -230,7 +238,7 @@ def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver:
             vector, k = data.draw(vectors(), "vector"), data.draw(chunks_wanted(), "k")
             names = data.draw(questions(), "names")
             tight = data.draw(st.booleans(), "tight")
-            bounds = {"depth": 3, "matches": 6, "active": 3} if tight else {"depth": 20, "matches": 200, "active": 50}
+            bounds = {"depth": 5, "matches": 6, "active": 3} if tight else {"depth": 20, "matches": 200, "active": 50}
             for corpus, library in written.items():
                 with pytest.MonkeyPatch.context() as patch:
                     for bound, value in bounds.items():

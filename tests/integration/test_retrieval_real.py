@@ -1,11 +1,12 @@
-"""Retrieval with the real Cypher on the real server, against the naive implementation."""
+"""Retrieval with the real Cypher on the real server, against the naive implementation; all modes side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any
+from math import isfinite
+from typing import Any, get_args
 from uuid import uuid4
 
 import numpy as np
@@ -31,7 +32,7 @@ from e2g_neo4j import database
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.model import Evidence, Fingerprint
 from e2g_neo4j.queries import Embed, Read, Write
-from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, retrieve
+from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, Mode, retrieve
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +64,20 @@ def answer(
     *,
     k: int = 10,
     h: int = 3,
+    mode: Mode = "e2g",
+    question: str = "Who?",
 ) -> Evidence:
-    story: Any = retrieve("Who?", corpus=corpus, names=names, made_with=made_with, k=k, hops=h, mode=DEFAULT_MODE)
+    story: Any = retrieve(question, corpus=corpus, names=names, made_with=made_with, k=k, hops=h, mode=mode)
     reply: Any = None
+    asked = []
     while True:
         try:
             request = story.send(reply)
         except StopIteration as end:
             evidence: Evidence = end.value
+            assert len([one for one in asked if isinstance(one, Read)]) <= 3, "round trips"
             return evidence
+        asked.append(request)
         if isinstance(request, Embed):
             reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
         else:
@@ -113,6 +119,53 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_wi
                 assert_equal(evidence, ask(library, names, vector, k=k, h=h))
     finally:
         remove(driver, list(written))
+
+
+@few_examples(15)
+@given(libraries(), questions(), vectors(), chunks_wanted(), st.integers(1, MAX_HOPS))
+def test_auto_and_diffusion_decide_the_route_as_the_paper_does(
+    driver: Driver,
+    made_with: Fingerprint,
+    library: list[NaiveDocument],
+    names: list[str],
+    vector: list[float],
+    k: int,
+    h: int,
+) -> None:
+    """And tell all pairs within h edges: with them h never shrinks. Every mode gives at most k chunks' worth of text
+    that is in the library, with finite scores."""
+    corpus = uuid4().hex
+    try:
+        write(driver, corpus, library)
+        question = " ".join(names) + "?"
+        found = {
+            mode: answer(driver, made_with, corpus, names, vector, k=k, h=h, mode=mode, question=question)
+            for mode in get_args(Mode)
+        }
+    finally:
+        remove(driver, [corpus])
+
+    paper, roomy = found["e2g"], ask(library, names, vector, k=1000, h=h)
+    for mode in ("auto", "diffusion"):
+        one = found[mode]
+        assert (one.route, one.entities, one.unknown_entities) == (paper.route, paper.entities, paper.unknown_entities)
+        assert {(pair.a, pair.b, pair.hops) for pair in one.pairs} == roomy.pairs
+        assert set(paper.pairs) == {pair for pair in one.pairs if pair.hops <= paper.hops}
+        assert (one.hops, one.trace) == (h, ())
+        holding = {pair: chunks_with(library, pair.a, pair.b) for pair in one.pairs}
+        for passage in one.passages:
+            assert set(passage.pairs) == {pair for pair in one.pairs if holding[pair] & set(passage.nodes)}
+    texts = {f"Title of {document.id}": document.text for document in library}
+    for mode, one in found.items():
+        assert one.mode == mode
+        assert one.passages or mode == "fulltext"
+        assert all(isfinite(passage.score) for passage in one.passages)
+        for passage in one.passages:
+            assert passage.level or passage.text == texts[passage.document][passage.start : passage.end]
+
+
+def chunks_with(library: list[NaiveDocument], a: str, b: str) -> set[str]:
+    return {chunk.id for d in library for chunk in d.chunks if {a, b} <= d.counts(chunk).keys()}
 
 
 @few_examples(10)
@@ -214,6 +267,42 @@ def test_hops_are_counted_in_edges_up_to_the_bound(
         evidence = answer(driver, made_with, corpus, [chain[0], name], [1.0], h=MAX_HOPS)
         told = [(pair.a, pair.b, pair.hops) for pair in evidence.pairs]
         assert told == ([(chain[0], name, hops)] if hops <= MAX_HOPS else [])
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_names_full_of_quotes_are_only_names_in_every_mode(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode
+) -> None:
+    corpora.append(corpus)
+    names = ['"`\'" }) DETACH DELETE n //', "``n`` OR \\'", 'the "elder"']
+    write(driver, corpus, [small_document("d", names), small_document("e", ["ann"])])
+    found = answer(driver, made_with, corpus, names, [1.0], k=1, mode=mode, question=" ".join(names) + "?")
+    assert all(isfinite(passage.score) for passage in found.passages)
+    assert found.passages
+    if mode in ("auto", "diffusion", "e2g"):
+        assert (found.route, set(found.entities), len(found.pairs)) == ("local", set(names), 3)
+        assert [passage.source for passage in found.passages] == ["d.txt"]
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("question", ["?!", "the of and", "\u4f60\u597d", "\u201c\u2019\u201d", "AND OR NOT"])
+def test_a_question_without_words_is_answered_in_every_mode(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode, question: str
+) -> None:
+    """Of a corpus of one chunk with one window, where nothing deviates."""
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["ann", "bob"])])
+    found = answer(driver, made_with, corpus, [], [1.0], mode=mode, question=question)
+    assert [passage.nodes for passage in found.passages] == ([] if mode == "fulltext" else [("d-c0",)])
+    assert all(isfinite(passage.score) for passage in found.passages)
+
+
+def test_the_mode_that_nobody_chose_is_auto(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["ann", "bob"])])
+    assert answer(driver, made_with, corpus, ["ann"], [1.0], mode=DEFAULT_MODE).mode == "auto"
 
 
 def test_a_read_cannot_write(driver: Driver) -> None:
