@@ -12,6 +12,7 @@ _ROWS = {
     "upos_lower": "the same, text lower-cased",
     "tag": "Penn tags, accuracy",
     "noun_lemma": "lemmas of nouns, accuracy",
+    "noun_lemma_any_case": "the same, case ignored",
     "sentences": "sentences, F",
     "spans_p": "entity spans, precision",
     "spans_r": "entity spans, recall",

@@ -72,15 +72,17 @@ def _tokens_at(doc: Doc, start: int, end: int) -> list:
     return list(span) if span is not None else []
 
 
-def noun_lemmas(pairs: list[Example]) -> float:
-    right = total = 0
+def noun_lemmas(pairs: list[Example]) -> dict[str, float]:
+    """Accuracy as written, and with case ignored, as the keys of the graph do."""
+    right = folded = total = 0
     for pair in pairs:
         gold = {(t.idx, len(t)): t.lemma_ for t in pair.reference if t.pos_ == "NOUN"}
         for token in pair.predicted:
             lemma = gold.get((token.idx, len(token)))
             total += lemma is not None
             right += lemma == token.lemma_
-    return right / total
+            folded += lemma is not None and lemma.lower() == token.lemma_.lower()
+    return {"noun_lemma": right / total, "noun_lemma_any_case": folded / total}
 
 
 def score(nlp: Language, data: Path, part: str) -> dict[str, dict[str, float]]:
@@ -91,7 +93,7 @@ def score(nlp: Language, data: Path, part: str) -> dict[str, dict[str, float]]:
         row = {
             "upos": Scorer.score_token_attr(pairs, "pos")["pos_acc"],
             "tag": Scorer.score_token_attr(pairs, "tag")["tag_acc"] if nlp.has_pipe("tagger") else 0.0,
-            "noun_lemma": noun_lemmas(pairs),
+            **noun_lemmas(pairs),
             "sentences": Scorer.score_spans(pairs, "sents")["sents_f"],
         }
         run_on = examples(nlp, documents(data / f"{source}-{part}.conllu", blank_lines=False))
@@ -111,16 +113,17 @@ def score(nlp: Language, data: Path, part: str) -> dict[str, dict[str, float]]:
 
 
 def speed(nlp: Language, data: Path) -> float:
-    """Words (tokens that are not white space) a second in chunks of 5,000 characters, one process, best of ten."""
+    """Words (tokens that are not white space) for each second of processor time, so that other work on the machine
+    counts little; chunks of 5,000 characters, one process, best of ten."""
     text = "\n".join(p.text for p in read_litbank(data / "litbank-names-train.jsonl"))
     chunks = [text[i : i + 5000] for i in range(0, 200_000, 5000)]
     words = sum(not token.is_space for chunk in chunks for token in nlp.make_doc(chunk))
     seconds = []
     for _ in range(10):
-        started = time.perf_counter()
+        started = time.process_time()
         for _doc in nlp.pipe(chunks):
             pass
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     return words / min(seconds)
 
 
@@ -145,7 +148,7 @@ def main() -> None:
         print(f"{source:8}", " ".join(f"{name} {value:.3f}" for name, value in row.items()))
     print(json.dumps(table, indent=1))
     print(f"loads in {loading(options.pipeline):.2f} s")
-    print(f"speed {speed(load_pipeline(str(options.pipeline)), options.data):,.0f} words/s")
+    print(f"speed {speed(load_pipeline(str(options.pipeline)), options.data):,.0f} words/s of processor time")
 
 
 if __name__ == "__main__":

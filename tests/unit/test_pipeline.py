@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from spacy.language import Language
 from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.extraction import BUNDLED, extract, extract_all, load_pipeline, pipeline_id
 
-FROZEN = Path(__file__).parents[1] / "data" / "frozen_sentences.jsonl"
+REPOSITORY = Path(__file__).parents[2]
+FROZEN = REPOSITORY / "tests" / "data" / "frozen_sentences.jsonl"
 SIZE_LIMIT = 10_000_000
 
 
@@ -112,6 +114,16 @@ def test_it_names_itself_and_carries_its_licence_and_card(nlp: Language) -> None
     assert all(source["name"] in card for source in nlp.meta["sources"])
     assert nlp.meta["version"] in card
     assert nlp.meta["spacy_version"] in card
+
+
+@pytest.mark.parametrize("page", [BUNDLED / "README.md", REPOSITORY / "training" / "README.md"])
+def test_the_scores_on_a_page_are_those_of_the_weights(page: Path) -> None:
+    table = page.read_text(encoding="utf-8").split("## Scores")[1]
+    meta = json.loads((BUNDLED / "meta.json").read_text(encoding="utf-8"))
+    measured = {f"{score:.3f}" for row in meta["performance"].values() for score in row.values()}
+    shown = re.findall(r"(?<=\|)[* ]*(0\.\d{3})\b", table.split("\n## ")[0])
+    assert len(shown) > 10
+    assert set(shown) <= measured
 
 
 def test_it_is_small() -> None:
