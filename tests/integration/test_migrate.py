@@ -64,6 +64,9 @@ def empty(driver: Driver) -> None:
         driver.execute_query(f"DROP INDEX `{record['name']}`")
 
 
+VERSIONS = [script.version for script in migrations.read_scripts()]
+
+
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the migrations that may be edited, and that our code reads."""
@@ -119,23 +122,23 @@ def locks(driver: Driver) -> int:
 
 def test_neo4j_migrations_accepts_what_ours_migrated(driver: Driver, server: dict[str, str]) -> None:
     applied = migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    assert [run.version for run in applied] == ["001", "002", "003"]
+    assert [run.version for run in applied] == VERSIONS
     told, verdict, last = real_tool(server, folder("migrations"), "info", "validate", "apply")
     assert verdict == {"outcome": "VALID", "warnings": []}
-    assert last == "003"
+    assert last == VERSIONS[-1]
     ours = info(driver, "neo4j")
     assert told == [
         {"version": m.version, "state": "APPLIED", "source": m.source, "checksum": m.checksum, "by": f"{m.by}/neo4j"}
         for m in ours
     ]
-    assert [m.state for m in ours] == ["applied"] * 3
+    assert [m.state for m in ours] == ["applied"] * len(VERSIONS)
     assert locks(driver) == 0
 
 
 def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dict[str, str], tmp_path: Path) -> None:
     last, told = real_tool(server, rendered(folder("migrations"), tmp_path / "rendered"), "apply", "info")
-    assert last == "003"
-    assert [m.state for m in info(driver, "neo4j")] == ["applied"] * 3
+    assert last == VERSIONS[-1]
+    assert [m.state for m in info(driver, "neo4j")] == ["applied"] * len(VERSIONS)
     assert [m.checksum for m in info(driver, "neo4j")] == [element["checksum"] for element in told]
     validate(driver, "neo4j")
     before = records(driver)
@@ -144,12 +147,14 @@ def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dic
 
 
 def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: dict[str, str], copy: Path) -> None:
-    last_file = copy / "V003__Embedding_indexes.cypher"
-    last_file.rename(copy.parent / last_file.name)
+    later = [path for path in copy.iterdir() if path.name > "V003"]
+    for path in later:
+        path.rename(copy.parent / path.name)
     assert real_tool(server, copy, "apply") == ["002"]
-    (copy.parent / last_file.name).rename(last_file)
-    assert [m.state for m in info(driver, "neo4j")] == ["applied", "applied", "pending"]
-    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == ["003"]
+    for path in later:
+        (copy.parent / path.name).rename(path)
+    assert [m.state for m in info(driver, "neo4j")] == ["applied", "applied", *["pending"] * len(later)]
+    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == VERSIONS[2:]
     assert real_tool(server, copy, "validate") == [{"outcome": "VALID", "warnings": []}]
 
 
@@ -162,7 +167,7 @@ def test_both_leave_the_same_records_and_the_same_schema(driver: Driver, server:
     empty(driver)
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert (records(driver), schema(driver)) == theirs
-    assert len(theirs[0]) == 3
+    assert len(theirs[0]) == len(VERSIONS)
 
 
 def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
@@ -172,7 +177,7 @@ def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy
     (verdict,) = real_tool(server, copy, "validate")
     assert verdict["outcome"] == "DIFFERENT_CONTENT"
     assert "002" in verdict["warnings"][0]
-    assert [m.state for m in info(driver, "neo4j")] == ["applied", "changed", "applied"]
+    assert [m.state for m in info(driver, "neo4j")] == ["applied", "changed", *["applied"] * len(VERSIONS[2:])]
     with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
         validate(driver, "neo4j")
     with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
@@ -188,7 +193,7 @@ def test_both_notice_a_missing_file(driver: Driver, server: dict[str, str], copy
 
 
 def test_an_empty_database_is_all_pending_and_asking_changes_nothing(driver: Driver) -> None:
-    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * 3
+    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * len(VERSIONS)
     with pytest.raises(MigrationError, match="run `e2g migrate`"):
         validate(driver, "neo4j")
     assert schema(driver) == set()
@@ -214,9 +219,9 @@ def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str
     ]
     outputs = [run.communicate(timeout=120) for run in runs]
     assert [run.returncode for run in runs] == [0, 0, 0], outputs
-    assert sorted(out.strip() for out, _ in outputs) == ["0", "0", "3"]
+    assert sorted(out.strip() for out, _ in outputs) == ["0", "0", str(len(VERSIONS))]
     validate(driver, "neo4j")
-    assert len(records(driver)) == 3
+    assert len(records(driver)) == len(VERSIONS)
     assert locks(driver) == 0
 
 
@@ -235,9 +240,9 @@ def test_a_failed_migration_leaves_no_lock_and_no_record(driver: Driver) -> None
     with pytest.raises(MigrationError, match=r"V001__Unique_keys\.cypher could not be applied.*twice"):
         migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert locks(driver) == 0
-    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * 3
+    assert [m.state for m in info(driver, "neo4j")] == ["pending"] * len(VERSIONS)
     driver.execute_query("MATCH (e:Entity) WITH e LIMIT 1 DELETE e")
-    assert len(migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)) == 3
+    assert len(migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)) == len(VERSIONS)
 
 
 def test_other_dimensions_are_refused_with_the_way_out(driver: Driver) -> None:
@@ -253,6 +258,22 @@ def test_other_dimensions_are_refused_with_the_way_out(driver: Driver) -> None:
         migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
 
 
+def test_an_index_that_was_dropped_by_hand_is_made_again_and_one_that_a_migration_dropped_is_not(
+    driver: Driver,
+) -> None:
+    """V002 makes e2g_document_source and e2g_text; V004 drops the latter."""
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    before = schema(driver)
+    assert not [index for index in before if index[0] == "e2g_text"]
+    driver.execute_query("DROP INDEX e2g_document_source")
+    with pytest.raises(MigrationError, match="e2g_document_source is missing"):
+        validate(driver, "neo4j")
+    assert migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS) == []
+    validate(driver, "neo4j")
+    assert schema(driver) == before
+    assert len(records(driver)) == len(VERSIONS)
+
+
 def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     driver.execute_query(
         "UNWIND range(1, 20000) AS i CREATE (:Chunk {corpus: 'c', id: toString(i), document: 'd', text: 'word ' + i})"
@@ -260,7 +281,7 @@ def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     states = driver.execute_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'e2g_'").records
     assert {record["state"] for record in states} == {"ONLINE"}
-    assert len(states) == 18
+    assert len(states) == 21
 
 
 def test_nodes_and_indexes_of_other_tools_stay_as_they_are(driver: Driver) -> None:
