@@ -344,7 +344,11 @@ def _locked(driver: Driver, database: str, patience: float) -> Iterator[None]:
     name = "John Doe" if database.lower() == "neo4j" else database.lower()
     deadline = time.monotonic() + patience
     for statement in _BOOKKEEPING:
-        _run(driver, database, statement)
+        try:
+            _run(driver, database, statement)
+        except ClientError as error:  # a run beside this one has made it since the server looked
+            if not (error.code or "").endswith("AlreadyExists"):
+                raise
     while True:
         try:
             _run(driver, database, "lock", id=lock, name=name)
