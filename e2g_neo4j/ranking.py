@@ -29,10 +29,10 @@ NEAR = 1.0
 """Weight of the cosine, which the others are measured by."""
 
 SPREAD = 0.7
-"""Weight of diffusion. Its scores have a long tail, so that it decides wherever it finds anything."""
+"""Weight of diffusion. This and the other weights were tried by hand on the sets of docs/evaluation.md."""
 
 WORDS = 0.5
-"""Weight of BM25 of the window: half of the cosine's, because the two agree on much."""
+"""Weight of BM25 of the window; 1 made passages and novels worse."""
 
 AROUND = 0.5
 """Weight of BM25 of the chunk around the window."""
