@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -106,6 +107,29 @@ class E2G:
         self.migrate()
         return self._drive(self._stories.index(list(sources), corpus, progress, budget_tokens, self._perform))
 
+    def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
+        """Index again, from their files, the documents of a corpus that are not ready: see `status`.
+
+        A document whose file cannot be read is reported in `failed`, and the others are indexed. Raises NotFoundError
+        where there is no document, and what `index` raises.
+        """
+        self.migrate()
+        return self._drive(self._stories.resume(corpus, progress, budget_tokens, self._perform))
+
+    def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
+        """Delete documents, with all that they alone contributed, and return them. None: the whole corpus.
+
+        A target is the id of a document, its file, the folder or JSON Lines file that it is in, or its title. Each
+        document goes in one transaction. Raises NotFoundError for a target or corpus that is not there, and QueryError
+        for a title that several documents have; then nothing is deleted.
+        """
+        self.migrate()
+        return self._drive(self._stories.delete(None if targets is None else list(targets), corpus))
+
+    def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
+        """The documents of a corpus, or of all, with what became of them. Raises NotFoundError where there is none."""
+        return self._drive(self._stories.status(corpus))
+
     def plan(self, sources: Iterable[Source], *, corpus: str) -> IndexPlan:
         """What `index` would do and what that would cost, without calling the chat model or changing anything.
 
@@ -198,8 +222,7 @@ class E2G:
     def _perform(self, step: Read | Write) -> Rows:
         if isinstance(step, Read):
             return database.read(self._driver, self.settings.neo4j_database, step)
-        database.write(self._driver, self.settings.neo4j_database, step)
-        return []
+        return database.write(self._driver, self.settings.neo4j_database, step)
 
 
 class AsyncE2G:
@@ -258,6 +281,23 @@ class AsyncE2G:
         await self.migrate()
         perform = self._perform_from_threads(await self._connected())
         return await self._drive(self._stories.index(list(sources), corpus, progress, budget_tokens, perform))
+
+    async def resume(
+        self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None
+    ) -> IndexReport:
+        """As `E2G.resume`; `progress` is called from other threads."""
+        await self.migrate()
+        perform = self._perform_from_threads(await self._connected())
+        return await self._drive(self._stories.resume(corpus, progress, budget_tokens, perform))
+
+    async def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
+        """As `E2G.delete`."""
+        await self.migrate()
+        return await self._drive(self._stories.delete(None if targets is None else list(targets), corpus))
+
+    async def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
+        """As `E2G.status`."""
+        return await self._drive(self._stories.status(corpus))
 
     async def plan(self, sources: Iterable[Source], *, corpus: str) -> IndexPlan:
         """As `E2G.plan`."""
@@ -331,10 +371,13 @@ class AsyncE2G:
 
     async def _drive(self, story: Story[T]) -> T:
         driver = await self._connected()
-        step = await asyncio.to_thread(_advance, story, None)
-        while not isinstance(step, _End):
-            step = await asyncio.to_thread(_advance, story, await self._reply(driver, step))
-        return step.value
+        try:
+            step = await asyncio.to_thread(_advance, story, None)
+            while not isinstance(step, _End):
+                step = await asyncio.to_thread(_advance, story, await self._reply(driver, step))
+            return step.value
+        finally:
+            await asyncio.to_thread(story.close)
 
     async def _reply(self, driver: AsyncDriver, step: Read | Write | Embed | Chat) -> Any:
         match step:
@@ -348,8 +391,7 @@ class AsyncE2G:
     async def _perform(self, driver: AsyncDriver, step: Read | Write) -> Rows:
         if isinstance(step, Read):
             return await database.read_async(driver, self.settings.neo4j_database, step)
-        await database.write_async(driver, self.settings.neo4j_database, step)
-        return []
+        return await database.write_async(driver, self.settings.neo4j_database, step)
 
     def _perform_from_threads(self, driver: AsyncDriver) -> Callable[[Read | Write], Rows]:
         bridge = Bridged(driver, asyncio.get_running_loop())

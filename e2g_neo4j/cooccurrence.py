@@ -108,14 +108,3 @@ def edges(documents: Iterable[Iterable[ChunkMentions]]) -> Edges:
                     count, weight = total.get(pair, (0, 0.0))
                     total[pair] = (count + 1, weight + 1 / len(names))
     return total
-
-
-def difference(new: Edges, old: Edges) -> Edges:
-    """What must be added to go from `old` to `new`; pairs that stay as they are are left out."""
-    delta: Edges = {}
-    for pair in new.keys() | old.keys():
-        count, weight = new.get(pair, (0, 0.0))
-        old_count, old_weight = old.get(pair, (0, 0.0))
-        if (count, weight) != (old_count, old_weight):
-            delta[pair] = (count - old_count, weight - old_weight)
-    return delta

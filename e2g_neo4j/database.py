@@ -82,15 +82,22 @@ def read(driver: Driver, database: str, request: Read) -> Rows:
         return session.run(Query(load(request.statement), timeout=READ_SECONDS), request.parameters).data()
 
 
-def write(driver: Driver, database: str, request: Write) -> None:
-    """Run the statements in one transaction, which the driver retries when it may."""
+def write(driver: Driver, database: str, request: Write) -> Rows:
+    """Run the statements in one transaction, which the driver retries when it may. The rows are the condition's."""
 
-    def work(transaction: ManagedTransaction) -> None:
+    def work(transaction: ManagedTransaction) -> Rows:
+        rows: Rows = []
+        if request.condition:
+            statement, parameters = request.condition
+            rows = transaction.run(load(statement), parameters).data()
+            if not rows:
+                return rows
         for statement, parameters in request.statements:
             transaction.run(load(statement), parameters).consume()
+        return rows
 
     with translated(), driver.session(database=database) as session:
-        session.execute_write(work)
+        return session.execute_write(work)
 
 
 async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
@@ -101,17 +108,25 @@ async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
             return await result.data()
 
 
-async def write_async(driver: AsyncDriver, database: str, request: Write) -> None:
+async def write_async(driver: AsyncDriver, database: str, request: Write) -> Rows:
     """As `write`."""
 
-    async def work(transaction: AsyncManagedTransaction) -> None:
+    async def work(transaction: AsyncManagedTransaction) -> Rows:
+        rows: Rows = []
+        if request.condition:
+            statement, parameters = request.condition
+            result = await transaction.run(load(statement), parameters)
+            rows = await result.data()
+            if not rows:
+                return rows
         for statement, parameters in request.statements:
             result = await transaction.run(load(statement), parameters)
             await result.consume()
+        return rows
 
     with translated():
         async with driver.session(database=database) as session:
-            await session.execute_write(work)
+            return await session.execute_write(work)
 
 
 @contextmanager

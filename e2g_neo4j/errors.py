@@ -85,6 +85,13 @@ class BudgetError(E2GError):
     exit_code = 13
 
 
+def no_document(target: str, corpus: str) -> NotFoundError:
+    return NotFoundError(
+        f"The corpus {corpus!r} holds no document {target!r}, neither by id, file or folder nor by title: list what "
+        "there is with `e2g documents --corpus NAME --json`. Nothing was deleted."
+    )
+
+
 def no_corpus(corpus: str) -> NotFoundError:
     return NotFoundError(
         f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list what there "

@@ -14,9 +14,10 @@ import numpy as np
 from spacy.language import Language
 
 from e2g_neo4j.chunking import chunk
-from e2g_neo4j.cooccurrence import difference, edges, mentions
+from e2g_neo4j.cooccurrence import mentions
 from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
+from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import (
     Chunk,
     Extraction,
@@ -27,14 +28,17 @@ from e2g_neo4j.model import (
     SourceDocument,
     Window,
 )
-from e2g_neo4j.queries import Read, Story, Write
+from e2g_neo4j.queries import Perform, Read, Story, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.spending import Meter, cost
 from e2g_neo4j.summarising import Forest, Ground, Summariser, tree_size
-from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
+from e2g_neo4j.writing import IndexedDocument, claim, holding, write
 
 BATCH_CHUNKS = 256
 """Documents are written together up to so many chunks; a longer one is written by itself."""
+
+WAIT_SECONDS = 0.5
+"""How long to wait before looking again whether another run has let go of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +61,72 @@ def index(
     summariser: Summariser,
     settings: Settings,
     progress: Progress,
+    perform: Perform,
 ) -> Story[IndexReport]:
     """Bring documents into a corpus; one that is there unchanged is left alone, a changed one replaced.
 
-    A document becomes visible to queries in the transaction that completes it. Raises FingerprintError when the
-    index was made with other models.
+    A document becomes visible to queries in the transaction that completes it. One that another run is indexing is
+    waited for. `perform` serves the thread that renews the lease. Raises FingerprintError when the index was made with
+    other models.
     """
     work = _Work(IndexReport(corpus), tools, summariser, settings, progress)
+    left = list({document.id: document for document in documents}.values())
     with work.timed("total"):
         yield from agree_on_fingerprint(tools.fingerprint)
-        changed, replaced = yield from _changed(documents, corpus, work.report)
-        chunked = work.chunked(changed)
-        with work.growing(chunked) as forest:
-            for batch in _batches(chunked):
-                indexed = work.indexed(batch, forest)
-                with work.timed("writing"):
-                    yield from stage(corpus, indexed)
-                    yield (yield from _publication(corpus, indexed, replaced))
-                work.count(indexed)
+        with Lease(perform, corpus) as lease:
+            while left:
+                mine, left, replaced = yield from _claimed(left, corpus, lease, work.report)
+                if left and not mine:
+                    with work.timed("waiting"):
+                        time.sleep(WAIT_SECONDS)
+                chunked = work.chunked(mine)
+                with work.growing(chunked) as forest:
+                    for first, batch in _batches(chunked):
+                        if (yield from _written(batch, first, forest, corpus, lease, work)):
+                            work.report.replaced += sum(document.id in replaced for document, _ in batch)
+                        else:  # another run took over, or somebody deleted them
+                            left += [document for document, _ in batch]
         yield from _totals(corpus, work.report)
     return work.report
+
+
+def _claimed(
+    documents: Sequence[SourceDocument], corpus: str, lease: Lease, report: IndexReport
+) -> Story[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
+    """Changed documents that are now this run's, those that are another's, and the ids of those that are replaced."""
+    changed, _ = yield from _changed(documents, corpus, report)
+    yield from claim(corpus, lease.run, changed)
+    rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
+    known = {row["id"]: row for row in rows}
+    mine = [document for document in changed if known.get(document.id, {}).get("run") == lease.run]
+    ready = {row["id"] for row in rows if row["state"] == "ready"}
+    taken = {document.id for document in mine}
+    return mine, [document for document in changed if document.id not in taken], ready & taken
+
+
+def _written(
+    batch: Sequence[tuple[SourceDocument, list[Chunk]]],
+    first: int,
+    forest: Forest,
+    corpus: str,
+    lease: Lease,
+    work: _Work,
+) -> Story[bool]:
+    """Index a batch; whether it was written, or else the run had lost it. `first` is its place in the forest."""
+    ids = [document.id for document, _ in batch]
+    begun = ("index/begin_documents", {"corpus": corpus, "documents": ids})
+    if not (yield Write((begun,), holding(corpus, lease.run, ids))):
+        return False
+    try:
+        indexed = work.indexed(batch, forest, first)
+    except Exception as error:
+        lease.failed(ids, error)
+        raise
+    with work.timed("writing"):
+        written = yield from write(corpus, lease.run, indexed)
+    if written:
+        work.count(indexed)
+    return written
 
 
 def plan(
@@ -120,23 +170,11 @@ def _changed(
     """The documents whose text the database does not hold yet, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in documents]})
     ready = {row["id"]: row["sha256"] for row in rows if row["state"] == "ready"}
-    changed = [document for document in documents if ready.get(document.id) != document.sha256]
+    unfinished = {row["id"] for row in rows if row["work"]}
+    changed = [one for one in documents if one.id in unfinished or ready.get(one.id) != one.sha256]
     replaced = {document.id for document in changed} & ready.keys()
-    report.unchanged = len(documents) - len(changed)
-    report.replaced = len(replaced)
+    report.unchanged += len(documents) - len(changed)
     return changed, replaced
-
-
-def _publication(corpus: str, indexed: Sequence[IndexedDocument], replaced: set[str]) -> Story[Write]:
-    """The transaction that swaps old versions for new ones."""
-    going = [one.document.id for one in indexed if one.document.id in replaced]
-    old = []
-    for document in going:
-        rows = yield Read("index/contributions", {"corpus": corpus, "document": document})
-        old.append(contributed(rows))
-    orphans = sorted({mention.entity for chunks in old for one in chunks for mention in one.mentions})
-    delta = difference(edges(one.mentions for one in indexed), edges(old))
-    return publish(corpus, indexed, replaced=going, orphans=orphans, delta=delta)
 
 
 def _totals(corpus: str, report: IndexReport) -> Story[None]:
@@ -164,17 +202,20 @@ def windows_of(chunks: Sequence[Chunk], embedded: Sequence[Embedded]) -> list[Wi
 
 def _batches(
     chunked: Sequence[tuple[SourceDocument, list[Chunk]]],
-) -> Iterator[list[tuple[SourceDocument, list[Chunk]]]]:
+) -> Iterator[tuple[int, list[tuple[SourceDocument, list[Chunk]]]]]:
+    """Documents to be written together, and the place of the first of them."""
+    first = 0
     batch: list[tuple[SourceDocument, list[Chunk]]] = []
     size = 0
     for document, chunks in chunked:
         if batch and size + len(chunks) > BATCH_CHUNKS:
-            yield batch
+            yield first, batch
+            first += len(batch)
             batch, size = [], 0
         batch.append((document, chunks))
         size += len(chunks)
     if batch:
-        yield batch
+        yield first, batch
 
 
 def _grounds(
@@ -218,7 +259,7 @@ class _Work:
 
     def chunked(self, documents: Sequence[SourceDocument]) -> list[tuple[SourceDocument, list[Chunk]]]:
         settings, spans = self.settings, self.tools.embedder.token_spans
-        self.totals["chunking"] = len(documents)
+        self.totals["chunking"] += len(documents)
         found = []
         for document in documents:
             with self.timed("chunking"):
@@ -227,21 +268,21 @@ class _Work:
             self.totals["reading"] += len(chunks)
             self.totals["summarising"] += tree_size(len(chunks), settings.group_size)
             self.advance("chunking", 1)
-        self.totals["writing"] = len(documents)
+        self.totals["writing"] += len(documents)
         return found
 
     def growing(self, chunked: Sequence[tuple[SourceDocument, list[Chunk]]]) -> Forest:
         """The trees of all documents, beside everything else; none, if the summariser needs the sentences first."""
         return self._forest([] if self.summariser.needs_sentences else [Ground(*one) for one in chunked])
 
-    def indexed(self, batch: Sequence[tuple[SourceDocument, list[Chunk]]], forest: Forest) -> list[IndexedDocument]:
-        """Everything about a batch of documents that the models find."""
+    def indexed(
+        self, batch: Sequence[tuple[SourceDocument, list[Chunk]]], forest: Forest, first: int
+    ) -> list[IndexedDocument]:
+        """Everything about a batch of documents that the models find. Their trees begin at `first` in the forest."""
         extractions, embedded = self._read([one for _, chunks in batch for one in chunks])
         with self.timed("summarising"):  # of trees that grew meanwhile: waiting for the rest of them
             if self.summariser.needs_sentences:
                 forest, first = self._forest(_grounds(batch, extractions, embedded)), 0
-            else:
-                first = self.report.documents
             trees = [forest.tree(first + number) for number in range(len(batch))]
         with self.timed("embedding summaries"):
             texts = [summary.text for tree in trees for summary in tree]

@@ -22,6 +22,9 @@ TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
 
 Route: TypeAlias = Literal["local", "global"]
 
+State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
+"""Of a document in the database."""
+
 
 # --- what reading and chunking make ------------------------------------------------------------------
 
@@ -218,7 +221,8 @@ class IndexPlan:
 
 @dataclass(slots=True)
 class IndexReport:
-    """What one run of `index` did. Seconds are wall time by stage; side-by-side stages overlap.
+    """What one run of `index` or `resume` did. `failed`: sources that `resume` could not read any more, and why.
+    Seconds are wall time by stage; side-by-side stages overlap.
 
     `spending` is what the chat model was asked for, by level of the tree, and `cost` that in the currency of the
     prices that are set; both are empty without a chat model.
@@ -228,6 +232,7 @@ class IndexReport:
     documents: int = 0
     unchanged: int = 0
     replaced: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
     tokens: int = 0
     summaries_by_level: dict[int, int] = field(default_factory=dict)
@@ -278,12 +283,18 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document as the database lists it; `characters` and `tokens` are 0 until it is ready."""
+    """A document as the database lists it; `characters` and `tokens` are 0 until it is visible to queries.
+
+    `state`: `ready`; `pending`, when a text is still to be indexed; `indexing`, when a run is at it; `failed`, when it
+    could not be indexed, and `why`. A document that is `visible` without being ready is asked in the version before.
+    """
 
     id: str
     title: str
     source: str
-    state: str
+    state: State
+    why: str | None
+    visible: bool
     chunks: int
     characters: int
     tokens: int

@@ -3,7 +3,7 @@ requests that the program's stories make of whoever drives them."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -59,9 +59,13 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Statements to be written in one transaction, all or none; answered by nothing."""
+    """Statements to be written in one transaction, all or none; answered by the rows of its condition.
+
+    The condition is a statement that comes first in the transaction: where it gives no row, nothing is written.
+    """
 
     statements: tuple[tuple[str, dict[str, Any]], ...]
+    condition: tuple[str, dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,9 @@ class Chat:
 
 
 Rows: TypeAlias = list[dict[str, Any]]
+Perform: TypeAlias = Callable[[Read | Write], Rows]
+"""Does one request to the database; may be called from any thread."""
+
 Story: TypeAlias = Generator[Read | Write | Embed | Chat, Any, T]
 """What index() and retrieve() are: generators that ask for I/O and receive its answer, so that the sync and
 the async client can drive the same code."""

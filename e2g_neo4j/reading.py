@@ -167,6 +167,16 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
     return _document(text, corpus, source, title or _readable(path), sections, max_bytes, shown(path))
 
 
+def file_of(source: str) -> Path:
+    """The file of a document that was read here: that of JSON Lines comes before a `#`."""
+    path = Path(source)
+    return path if path.is_file() or "#" not in source else Path(source.rpartition("#")[0])
+
+
+def gone(source: str) -> ReadingError:
+    return ReadingError(f"{shown(source)} is not in its file any more. Delete the document, or index what it is now.")
+
+
 def from_text(
     text: str, *, corpus: str, source: str, title: str | None = None, max_bytes: int | None = None
 ) -> SourceDocument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from e2g_neo4j.answering import answer
 from e2g_neo4j.chatting import Askable, ChatModel, load_chat_model
-from e2g_neo4j.errors import no_corpus
+from e2g_neo4j.errors import QueryError, ReadingError, no_corpus, no_document
 from e2g_neo4j.model import (
     Answer,
     DocumentInfo,
@@ -22,12 +23,12 @@ from e2g_neo4j.model import (
     Progress,
     SourceDocument,
 )
-from e2g_neo4j.queries import Embed, Read, Story
-from e2g_neo4j.reading import find, read_all
+from e2g_neo4j.queries import Embed, Perform, Read, Story
+from e2g_neo4j.reading import file_of, find, gone, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
 from e2g_neo4j.spending import Meter, cost
-from e2g_neo4j.summary_cache import Perform, SummaryCache
+from e2g_neo4j.summary_cache import SummaryCache
 
 # These take seconds to import: only calls that read text load them, and only what embeds text loads the embedder.
 if TYPE_CHECKING:
@@ -109,17 +110,53 @@ class Stories:
         budget_tokens: int | None,
         perform: Perform,
     ) -> Story[IndexReport]:
+        documents = self._documents(sources, corpus)
+        return (yield from self._index(documents, corpus, progress, budget_tokens, perform))
+
+    def resume(
+        self, corpus: str, progress: Progress | None, budget_tokens: int | None, perform: Perform
+    ) -> Story[IndexReport]:
+        from e2g_neo4j.leases import fail
+
+        listed = yield from self.documents(corpus)
+        left = {one.id: one for one in listed if one.state != "ready"}
+        found: dict[str, SourceDocument] = {}
+        failed: dict[str, str] = {}
+        for one in left.values():
+            if one.id in found:
+                continue
+            try:
+                read = self._documents([file_of(one.source)], corpus)
+                found |= {document.id: document for document in read if document.id in left}
+                if one.id not in found:
+                    raise gone(one.source)
+            except ReadingError as error:
+                failed[one.source] = str(error)
+                yield fail(corpus, [one.id], error)
+        report = yield from self._index(list(found.values()), corpus, progress, budget_tokens, perform)
+        report.failed = failed
+        return report
+
+    def _index(
+        self,
+        documents: Sequence[SourceDocument],
+        corpus: str,
+        progress: Progress | None,
+        budget_tokens: int | None,
+        perform: Perform,
+    ) -> Story[IndexReport]:
         from e2g_neo4j.indexing import index
 
         show = progress or (lambda stage, done, total: None)
         meter = Meter(budget_tokens, lambda spent: show("LLM tokens", spent, budget_tokens or spent))
         report = yield from index(
-            self._documents(sources, corpus),
+            documents,
             corpus=corpus,
             tools=self.tools,
             summariser=self._summariser(self.chat_model, SummaryCache(perform, corpus), meter),
             settings=self.settings,
             progress=show,
+            perform=perform,
         )
         report.spending = meter.levels
         report.cost = cost(meter.levels, self.settings.price_prompt, self.settings.price_completion)
@@ -182,6 +219,24 @@ class Stories:
             raise no_corpus(corpus)
         return [DocumentInfo(**row) for row in rows]
 
+    def status(self, corpus: str | None) -> Story[dict[str, list[DocumentInfo]]]:
+        if corpus is not None:
+            return {corpus: (yield from self.documents(corpus))}
+        rows = yield Read("query/corpora", {})
+        found = {}
+        for row in rows:
+            found[row["corpus"]] = yield from self.documents(row["corpus"])
+        return found
+
+    def delete(self, targets: Sequence[str | Path] | None, corpus: str) -> Story[list[DocumentInfo]]:
+        from e2g_neo4j.writing import delete
+
+        listed = yield from self.documents(corpus)
+        going = listed if targets is None else chosen(targets, listed, corpus)
+        for document in going:
+            yield delete(corpus, [document.id])
+        return going
+
     def stats(self, corpus: str) -> Story[dict[str, int]]:
         [row] = yield Read("query/stats", {"corpus": corpus})
         if not row["documents"]:
@@ -203,6 +258,30 @@ class Stories:
             budget=settings.summary_tokens,
             concurrency=settings.llm_concurrency,
         )
+
+
+def chosen(targets: Sequence[str | Path], listed: Sequence[DocumentInfo], corpus: str) -> list[DocumentInfo]:
+    """The documents that are meant: by id; by source, or the folder or JSON Lines file it is in; or else by title.
+
+    Raises NotFoundError for a target that means none, and QueryError for a title that several have.
+    """
+    going: dict[str, DocumentInfo] = {}
+    for target in map(str, targets):
+        place = str(Path(target).expanduser().resolve())
+        within = (place + os.sep, place + "#")
+        meant = [one for one in listed if one.id == target or one.source in (target, place)]
+        meant = meant or [one for one in listed if one.source.startswith(within)]
+        if not meant:
+            meant = [one for one in listed if one.title == target]
+            if len(meant) > 1:
+                raise QueryError(
+                    f"{len(meant)} documents of the corpus {corpus!r} have the title {target!r}: name one by its file "
+                    f"({', '.join(one.source for one in meant)}). Nothing was deleted."
+                )
+        if not meant:
+            raise no_document(target, corpus)
+        going |= {one.id: one for one in meant}
+    return list(going.values())
 
 
 def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from e2g_neo4j.queries import Read, Rows, Write
-
-Perform: TypeAlias = Callable[[Read | Write], Rows]
-"""Does one request to the database; may be called from any thread. The rows of a Write are none."""
+from e2g_neo4j.queries import Perform, Read, Write
 
 
 class SummaryCache:

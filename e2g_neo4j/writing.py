@@ -1,5 +1,9 @@
-"""How documents come into the database: staged in bounded transactions under labels that no index and no query
-looks at, then published in one transaction. Only this module knows the columns of `cypher/index/*`.
+"""How documents come into the database, and leave it: staged in bounded transactions under labels that no index and
+no query looks at, then published in one transaction; deleted in one. Only this module knows the columns of
+`cypher/index/*`.
+
+Every one of these transactions takes the lock of its corpus first, so that the writers of a corpus go one after the
+other, wherever they run. What takes long, reading and summarising, is done outside of them.
 """
 
 from __future__ import annotations
@@ -10,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention
+from e2g_neo4j.cooccurrence import ChunkMentions, edges
 from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors, Window
-from e2g_neo4j.queries import Rows, Write, corpus_key
+from e2g_neo4j.queries import Story, Write, corpus_key
 
 NODE_ROWS = 500
 """Nodes of a transaction: each carries a text and a vector."""
@@ -35,30 +39,53 @@ class IndexedDocument:
     summary_vectors: Vectors
 
 
-def stage(corpus: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
-    """Everything but what makes it visible. What an interrupted run staged before is removed first."""
+def claim(corpus: str, run: str, documents: Sequence[SourceDocument]) -> Iterator[Write]:
+    """Take documents for a run, which alone may then write them. What another run holds stays with it."""
+    rows = ({"id": one.id, "source": one.source, "title": one.title} for one in documents)
+    for batch in _batches(rows, ROWS):
+        yield Write(
+            (
+                ("index/lock_corpus", {"corpus": corpus}),
+                ("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),
+            )
+        )
+
+
+def write(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Story[bool]:
+    """Stage documents and publish them; whether that was done, or else another run, or a deletion, came between."""
+    for request in stage(corpus, run, documents):
+        if not (yield request):
+            return False
+    return bool((yield publish(corpus, run, documents)))
+
+
+def stage(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
+    """Everything but what makes it visible. What an interrupted run staged before is removed first.
+
+    Each request is conditional on the run still holding the documents.
+    """
+    condition = holding(corpus, run, [indexed.document.id for indexed in documents])
+
+    def in_batches(statement: str, rows: Iterator[Mapping[str, Any]], size: int, **parameters: Any) -> Iterator[Write]:
+        for batch in _batches(rows, size):
+            yield Write(((statement, {"corpus": corpus, "rows": batch, **parameters}),), condition)
+
     ids = [indexed.document.id for indexed in documents]
-    announced = [
-        {"id": indexed.document.id, "source": indexed.document.source, "title": indexed.document.title}
-        for indexed in documents
-    ]
-    yield _write("index/discard_staged", corpus, documents=ids)
-    yield _write("index/stage_documents", corpus, rows=announced)
+    yield Write((("index/discard_staged", {"corpus": corpus, "documents": ids}),), condition)
     key = corpus_key(corpus)
-    yield from _in_batches("index/stage_chunks", corpus, _chunk_rows(documents), NODE_ROWS, corpus_key=key)
-    yield from _in_batches("index/stage_windows", corpus, _window_rows(documents), NODE_ROWS, corpus_key=key)
-    yield from _in_batches("index/stage_order", corpus, _order_rows(documents), ROWS)
-    yield from _in_batches("index/stage_summaries", corpus, _summary_rows(documents), NODE_ROWS)
-    yield from _in_batches("index/stage_tree", corpus, _tree_rows(documents), ROWS)
-    yield from _in_batches("index/mentions", corpus, _mention_rows(documents), ROWS)
+    yield from in_batches("index/stage_chunks", _chunk_rows(documents), NODE_ROWS, corpus_key=key)
+    yield from in_batches("index/stage_windows", _window_rows(documents), NODE_ROWS, corpus_key=key)
+    yield from in_batches("index/stage_order", _order_rows(documents), ROWS)
+    yield from in_batches("index/stage_summaries", _summary_rows(documents), NODE_ROWS)
+    yield from in_batches("index/stage_tree", _tree_rows(documents), ROWS)
+    yield from in_batches("index/mentions", _mention_rows(documents), ROWS)
 
 
-def publish(
-    corpus: str, documents: Sequence[IndexedDocument], *, replaced: Sequence[str], orphans: Sequence[str], delta: Edges
-) -> Write:
-    """One transaction: the old nodes of `replaced` go, the staged ones become visible, and the edges change by
-    `delta`. Of `orphans`, the names that old versions mentioned, those that nothing mentions any more go too."""
+def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Write:
+    """One transaction: nodes and edges of the versions before go, with entities that nothing else mentions, and the
+    staged ones become visible. What the versions before contributed is read in the same transaction."""
     ids = [indexed.document.id for indexed in documents]
+    delta = edges(indexed.mentions for indexed in documents)
     edge_rows = [
         {"a": a, "b": b, "count": count, "weight": weight} for (a, b), (count, weight) in sorted(delta.items())
     ]
@@ -78,15 +105,38 @@ def publish(
     ]
     return Write(
         (
-            ("index/lock_corpus", {"corpus": corpus}),
-            ("index/retire", {"corpus": corpus, "documents": list(replaced)}),
+            # Adding first spares what both versions have from being removed and made again.
+            *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
+            ("index/withdraw_edges", {"corpus": corpus, "documents": ids}),
+            ("index/retire", {"corpus": corpus, "documents": ids}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
             ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
-            *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
-            *(("index/sweep_entities", {"corpus": corpus, "names": batch}) for batch in _batches(orphans, ROWS)),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
             ("index/count_corpus", {"corpus": corpus}),
+        ),
+        condition=holding(corpus, run, ids),
+    )
+
+
+def holding(corpus: str, run: str, documents: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The condition that a run holds documents. It takes the lock of the corpus first, as all its writers do: so none
+    waits for another while that one waits for it, and what is read stays true until the transaction ends."""
+    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run}
+
+
+def delete(corpus: str, documents: Sequence[str]) -> Write:
+    """One transaction: documents go with all that they alone contributed, whoever holds them."""
+    these = {"corpus": corpus, "documents": list(documents)}
+    return Write(
+        (
+            ("index/lock_corpus", {"corpus": corpus}),
+            ("index/withdraw_edges", these),
+            ("index/retire", these),
+            ("index/discard_staged", these),
+            ("index/delete_documents", these),
+            ("index/count_corpus", {"corpus": corpus}),
+            ("index/forget_corpus", {"corpus": corpus}),
         )
     )
 
@@ -124,26 +174,6 @@ def window_weights(mentions: ChunkMentions) -> list[float]:
         return []
     weights: list[float] = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0).tolist()
     return weights
-
-
-def contributed(rows: Rows) -> list[ChunkMentions]:
-    """What `contributions.cypher` read, in the terms of `e2g_neo4j.cooccurrence`."""
-    return [
-        ChunkMentions(
-            row["chunk"],
-            tuple(
-                Mention(
-                    mention["entity"],
-                    row["chunk"],
-                    mention["count"],
-                    tuple(mention["sentences"]),
-                    tuple(mention["windows"]),
-                )
-                for mention in row["mentions"]
-            ),
-        )
-        for row in rows
-    ]
 
 
 def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
@@ -223,17 +253,6 @@ def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str,
             "sentences": list(mention.sentences),
             "windows": list(mention.windows),
         }
-
-
-def _write(statement: str, corpus: str, **parameters: Any) -> Write:
-    return Write(((statement, {"corpus": corpus, **parameters}),))
-
-
-def _in_batches(
-    statement: str, corpus: str, rows: Iterator[Mapping[str, Any]], size: int, **parameters: Any
-) -> Iterator[Write]:
-    for batch in _batches(rows, size):
-        yield _write(statement, corpus, rows=batch, **parameters)
 
 
 def _batches(items: Any, size: int) -> Iterator[list[Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
@@ -12,9 +13,17 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 
 from e2g_neo4j import database
-from e2g_neo4j.cooccurrence import ChunkMentions, edges, mentions
+from e2g_neo4j.cooccurrence import ChunkMentions, mentions
+from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors, Window
-from e2g_neo4j.writing import IndexedDocument, publish, stage
+from e2g_neo4j.queries import Perform, Read, Rows, Story, Write
+from e2g_neo4j.writing import IndexedDocument, claim, stage
+from e2g_neo4j.writing import write as written
+
+T = TypeVar("T")
+Found = dict[tuple[str, ...], dict[str, Any]]
+NAMING = {"corpus", "corpus_key"}
+Snapshot = tuple[Found, Found]
 
 NAMES = (
     "count dracula",
@@ -233,13 +242,77 @@ def few_examples(count: int) -> settings:
     )
 
 
+def performing(driver: Driver) -> Perform:
+    """What does requests to the server."""
+
+    def perform(request: Read | Write) -> Rows:
+        done = database.read if isinstance(request, Read) else database.write
+        return done(driver, "neo4j", request)
+
+    return perform
+
+
+def driven(perform: Perform, story: Story[T]) -> T:
+    """What a story that asks for the database only comes to."""
+    reply: Any = None
+    while True:
+        try:
+            request = story.send(reply)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        assert isinstance(request, (Read, Write))
+        reply = perform(request)
+
+
+def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[IndexedDocument]:
+    return [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
+
+
+def staging(corpus: str, library: Sequence[NaiveDocument], run: str = "a run") -> Iterator[Write]:
+    """All that comes before the publication of a library."""
+    documents = documents_of(corpus, library)
+    yield from claim(corpus, run, [one.document for one in documents])
+    yield from stage(corpus, run, documents)
+
+
 def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
-    """Index a library as the program does: staged, then published."""
-    documents = [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
-    for request in stage(corpus, documents):
-        database.write(driver, "neo4j", request)
-    delta = edges(one.mentions for one in documents)
-    database.write(driver, "neo4j", publish(corpus, documents, replaced=[], orphans=[], delta=delta))
+    """Index a library as the program does, in a run of its own: claimed, staged, then published. Documents that are
+    there are replaced."""
+    documents = documents_of(corpus, library)
+    perform = performing(driver)
+    with Lease(perform, corpus) as lease:
+        for request in claim(corpus, lease.run, [one.document for one in documents]):
+            perform(request)
+        assert driven(perform, written(corpus, lease.run, documents))
+
+
+def snapshot(driver: Driver, corpus: str) -> Snapshot:
+    """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
+
+    Nodes: labels, and id or name. Relationships: both ends, and the type between them. Weights are rounded to nine
+    digits.
+    """
+    nodes: Found = {}
+    for row in driver.execute_query(
+        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name, '') AS key, properties(n) AS properties",
+        corpus=corpus,
+    ).records:
+        key = tuple(row["key"])
+        assert key not in nodes, f"{key} is there twice"
+        nodes[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
+    relationships: Found = {}
+    for row in driver.execute_query(
+        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.name) AS a, type(r) AS type, "
+        "labels(b) + coalesce(b.id, b.name) AS b, properties(r) AS properties",
+        corpus=corpus,
+    ).records:
+        key = (*row["a"], row["type"], *row["b"])
+        assert key not in relationships, f"{key} is there twice"
+        relationships[key] = dict(row["properties"])
+        if "weight" in relationships[key]:
+            relationships[key]["weight"] = round(relationships[key]["weight"], 9)
+    return nodes, relationships
 
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:

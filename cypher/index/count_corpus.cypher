@@ -1,8 +1,12 @@
-// How many chunks and windows queries see in a corpus: what the rarity of an entity is measured against.
+// How many chunks and windows queries see in a corpus: what the rarity of an entity is measured against. A corpus
+// without any visible document has no Corpus node.
 // $corpus
-MATCH (c:Corpus {corpus: $corpus})
-CALL () {
-  MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL
-  RETURN sum(d.chunks) AS chunks, sum(d.windows) AS windows
-}
+MERGE (c:Corpus {corpus: $corpus})
+WITH c
+OPTIONAL MATCH (d:Document {corpus: $corpus, state: 'ready'})
+WHERE d.id IS NOT NULL
+WITH c, count(d) AS documents, sum(d.chunks) AS chunks, sum(d.windows) AS windows
 SET c.chunks = chunks, c.windows = windows
+WITH c, documents
+WHERE documents = 0
+DELETE c

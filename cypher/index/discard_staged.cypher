@@ -1,7 +1,6 @@
-// Remove what an interrupted run left of these documents, entities that nothing else mentions included. Staged nodes carry labels of their own, so that
-// no index and no query sees them before they are published.
+// Remove what an interrupted run left of these documents, and entities that nothing else mentions. Staged nodes carry
+// labels of their own, so that no index and no query sees them before they are published.
 // $corpus, $documents: [id]
-// → discarded
 UNWIND $documents AS document
 CALL (document) {
   MATCH (n:StagedChunk {corpus: $corpus, document: document}) RETURN n
@@ -13,9 +12,9 @@ CALL (document) {
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS staged, collect(DISTINCT e) AS entities
 FOREACH (n IN staged | DETACH DELETE n)
-WITH staged, entities
-UNWIND CASE entities WHEN [] THEN [NULL] ELSE entities END AS e
+WITH entities
+UNWIND entities AS e
 OPTIONAL MATCH (e)-[left:FROM_CHUNK]->()
-WITH staged, e, count(left) AS mentions
-FOREACH (orphan IN CASE WHEN e IS NOT NULL AND mentions = 0 THEN [e] ELSE [] END | DETACH DELETE orphan)
-RETURN DISTINCT size(staged) AS discarded
+WITH e, count(left) AS mentions
+WHERE mentions = 0
+DETACH DELETE e

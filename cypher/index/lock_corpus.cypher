@@ -1,5 +1,5 @@
-// Take the lock that publishers of a corpus hold until their transaction ends, so that one goes after the other.
+// Take the lock that writers of a corpus hold until their transaction ends, so that one goes after the other. Made and
+// deleted at once, the node leaves nothing behind; its unique key makes others wait.
 // $corpus
-MERGE (c:Corpus {corpus: $corpus})
-SET c.locked = true
-REMOVE c.locked
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock

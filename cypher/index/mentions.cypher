@@ -1,5 +1,5 @@
-// Write which staged chunk mentions which entity how often, and in which of its own sentences. Rows come sorted by
-// entity, so that concurrent writers lock in one order. `windows` counts the sentences that hold it, window by window.
+// Write which staged chunk mentions which entity how often, and in which of its own sentences. `windows` counts the
+// sentences that hold it, window by window.
 // $corpus, $rows: [{entity, chunk, count, sentences, windows}]
 UNWIND $rows AS row
 MERGE (e:Entity {corpus: $corpus, name: row.entity})

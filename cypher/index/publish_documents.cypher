@@ -5,3 +5,4 @@ MATCH (d:Document {corpus: $corpus, id: row.id})
 SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.characters = row.characters,
     d.tokens = row.tokens, d.chunks = row.chunks, d.windows = row.windows, d.persistence = row.persistence,
     d.state = 'ready'
+REMOVE d.run, d.work, d.error

@@ -1,9 +1,22 @@
-// The documents of a corpus, by title.
+// The documents of a corpus, by title. `ready`: the text as it was last indexed is there to be asked; `pending`: some
+// text is still to be indexed; `indexing`: a run is at it; `failed`: it could not be, and `why`. Where `visible` is
+// true of another state than ready, queries see the version before.
 // $corpus
-// → id, title, source, state, chunks, characters, tokens
+// → id, title, source, state, why, visible, chunks, characters, tokens
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL
-RETURN d.id AS id, d.title AS title, d.source AS source, d.state AS state,
+WITH d, EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expires > timestamp() } AS at_work
+RETURN d.id AS id, d.title AS title, d.source AS source,
+       CASE
+         WHEN d.work IS NULL THEN d.state
+         WHEN d.work = 'indexing' AND NOT at_work THEN 'failed'
+         ELSE d.work
+       END AS state,
+       CASE
+         WHEN d.work = 'indexing' AND NOT at_work THEN 'The run that was indexing it was ended before it was done.'
+         ELSE d.error
+       END AS why,
+       coalesce(d.state = 'ready', false) AS visible,
        COUNT { (d)<-[:FROM_DOCUMENT]-(:Chunk) } AS chunks,
        coalesce(d.characters, 0) AS characters, coalesce(d.tokens, 0) AS tokens
 ORDER BY title, source

@@ -15,8 +15,10 @@ from e2g_neo4j.cli.evaluate import evaluate_command
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import QueryError, ReadingError
 from e2g_neo4j.model import Answer, Evidence
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
+from e2g_neo4j.stories import chosen
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -144,6 +146,61 @@ def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
     else:
         columns = ["title", "state", "chunks", "tokens", "source"]
         show.table(out, columns, [[asdict(document)[column] for column in columns] for document in found], "")
+
+
+@app.command()
+def status(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus.  [default: all]")] = None,
+    as_json: Json = False,
+) -> None:
+    """List documents with their state: pending, indexing, ready, failed and why."""
+    with E2G() as e2g:
+        found = e2g.status(corpus)
+    if as_json:
+        _print_json({name: [asdict(document) for document in listed] for name, listed in found.items()})
+    else:
+        show.status(out, found)
+
+
+@app.command()
+def resume(corpus: Corpus = "default", as_json: Json = False) -> None:
+    """Index again what is not ready: what was interrupted, or failed."""
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.resume(corpus=corpus, progress=progress)
+    if as_json:
+        _print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
+    else:
+        show.report(out, report)
+    if report.failed:
+        raise typer.Exit(ReadingError.exit_code)
+
+
+@app.command()
+def delete(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Ids or titles of documents, their files, or folders of them.  [default: the whole corpus]",
+            metavar="DOCUMENT_OR_PATH…",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to delete from.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete documents, or a whole corpus, with all that they alone contributed."""
+    if corpus is None:
+        raise QueryError("Name the corpus to delete from: `e2g delete --corpus NAME`, or documents of it before that.")
+    with E2G() as e2g:
+        if not yes:
+            going = chosen(targets, e2g.documents(corpus), corpus) if targets else e2g.documents(corpus)
+            typer.confirm(show.to_be_deleted(going, None if targets else corpus), abort=True, err=True)
+        deleted = e2g.delete(targets or None, corpus=corpus)
+    if as_json:
+        _print_json([asdict(document) for document in deleted])
+    else:
+        show.deleted(out, deleted, corpus)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
@@ -15,8 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from e2g_neo4j import model
-from e2g_neo4j.cli.terminal import escape
-from e2g_neo4j.model import Answer, Evidence, IndexPlan, IndexReport, Pair, Passage, Spending
+from e2g_neo4j.cli.terminal import escape, neutral
+from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexPlan, IndexReport, Pair, Passage, Spending
 from e2g_neo4j.queries import load
 
 EXCERPT = 420
@@ -56,6 +56,8 @@ def progress(*, quiet: bool) -> Iterator[model.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """What an index run did."""
+    for source, why in done.failed.items():
+        out.print(f"Failed: {escape(source)}: {escape(why)}")
     if not done.documents:
         number = _plural(done.unchanged, "document")
         out.print(f"Nothing changed: {number} of corpus [bold]{escape(done.corpus)}[/bold] as before.")
@@ -178,6 +180,39 @@ def explanation(out: Console, found: Evidence) -> None:
     nodes = [node for passage in found.passages for node in passage.nodes]
     out.print(escape(_params(corpus=found.corpus, nodes=nodes, names=list(found.entities))))
     out.print(escape(load("explore/evidence")))
+
+
+def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
+    """The documents and their states, and what to do about those that are not ready."""
+    rows = [
+        [
+            corpus,
+            one.title,
+            one.state,
+            one.why or ("the version before is there" * (one.visible and one.state != "ready")),
+        ]
+        for corpus, listed in found.items()
+        for one in listed
+    ]
+    table(out, ["corpus", "title", "state", "why"], rows, "No document yet.")
+    unfinished = [
+        corpus for corpus, listed in found.items() if any(one.state in ("pending", "failed") for one in listed)
+    ]
+    for corpus in unfinished:
+        out.print(f"`e2g resume --corpus {escape(corpus)}` indexes what is not ready.")
+
+
+def to_be_deleted(going: Sequence[DocumentInfo], corpus: str | None) -> str:
+    """The question before documents are deleted; `corpus` where all of it goes."""
+    number = _plural(len(going), "document")
+    if corpus is not None:
+        return neutral(f"Delete the corpus {corpus!r} with its {number}?")
+    listed = "\n".join(f"  {one.title} ({one.source})" for one in going)
+    return neutral(f"{listed}\nDelete {'this' if len(going) == 1 else 'these'} {number}?")
+
+
+def deleted(out: Console, documents: Sequence[DocumentInfo], corpus: str) -> None:
+    out.print(f"Deleted {_plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
 
 
 def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> None:

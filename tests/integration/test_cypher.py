@@ -17,12 +17,13 @@ from neo4j import Driver, GraphDatabase
 
 import e2g_neo4j
 from e2g_neo4j.indexing import agree_on_fingerprint
+from e2g_neo4j.leases import Lease
 from e2g_neo4j.local import Connection
 from e2g_neo4j.model import Fingerprint
-from e2g_neo4j.queries import Embed, Write, folder, load
+from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.summary_cache import SummaryCache
-from e2g_neo4j.writing import IndexedDocument, publish, stage
+from e2g_neo4j.writing import IndexedDocument, claim, delete, publish, stage
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(str(path.relative_to(folder("cypher")).with_suffix("")) for path in folder("cypher").rglob("*.cypher"))
@@ -95,10 +96,10 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
     """
     corpus = uuid4().hex
     documents = [complete_document(corpus)]
-    requests = [*stage(corpus, documents), publication(corpus, documents)]
+    requests = [*writes(corpus, documents)]
     with driver.session() as session, session.begin_transaction() as transaction:
         for request in requests:
-            for statement, parameters in request.statements:
+            for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
         transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
         transaction.rollback()
@@ -121,8 +122,24 @@ def complete_document(corpus: str) -> IndexedDocument:
     return replace(one, chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks])
 
 
-def publication(corpus: str, documents: list[IndexedDocument]) -> Write:
-    return publish(corpus, documents, replaced=["d"], orphans=["a"], delta={("a", "b"): (1, 0.5)})
+def writes(corpus: str, documents: list[IndexedDocument]) -> Iterator[Write]:
+    """All that a run writes, and a deletion."""
+    seen: list[Write] = []
+
+    def perform(request: Read | Write) -> Rows:
+        assert isinstance(request, Write)
+        seen.append(request)
+        return []
+
+    with Lease(perform, corpus) as lease:
+        ids = [one.document.id for one in documents]
+        seen += claim(corpus, lease.run, [one.document for one in documents])
+        seen.append(Write((("index/begin_documents", {"corpus": corpus, "documents": ids}),)))
+        lease.failed(ids, ValueError("Too long."))
+        seen += stage(corpus, lease.run, documents)
+        seen.append(publish(corpus, lease.run, documents))
+    yield from seen
+    yield delete(corpus, ids)
 
 
 # --- each file ---------------------------------------------------------------------------------------
@@ -187,7 +204,10 @@ class Recorded:
         self.given: dict[str, set[str]] = {}
 
     def add(self, request: Any) -> None:
-        statements = request.statements if isinstance(request, Write) else [(request.statement, request.parameters)]
+        if isinstance(request, Write):
+            statements = [*([request.condition] if request.condition else []), *request.statements]
+        else:
+            statements = [(request.statement, request.parameters)]
         for statement, parameters in statements:
             assert self.given.setdefault(statement, set(parameters)) == set(parameters)
 
@@ -217,9 +237,8 @@ def recorded() -> dict[str, set[str]]:
     """Drive stage, publish, the cache of summaries, retrieve in all modes and by both routes, and the fingerprint."""
     record = Recorded()
     documents = [complete_document("novels")]
-    for request in stage("novels", documents):
+    for request in writes("novels", documents):
         record.add(request)
-    record.add(publication("novels", documents))
 
     cache = SummaryCache(lambda request: record.add(request) or [], "novels")
     cache.find("key")
@@ -243,8 +262,8 @@ def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> No
     assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
-    read_elsewhere = {"index/documents", "index/contributions"}
-    assert writing - read_elsewhere == {name for name in given if name.startswith("index/")}
+    elsewhere = {"index/documents"}
+    assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 
 
 def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_for() -> None:
@@ -256,7 +275,7 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
                 given = {key.value for key in keys if isinstance(key, ast.Constant)}
                 assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
                 checked.add(name)
-    assert {"index/documents", "index/contributions", "query/stats", "query/documents", "query/corpora"} <= checked
+    assert {"index/documents", "query/stats", "query/documents", "query/corpora"} <= checked
 
 
 def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:

@@ -15,12 +15,12 @@ from libraries import (
     REAL_DIMENSIONS,
     chunks_wanted,
     few_examples,
-    indexed,
     libraries,
     padded,
     questions,
     remove,
     small_document,
+    staging,
     vectors,
     write,
 )
@@ -50,7 +50,6 @@ from e2g_neo4j.modes.tree import tree as tree_mode
 from e2g_neo4j.queries import Embed, Read, Story
 from e2g_neo4j.ranking import WORDS as WEIGHT
 from e2g_neo4j.ranking import ranked as ranking_of
-from e2g_neo4j.writing import stage
 
 WORDS = ("harker", "mina", "lantern", "zebu")
 """Names that the index's stemmer leaves alone, and whose pieces it does not take for them."""
@@ -180,7 +179,7 @@ def test_staged_documents_are_invisible_to_every_mode(
         write(driver, corpus, old)
         before = found()
         assert before[0]
-        for request in stage(corpus, [indexed(one, corpus, dimensions=REAL_DIMENSIONS) for one in new]):
+        for request in staging(corpus, new):
             database.write(driver, "neo4j", request)
             assert found() == before
     finally:
@@ -366,7 +365,7 @@ def test_staged_documents_are_invisible_to_all_signals(
     try:
         write(driver, corpus, old)
         before = found()
-        for request in stage(corpus, [indexed(one, corpus, dimensions=REAL_DIMENSIONS) for one in new]):
+        for request in staging(corpus, new):
             database.write(driver, "neo4j", request)
             after = found()
             assert [str(part) for part in after[3:5]] == [str(part) for part in before[3:5]]
@@ -419,7 +418,7 @@ def test_an_entity_of_the_question_that_only_a_staged_document_mentions_weighs_n
     """It was known when the question was linked, and its document was replaced since."""
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["harker"])])
-    for request in stage(corpus, [indexed(small_document("e", ["mina"]), corpus, dimensions=REAL_DIMENSIONS)]):
+    for request in staging(corpus, [small_document("e", ["mina"])]):
         database.write(driver, "neo4j", request)
     [row] = driven(driver, asked("?", corpus, entities=("mina",)), [1.0])[1]["query/signals"]
     [alone] = driven(driver, asked("?", corpus), [1.0])[1]["query/signals"]

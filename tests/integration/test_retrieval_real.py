@@ -310,5 +310,5 @@ def test_a_read_cannot_write(driver: Driver) -> None:
         database.read(
             driver,
             "neo4j",
-            Read("index/stage_documents", {"corpus": "x", "rows": [{"id": "x", "source": "x", "title": "x"}]}),
+            Read("index/renew_run", {"corpus": "x", "run": "x", "milliseconds": 1}),
         )

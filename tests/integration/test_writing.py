@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
@@ -12,12 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     REAL_DIMENSIONS,
+    Found,
+    documents_of,
     few_examples,
-    indexed,
     libraries,
     padded,
     remove,
     small_document,
+    snapshot,
+    staging,
     windows_of,
     write,
 )
@@ -25,13 +28,8 @@ from naive import NaiveDocument, edges_of, persistence, weight
 from neo4j import Driver
 
 from e2g_neo4j import database, writing
-from e2g_neo4j.cooccurrence import difference, edges
-from e2g_neo4j.queries import Read
-from e2g_neo4j.writing import IndexedDocument, contributed, publish, stage
-
-Found = dict[tuple[str, ...], dict[str, Any]]
-NAMING = {"corpus", "corpus_key"}
-Snapshot = tuple[Found, Found]
+from e2g_neo4j.queries import Read, Write
+from e2g_neo4j.writing import publish
 
 
 @pytest.fixture
@@ -40,53 +38,6 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
     written: list[str] = []
     yield written
     remove(driver, written)
-
-
-def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[IndexedDocument]:
-    return [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
-
-
-def replace(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
-    """Put new versions in the place of documents that are there, as `index` does."""
-    documents = documents_of(corpus, library)
-    for request in stage(corpus, documents):
-        database.write(driver, "neo4j", request)
-    ids = [one.document.id for one in documents]
-    old = [
-        contributed(database.read(driver, "neo4j", Read("index/contributions", {"corpus": corpus, "document": id})))
-        for id in ids
-    ]
-    orphans = sorted({mention.entity for chunks in old for chunk in chunks for mention in chunk.mentions})
-    delta = difference(edges(one.mentions for one in documents), edges(old))
-    database.write(driver, "neo4j", publish(corpus, documents, replaced=ids, orphans=orphans, delta=delta))
-
-
-def snapshot(driver: Driver, corpus: str) -> Snapshot:
-    """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
-
-    Nodes: labels, and id or name. Relationships: both ends, and the type between them. Weights are rounded to nine
-    digits.
-    """
-    nodes: Found = {}
-    for row in driver.execute_query(
-        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name, '') AS key, properties(n) AS properties",
-        corpus=corpus,
-    ).records:
-        key = tuple(row["key"])
-        assert key not in nodes, f"{key} is there twice"
-        nodes[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
-    relationships: Found = {}
-    for row in driver.execute_query(
-        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.name) AS a, type(r) AS type, "
-        "labels(b) + coalesce(b.id, b.name) AS b, properties(r) AS properties",
-        corpus=corpus,
-    ).records:
-        key = (*row["a"], row["type"], *row["b"])
-        assert key not in relationships, f"{key} is there twice"
-        relationships[key] = dict(row["properties"])
-        if "weight" in relationships[key]:
-            relationships[key]["weight"] = round(relationships[key]["weight"], 9)
-    return nodes, relationships
 
 
 def of_type(relationships: Found, kind: str) -> Found:
@@ -202,9 +153,9 @@ def test_replacing_documents_leaves_the_graph_of_a_fresh_write(
     try:
         write(driver, edited, old)
         if twice:  # there and back again: whatever weights drift by must not add up
-            replace(driver, edited, replacing)
-            replace(driver, edited, old)
-        replace(driver, edited, replacing)
+            write(driver, edited, replacing)
+            write(driver, edited, old)
+        write(driver, edited, replacing)
         write(driver, fresh, [*replacing, *old[len(replacing) :]])
         assert snapshot(driver, edited) == snapshot(driver, fresh)
     finally:
@@ -216,7 +167,7 @@ def test_an_entity_and_an_edge_go_with_the_last_document_that_has_them(
 ) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])])
-    replace(driver, corpus, [small_document("d0", ["ann"])])
+    write(driver, corpus, [small_document("d0", ["ann"])])
     nodes, relationships = snapshot(driver, corpus)
     assert {key[-1] for key in nodes if key[0] == "Entity"} == {"ann", "cid"}
     assert list(of_type(relationships, "CO_OCCURS")) == [("ann", "cid")]
@@ -248,7 +199,7 @@ def test_staged_documents_are_invisible_until_they_are_published(
     try:
         write(driver, corpus, old)
         before = asked(driver, corpus, names)
-        for request in stage(corpus, documents_of(corpus, new)):
+        for request in staging(corpus, new):
             database.write(driver, "neo4j", request)
             assert asked(driver, corpus, names) == before
     finally:
@@ -257,13 +208,13 @@ def test_staged_documents_are_invisible_until_they_are_published(
 
 def test_a_first_document_that_is_only_staged_makes_no_corpus(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
-    for request in stage(corpus, documents_of(corpus, [small_document("d0", ["ann", "bob"])])):
+    for request in staging(corpus, [small_document("d0", ["ann", "bob"])]):
         database.write(driver, "neo4j", request)
     [link], passages, windows, nearest, [stats] = asked(driver, corpus, ["ann", "bob"])
     assert (link["found"], link["entities"], passages, windows, nearest) == (False, [], [], [], [])
     assert set(stats.values()) == {0}
     listed = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
-    assert [(row["state"], row["chunks"]) for row in listed] == [("indexing", 0)]
+    assert [(row["state"], row["visible"], row["chunks"]) for row in listed] == [("pending", False, 0)]
 
 
 # --- what an interrupted run leaves ------------------------------------------------------------------
@@ -280,9 +231,9 @@ def test_a_run_after_an_interrupted_one_leaves_the_graph_of_a_fresh_write(
     try:
         if later:
             write(driver, edited, library)
-        for request, _ in zip(stage(edited, documents_of(edited, lost)), range(steps), strict=False):
+        for request, _ in zip(staging(edited, lost), range(steps), strict=False):
             database.write(driver, "neo4j", request)
-        (replace if later else write)(driver, edited, library)
+        write(driver, edited, library)
         write(driver, fresh, library)
         assert snapshot(driver, edited) == snapshot(driver, fresh)
     finally:
@@ -292,12 +243,12 @@ def test_a_run_after_an_interrupted_one_leaves_the_graph_of_a_fresh_write(
 def test_a_publication_that_fails_changes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document("d0", ["ann", "bob"])])
-    documents = documents_of(corpus, [small_document("d0", ["cid", "dan"])])
-    for request in stage(corpus, documents):
+    library = [small_document("d0", ["cid", "dan"])]
+    for request in staging(corpus, library):
         database.write(driver, "neo4j", request)
     before = snapshot(driver, corpus)
-    request = publish(corpus, documents, replaced=["d0"], orphans=["ann", "bob"], delta={("cid", "dan"): (1, 0.5)})
-    broken = writing.Write((*request.statements, ("index/publish_documents", {"corpus": corpus})))
+    request = publish(corpus, "a run", documents_of(corpus, library))
+    broken = Write((*request.statements, ("index/publish_documents", {"corpus": corpus})), request.condition)
     with pytest.raises(database.DatabaseError, match="rows"):
         database.write(driver, "neo4j", broken)
     assert snapshot(driver, corpus) == before

@@ -9,7 +9,7 @@ from hypothesis import given
 from libraries import libraries, mentions_of
 from naive import NaiveDocument, edges_of
 
-from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention, difference, edges, mentions
+from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention, edges, mentions
 from e2g_neo4j.extraction import extract, load_pipeline
 from e2g_neo4j.model import Chunk, Extraction, Sentence
 
@@ -70,23 +70,6 @@ def test_a_mention_counts_the_sentences_of_each_window_that_hold_the_entity(libr
             assert {mention.entity: mention.windows for mention in found.mentions} == {
                 name: tuple(window.get(name, 0) for window in told) for name in document.counts(chunk)
             }
-
-
-@given(libraries(), libraries())
-def test_a_difference_leads_from_the_old_edges_to_the_new(old: list[NaiveDocument], new: list[NaiveDocument]) -> None:
-    before, after = edges(map(mentions_of, old)), edges(map(mentions_of, new))
-    reached = dict(before)
-    for pair, (count, weight) in difference(after, before).items():
-        had = reached.get(pair, (0, 0.0))
-        reached[pair] = (had[0] + count, had[1] + weight)
-        if reached[pair][0] == 0:
-            assert reached.pop(pair)[1] == pytest.approx(0, abs=1e-9)
-    assert rounded(reached) == rounded(after)
-
-
-@given(libraries())
-def test_nothing_has_to_change_between_equal_edges(library: list[NaiveDocument]) -> None:
-    assert difference(edges(map(mentions_of, library)), edges(map(mentions_of, library))) == {}
 
 
 # --- single cases ------------------------------------------------------------------------------------

@@ -89,11 +89,11 @@ def test_a_weight_counts_sentences_by_their_logarithm() -> None:
 @given(libraries())
 def test_every_window_has_a_share_and_a_document_counts_its_windows(library: list[NaiveDocument]) -> None:
     documents = [indexed(document, "c") for document in library]
-    chunks = [row for request in stage("c", documents) for row in rows(request, "index/stage_chunks")]
+    chunks = [row for request in stage("c", "run", documents) for row in rows(request, "index/stage_chunks")]
     assert {row["id"]: len(row["window_shares"]) for row in chunks} == {
         chunk.id: len(chunk.windows) for document in library for chunk in document.chunks
     }
-    ready = rows(publish("c", documents, replaced=[], orphans=[], delta={}), "index/publish_documents")
+    ready = rows(publish("c", "run", documents), "index/publish_documents")
     assert [(row["chunks"], row["windows"]) for row in ready] == [
         (len(document.chunks), sum(len(chunk.windows) for chunk in document.chunks)) for document in library
     ]

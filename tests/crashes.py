@@ -1,0 +1,40 @@
+"""A client that kills itself in the middle of its work, for tests that look at what is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from libraries import small_document, write
+from neo4j import GraphDatabase
+
+from e2g_neo4j import database, leases, writing
+from e2g_neo4j.local import Connection
+
+BEFORE = [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])]
+AFTER = [
+    small_document("d0", ["ann", "dan"], ["bob", "eve"]),
+    *(small_document(f"d{n}", ["cid", "dan"]) for n in range(2, 6)),
+]
+LEASE_SECONDS = 0.5
+
+
+def index_and_die(connection: Connection, corpus: str, statements: int) -> None:
+    """Write AFTER over BEFORE; SIGKILL when the server has answered so many statements, in the middle of a transaction
+    or between two. Exits by itself where there are fewer."""
+    leases.SECONDS = LEASE_SECONDS
+    writing.NODE_ROWS = 1  # more transactions to be killed in
+    load, left = database.load, statements
+
+    def counting(name: str) -> Any:
+        nonlocal left
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        return load(name)
+
+    database.load = counting
+    auth = (connection.username, connection.password.get_secret_value())
+    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        write(driver, corpus, AFTER)

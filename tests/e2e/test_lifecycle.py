@@ -1,0 +1,228 @@
+"""Documents come, change, fail, are taken up again and go, through the command line and the client."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from e2g_neo4j import E2G, AsyncE2G, cli, indexing
+from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.reading import from_text
+
+TEXTS = {
+    "ann.txt": "Ann Harper met Bob Miller in Paris. Bob Miller had a letter from Carol Dean.",
+    "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
+    "carol.txt": "Carol Dean waited in Paris for Ann Harper. Nobody came.",
+}
+
+
+@pytest.fixture(scope="module")
+def environment(neo4j_connection, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cwd"))
+        patch.setenv("NEO4J_URI", neo4j_connection.uri)
+        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        patch.setenv("COLUMNS", "200")
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def client(environment):
+    with E2G() as e2g:
+        yield e2g
+
+
+@pytest.fixture
+def run(environment, monkeypatch, capsys):
+    """Run `e2g ARGUMENTS…` and give back its exit code, standard output and standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        return end.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    folder = tmp_path / "library"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def states(client: E2G, corpus: str) -> dict[str, str]:
+    return {Path(one.source).name: one.state for one in client.documents(corpus)}
+
+
+def test_delete_by_file_title_id_and_folder(client, library, corpus):
+    client.index([library], corpus=corpus)
+    ann, bob, carol = sorted(client.documents(corpus), key=lambda one: one.source)
+    assert client.delete([library / "ann.txt"], corpus=corpus) == [ann]
+    assert client.delete([bob.title], corpus=corpus) == [bob]
+    assert client.delete([carol.id], corpus=corpus) == [carol]
+    with pytest.raises(NotFoundError):
+        client.stats(corpus)
+    client.index([library], corpus=corpus)
+    (library / "ann.txt").unlink()  # what the database holds can be deleted when the file is gone
+    assert len(client.delete([library], corpus=corpus)) == 3
+    assert corpus not in client.corpora()
+
+
+def test_what_one_document_contributed_goes_with_it(client, library, corpus, driver):
+    client.index([library], corpus=corpus)
+    client.delete([library / "bob.txt"], corpus=corpus)
+    client.index([library / "ann.txt", library / "carol.txt"], corpus=f"{corpus}-fresh")
+    assert client.stats(corpus) == client.stats(f"{corpus}-fresh")
+    names = driver.execute_query("MATCH (e:Entity {corpus: $corpus}) RETURN e.name AS name", corpus=corpus).records
+    assert "lisbon" not in {row["name"] for row in names}
+    client.delete(corpus=corpus)
+    client.delete(corpus=f"{corpus}-fresh")
+    left = driver.execute_query("MATCH (n) WHERE n.corpus STARTS WITH $corpus RETURN labels(n)", corpus=corpus)
+    assert left.records == []
+
+
+def test_nothing_is_deleted_where_one_target_is_unknown(client, library, corpus):
+    client.index([library], corpus=corpus)
+    with pytest.raises(NotFoundError, match="Nothing was deleted"):
+        client.delete([library / "ann.txt", "no such"], corpus=corpus)
+    with pytest.raises(NotFoundError):
+        client.delete(["ann.txt"], corpus=f"{corpus}-none")
+    client.index(
+        [from_text(TEXTS["ann.txt"], corpus=corpus, source=place, title="Twice") for place in "xy"], corpus=corpus
+    )
+    with pytest.raises(QueryError, match="2 documents"):
+        client.delete(["Twice", "x"], corpus=corpus)
+    assert len(client.documents(corpus)) == 5
+    client.delete(corpus=corpus)
+
+
+async def test_the_async_client_deletes_and_resumes(environment, library, corpus):
+    async with AsyncE2G() as e2g:
+        await e2g.index([library], corpus=corpus)
+        assert {one.state for one in (await e2g.status(corpus))[corpus]} == {"ready"}
+        assert (await e2g.resume(corpus=corpus)).documents == 0
+        assert len(await e2g.delete(corpus=corpus)) == 3
+        assert corpus not in await e2g.status()
+
+
+def test_the_command_asks_before_it_deletes(run, client, library, corpus, monkeypatch):
+    client.index([library], corpus=corpus)
+    monkeypatch.setattr("typer.confirm", lambda question, **options: asked.append(question) or answers.pop())
+    asked: list[str] = []
+    answers = [True]
+    code, out, _ = run("delete", str(library / "ann.txt"), "--corpus", corpus)
+    assert (code, out) == (0, f"Deleted 1 document of the corpus {corpus}.\n")
+    assert str(library / "ann.txt") in asked[0]
+    assert run("delete", "--corpus", corpus, "--yes")[1] == f"Deleted 2 documents of the corpus {corpus}.\n"
+    assert len(asked) == 1
+
+
+def test_without_an_answer_nothing_is_deleted(client, library, corpus):
+    client.index([library], corpus=corpus)
+    command = [str(Path(sys.executable).parent / "e2g"), "delete", "--corpus", corpus]
+    done = subprocess.run(command, input="n\n", capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 1
+    assert "3 documents" in done.stdout + done.stderr
+    assert len(client.documents(corpus)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["delete", "--corpus", "no-such", "--yes"], 5, "e2g corpora"),
+        (["delete", "x.txt", "--yes"], 4, "--corpus NAME"),
+        (["resume", "--corpus", "no-such"], 5, "e2g corpora"),
+        (["status", "--corpus", "no-such"], 5, "e2g corpora"),
+    ],
+)
+def test_errors_are_one_line_with_the_next_step(run, arguments, code, says):
+    got, _, err = run(*arguments)
+    assert got == code
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeypatch):
+    client.index([library / "ann.txt"], corpus=corpus)
+
+    def broken(*arguments: object) -> None:
+        raise MemoryError("The model broke down.")
+
+    (library / "ann.txt").write_text(TEXTS["ann.txt"] + " Dora Finch came too.")
+    whole = indexing.embed_long
+    monkeypatch.setattr(indexing, "embed_long", broken)
+    with pytest.raises(MemoryError):
+        client.index([library / "ann.txt", library / "bob.txt"], corpus=corpus)
+    monkeypatch.setattr(indexing, "embed_long", whole)
+    assert states(client, corpus) == {"ann.txt": "failed", "bob.txt": "failed"}
+    assert [one.visible for one in sorted(client.documents(corpus), key=lambda one: one.source)] == [True, False]
+    assert "dora finch" not in client.retrieve("Who is Dora Finch?", corpus=corpus).entities
+    _, out, _ = run("status", "--corpus", corpus)
+    assert "The model broke down." in out
+    assert f"e2g resume --corpus {corpus}" in out
+    (library / "bob.txt").rename(library / "moved.txt")
+    code, out, _ = run("resume", "--corpus", corpus)
+    assert code == 4
+    assert "bob.txt" in out
+    assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "failed"}
+    assert "dora finch" in client.retrieve("Who is Dora Finch?", corpus=corpus).entities
+    (library / "moved.txt").rename(library / "bob.txt")
+    assert run("resume", "--corpus", corpus)[0] == 0
+    assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "ready"}
+    assert "e2g resume" not in run("status", "--corpus", corpus)[1]
+    client.delete(corpus=corpus)
+
+
+def test_a_killed_command_is_resumed(client, library, corpus, driver):
+    for number in range(8):
+        (library / f"{number}.txt").write_text(f"Visitor {number} met Ann Harper. " * 150)
+    command = [str(Path(sys.executable).parent / "e2g"), "index", str(library), "--corpus", corpus]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)
+    while "indexing" not in states_of(client, corpus).values():
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    at_once = {one.state for one in client.documents(corpus)}
+    assert at_once <= {"pending", "indexing", "ready"}
+    driver.execute_query("MATCH (r:E2GRun {corpus: $corpus}) SET r.expires = 0", corpus=corpus)  # the lease is over
+    later = [one for one in client.documents(corpus) if one.state == "failed"]
+    assert later
+    assert all("was ended" in (one.why or "") for one in later)
+    client.resume(corpus=corpus)
+    assert set(states(client, corpus).values()) == {"ready"}
+    client.index([library], corpus=f"{corpus}-fresh")
+    assert client.stats(corpus) == client.stats(f"{corpus}-fresh")
+    client.delete(corpus=corpus)
+    client.delete(corpus=f"{corpus}-fresh")
+
+
+def states_of(client: E2G, corpus: str) -> dict[str, str]:
+    """As `states`; none where nothing is there yet."""
+    try:
+        return states(client, corpus)
+    except NotFoundError:
+        return {}
+
+
+def test_json(run, client, library, corpus):
+    client.index([library], corpus=corpus)
+    listed = json.loads(run("status", "--corpus", corpus, "--json")[1])[corpus]
+    assert {one["state"] for one in listed} == {"ready"}
+    deleted = json.loads(run("delete", "--corpus", corpus, "--yes", "--json")[1])
+    assert [one["id"] for one in deleted] == [one["id"] for one in listed]

@@ -1,0 +1,362 @@
+"""The life of documents on the real server: any history leaves the graph of a fresh index, whoever writes beside."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from threading import Event
+from typing import Any
+from uuid import uuid4
+
+import crashes
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from libraries import (
+    REAL_DIMENSIONS,
+    driven,
+    indexed,
+    libraries,
+    padded,
+    performing,
+    remove,
+    small_document,
+    snapshot,
+    staging,
+    write,
+)
+from naive import NaiveDocument
+from neo4j import Driver, GraphDatabase
+
+from e2g_neo4j import database, leases
+from e2g_neo4j.leases import Lease
+from e2g_neo4j.local import Connection
+from e2g_neo4j.queries import Read
+from e2g_neo4j.writing import claim, delete
+from e2g_neo4j.writing import write as written
+
+SEQUENCES = 200
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    corpora: list[str] = []
+    yield corpora
+    remove(driver, corpora)
+
+
+def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
+    """State and visibility of each document."""
+    rows = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
+    return {row["id"]: (row["state"], row["visible"]) for row in rows}
+
+
+# --- any history -------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(1500)
+def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Driver) -> None:
+    class Histories(RuleBasedStateMachine):
+        """Adds, updates, deletes and interrupted runs, of up to four documents."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.corpus, self.fresh = uuid4().hex, uuid4().hex
+            self.there: dict[str, NaiveDocument] = {}
+
+        @initialize(library=libraries())
+        def begin(self, library: list[NaiveDocument]) -> None:
+            self.put(library)
+
+        @rule(library=libraries())
+        def put(self, library: list[NaiveDocument]) -> None:
+            write(driver, self.corpus, library)
+            self.there |= {document.id: document for document in library}
+
+        @rule(library=libraries(), steps=st.integers(1, 8))
+        def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
+            """A run ends after so many writes; its documents are indexed as they were, or deleted."""
+            for request, _ in zip(staging(self.corpus, library, uuid4().hex), range(steps), strict=False):
+                database.write(driver, "neo4j", request)
+            begun = {document.id for document in library}
+            write(driver, self.corpus, [one for id, one in self.there.items() if id in begun] or library[:1])
+            if not begun & self.there.keys():
+                self.there[library[0].id] = library[0]
+            self.take(begun - self.there.keys())
+
+        @rule(data=st.data())
+        def some_go(self, data: st.DataObject) -> None:
+            if self.there:
+                self.take(data.draw(st.sets(st.sampled_from(sorted(self.there)), min_size=1)))
+
+        def take(self, ids: set[str]) -> None:
+            if ids:
+                database.write(driver, "neo4j", delete(self.corpus, sorted(ids)))
+            self.there = {id: document for id, document in self.there.items() if id not in ids}
+
+        def teardown(self) -> None:
+            try:
+                if self.there:
+                    write(driver, self.fresh, list(self.there.values()))
+                assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
+                states = listed(driver, self.corpus)
+                assert states == dict.fromkeys(self.there, ("ready", True))
+            finally:
+                remove(driver, [self.corpus, self.fresh])
+
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        Histories,
+        settings=settings(
+            max_examples=SEQUENCES,
+            stateful_step_count=6,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )
+
+
+def test_the_last_document_takes_everything_with_it(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    library = [small_document("d0", ["ann", "bob"]), small_document("d1", ["ann", "cid"])]
+    write(driver, corpus, library)
+    write(driver, other, library)
+    before = snapshot(driver, other)
+    database.write(driver, "neo4j", delete(corpus, ["d0", "d1"]))
+    assert snapshot(driver, corpus) == ({}, {})
+    assert snapshot(driver, other) == before
+
+
+# --- several at once ---------------------------------------------------------------------------------
+
+
+def version(number: int, of: str) -> NaiveDocument:
+    """A document whose entities are partly its own, partly of all."""
+    return small_document(of, ["ann", "bob", of], ["ann", "cid", f"{of} {number}"], ["bob", "cid"], [f"{of} {number}"])
+
+
+def indexing(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
+    """Write documents, again and again where another run is at them."""
+    perform = performing(driver)
+    with Lease(perform, corpus) as lease:
+        left = [indexed(one, corpus, dimensions=REAL_DIMENSIONS) for one in library]
+        while left:
+            for request in claim(corpus, lease.run, [one.document for one in left]):
+                perform(request)
+            left = [one for one in left if not driven(perform, written(corpus, lease.run, [one]))]
+
+
+def work(connection: Connection, corpus: str, names: Sequence[str], versions: int) -> None:
+    """One writer of several versions of each document, the last of which is left."""
+    with connected(connection) as driver:
+        for number in range(versions):
+            indexing(driver, corpus, [version(number, name) for name in names])
+
+
+@contextmanager
+def connected(connection: Connection) -> Iterator[Driver]:
+    auth = (connection.username, connection.password.get_secret_value())
+    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        yield driver
+
+
+@contextmanager
+def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
+    """Two that read all the while; what they saw of the first document, which is always whole."""
+    ended = Event()
+    seen: list[Any] = []
+
+    def read() -> None:
+        unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
+        while not ended.is_set():
+            names = ["ann", "bob", "cid"]
+            [link] = database.read(driver, "neo4j", Read("query/link", {"corpus": corpus, "names": names, "limit": 9}))
+            parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}
+            nearest = database.read(driver, "neo4j", Read("query/nearest", parameters))
+            seen.append((link["entities"], len(link["pairs"]), len(nearest)))
+
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(read) for _ in range(2)]
+        try:
+            yield seen
+        finally:
+            ended.set()
+        for one in running:
+            one.result()
+
+
+# Six writers of documents of their own, and two of the same two documents.
+WRITERS = [*([f"d{number}", f"e{number}"] for number in range(6)), ["same", "both"], ["both", "same"]]
+
+
+def assert_as_fresh(driver: Driver, corpus: str, versions: int) -> None:
+    names = sorted({name for writer in WRITERS for name in writer})
+    write(driver, f"{corpus}-fresh", [version(0, "first"), *(version(versions - 1, name) for name in names)])
+    assert snapshot(driver, corpus) == snapshot(driver, f"{corpus}-fresh")
+
+
+def test_eight_threads_write_one_corpus_while_others_read(
+    neo4j_connection: Connection, driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora += [corpus, f"{corpus}-fresh"]
+    write(driver, corpus, [version(0, "first")])
+    with readers(driver, corpus) as seen, ThreadPoolExecutor(8) as pool:
+        for writer in [pool.submit(work, neo4j_connection, corpus, names, 3) for names in WRITERS]:
+            writer.result()
+    assert seen
+    assert all(entities == ["ann", "bob", "cid"] or set(entities) == {"ann", "bob", "cid"} for entities, _, _ in seen)
+    assert {pairs for _, pairs, _ in seen} == {3}
+    assert_as_fresh(driver, corpus, 3)
+
+
+def test_eight_processes_write_one_corpus(
+    neo4j_connection: Connection, driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora += [corpus, f"{corpus}-fresh"]
+    write(driver, corpus, [version(0, "first")])
+    fresh = multiprocessing.get_context("forkserver")
+    writers = [fresh.Process(target=work, args=(neo4j_connection, corpus, names, 2)) for names in WRITERS]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 8
+    assert_as_fresh(driver, corpus, 2)
+
+
+# --- leases ------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_lost_its_documents_writes_nothing_more(driver: Driver, corpora: list[str], corpus: str) -> None:
+    """A run stops, its lease ends, another one takes over; then the first goes on."""
+    corpora.append(corpus)
+    perform = performing(driver)
+    old, new = (indexed(version(n, "d"), corpus, dimensions=REAL_DIMENSIONS) for n in range(2))
+    for request in claim(corpus, "stopped", [old.document]):
+        perform(request)
+    story = written(corpus, "stopped", [old])
+    reply: Any = None
+    for _ in range(4):
+        reply = perform(story.send(reply))
+    write(driver, corpus, [version(1, "d")])
+    before = snapshot(driver, corpus)
+    with pytest.raises(StopIteration) as end:
+        story.send(perform(story.send(reply)))
+    assert end.value.value is False
+    assert snapshot(driver, corpus) == before
+    assert new.document.id in listed(driver, corpus)
+
+
+def test_documents_of_a_run_at_work_stay_its_own(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as the lease is renewed, however short it is."""
+    corpora.append(corpus)
+    monkeypatch.setattr(leases, "SECONDS", 0.9)
+    perform = performing(driver)
+    one = indexed(version(0, "d"), corpus, dimensions=REAL_DIMENSIONS)
+    with Lease(perform, corpus) as first:
+        for request in claim(corpus, first.run, [one.document]):
+            perform(request)
+        assert not Event().wait(2)
+        for request in claim(corpus, "another", [one.document]):
+            perform(request)
+        assert not driven(perform, written(corpus, "another", [one]))
+        assert driven(perform, written(corpus, first.run, [one]))
+    assert listed(driver, corpus) == {"d": ("ready", True)}
+
+
+def test_a_deletion_ends_the_work_on_a_document(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    perform = performing(driver)
+    one = indexed(version(0, "d"), corpus, dimensions=REAL_DIMENSIONS)
+    with Lease(perform, corpus) as lease:
+        for request in claim(corpus, lease.run, [one.document]):
+            perform(request)
+        story = written(corpus, lease.run, [one])
+        perform(story.send(None))
+        perform(delete(corpus, ["d"]))
+        with pytest.raises(StopIteration) as end:
+            story.send(perform(story.send([{"held": 1}])))
+        assert end.value.value is False
+    assert snapshot(driver, corpus) == ({}, {})
+
+
+def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    perform = performing(driver)
+    write(driver, corpus, [version(0, "old")])
+    documents = [
+        indexed(version(1, name), corpus, dimensions=REAL_DIMENSIONS).document for name in ("old", "new", "bad")
+    ]
+    with Lease(perform, corpus) as lease:
+        for request in claim(corpus, lease.run, documents):
+            perform(request)
+        lease.failed(["bad"], ValueError("Too bad."))
+        assert listed(driver, corpus) == {
+            "old": ("pending", True),
+            "new": ("pending", False),
+            "bad": ("failed", False),
+        }
+    rows = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
+    assert {row["id"]: row["why"] for row in rows} == {"old": None, "new": None, "bad": "Too bad."}
+
+
+# --- killed ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(900)
+def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_run_finishes(
+    neo4j_connection: Connection, driver: Driver, corpora: list[str]
+) -> None:
+    """After each statement that it sends, within a transaction and between two."""
+    corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new"]
+    write(driver, f"{run}-old", crashes.BEFORE)
+    write(driver, f"{run}-new", crashes.BEFORE)
+    write(driver, f"{run}-new", crashes.AFTER)
+    old, new = visible(driver, f"{run}-old"), visible(driver, f"{run}-new")
+    assert old != new
+    fresh = multiprocessing.get_context("forkserver")
+    fresh.set_forkserver_preload(["crashes"])
+    seen = []
+    for statements in count():
+        corpora.append(corpus := f"{run}-{statements}")
+        write(driver, corpus, crashes.BEFORE)
+        client = fresh.Process(target=crashes.index_and_die, args=(neo4j_connection, corpus, statements))
+        client.start()
+        client.join()
+        if client.exitcode == 0:
+            break
+        assert client.exitcode == -signal.SIGKILL
+        seen.append(visible(driver, corpus))
+        assert seen[-1] in (old, new)
+        time.sleep(crashes.LEASE_SECONDS)
+        indexing(driver, corpus, crashes.AFTER)
+        assert snapshot(driver, corpus) == snapshot(driver, f"{run}-new")
+        remove(driver, [corpus])
+    assert len(seen) >= 30
+    assert seen[0] == old
+    assert seen[-1] == new
+    assert seen.index(new) == len(seen) - seen.count(new), "once it is new, it stays so"
+
+
+def visible(driver: Driver, corpus: str) -> Any:
+    """What queries and the statistics see."""
+    names = ["ann", "bob", "cid", "dan", "eve"]
+    unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
+    requests = [
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 9}),
+        Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
+        Read("query/stats", {"corpus": corpus}),
+    ]
+    found = [database.read(driver, "neo4j", request) for request in requests]
+    found[0][0]["shared"].sort(key=str)
+    found[0][0]["pairs"].sort(key=str)
+    return found
