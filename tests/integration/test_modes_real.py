@@ -333,7 +333,7 @@ def test_a_staged_document_changes_no_order_by_words(driver: Driver, corpora: li
 
     assert order() == ["d-c0", "e-c0"]
     staged = [small_document(f"x{number}", [rare[0]]) for number in range(9)]  # published, they would be found too
-    for request in stage(corpus, [indexed(one, corpus, dimensions=REAL_DIMENSIONS) for one in staged]):
+    for request in staging(corpus, staged):
         database.write(driver, "neo4j", request)
         assert order() == ["d-c0", "e-c0"]
 
