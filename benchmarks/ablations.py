@@ -19,7 +19,7 @@ from unittest.mock import patch
 import typer
 
 from e2g_neo4j import E2G, ranking, retrieval
-from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
+from e2g_neo4j.evaluation.scoring import Evaluation, Question, evaluate, read_questions
 from e2g_neo4j.model import Pair
 from e2g_neo4j.modes import auto
 from e2g_neo4j.retrieval import Candidate, Mode
@@ -150,7 +150,7 @@ def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
 
 
 def difference(metric: str, ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> str:
-    from e2g_neo4j.evaluation import bootstrap
+    from e2g_neo4j.evaluation.scoring import bootstrap
 
     interval = bootstrap([scores[metric] - theirs[question][metric] for question, scores in ours.items()])
     return f" ({interval.mean:+.3f}, {interval.low:+.2f}…{interval.high:+.2f})"

@@ -26,13 +26,13 @@ import numpy as np
 from e2g_neo4j import E2G, database
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import edges, mentions
-from e2g_neo4j.embedding import embed_long, embed_with_parts
+from e2g_neo4j.embedding.embedder import embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract, extract_all
-from e2g_neo4j.extractive import ExtractiveSummariser
 from e2g_neo4j.queries import Embed, Read
 from e2g_neo4j.reading import read
 from e2g_neo4j.retrieval import Mode, retrieve
-from e2g_neo4j.summarising import grow_tree
+from e2g_neo4j.summarising.extractive import ExtractiveSummariser
+from e2g_neo4j.summarising.tree import grow_tree
 
 CORPUS = "benchmark-first-light"
 MODES: tuple[Mode, ...] = ("e2g", "dense", "auto")

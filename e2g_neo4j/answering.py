@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
 
-from e2g_neo4j.chatting import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.chat.chatting import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.chat.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.errors import ModelError, QueryError
 from e2g_neo4j.model import Answer, Citation, Evidence, Passage
-from e2g_neo4j.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.queries import Chat, Story
 from e2g_neo4j.settings import Settings
 

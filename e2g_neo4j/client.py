@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
-from e2g_neo4j import chatting, database, migrate
+from e2g_neo4j import database, migrate
 from e2g_neo4j.bridge import Bridged
-from e2g_neo4j.chatting import ChatReply
+from e2g_neo4j.chat import chatting
+from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.migrate import Applied, MigrationInfo
 from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexPlan, IndexReport, Progress

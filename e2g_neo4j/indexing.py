@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from spacy.language import Language
 
+from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import mentions
-from e2g_neo4j.embedding import POOLING, Embedded, Embedder, embed_long, embed_with_parts
+from e2g_neo4j.embedding.embedder import POOLING, Embedded, Embedder, embed_long, embed_with_parts
 from e2g_neo4j.extraction import extract_all, pipeline_id
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import (
@@ -30,8 +31,7 @@ from e2g_neo4j.model import (
 )
 from e2g_neo4j.queries import Perform, Read, Story, Write
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.spending import Meter, cost
-from e2g_neo4j.summarising import Forest, Ground, Summariser, tree_size
+from e2g_neo4j.summarising.tree import Forest, Ground, Summariser, tree_size
 from e2g_neo4j.writing import IndexedDocument, claim, holding, write
 
 BATCH_CHUNKS = 256

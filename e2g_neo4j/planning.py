@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from e2g_neo4j.chatting import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.chat.chatting import ChatModel, ChatReply, ChatRequest
 from e2g_neo4j.model import TokenSpans
 
 

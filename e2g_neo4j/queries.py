@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from e2g_neo4j.chatting import ChatModel, ChatRequest
+from e2g_neo4j.chat.chatting import ChatModel, ChatRequest
 from e2g_neo4j.errors import ConfigurationError
 
 T = TypeVar("T")

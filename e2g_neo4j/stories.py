@@ -11,7 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from e2g_neo4j.answering import answer
-from e2g_neo4j.chatting import Askable, ChatModel, load_chat_model
+from e2g_neo4j.chat.chatting import Askable, ChatModel, load_chat_model
+from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.errors import QueryError, ReadingError, no_corpus, no_document
 from e2g_neo4j.model import (
     Answer,
@@ -27,17 +28,16 @@ from e2g_neo4j.queries import Embed, Perform, Read, Story
 from e2g_neo4j.reading import file_of, find, gone, read_all
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.settings import Settings, load_settings
-from e2g_neo4j.spending import Meter, cost
-from e2g_neo4j.summary_cache import SummaryCache
+from e2g_neo4j.summarising.cache import SummaryCache
 
 # These take seconds to import: only calls that read text load them, and only what embeds text loads the embedder.
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from spacy.language import Language
 
-    from e2g_neo4j.embedding import Embedder
+    from e2g_neo4j.embedding.embedder import Embedder
     from e2g_neo4j.indexing import Tools
-    from e2g_neo4j.summarising import Summariser
+    from e2g_neo4j.summarising.tree import Summariser
 
 Source: TypeAlias = str | Path | SourceDocument
 """A file, folder or glob, or a document that was read already."""
@@ -59,7 +59,7 @@ class Stories:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        from e2g_neo4j.embedding import load_embedder
+        from e2g_neo4j.embedding.embedder import load_embedder
 
         return load_embedder(self.settings.embedding_model, ollama_host=self.settings.ollama_host)
 
@@ -82,13 +82,13 @@ class Stories:
     @property
     def dimensions(self) -> int:
         """Of the embedding model; the bundled one need not be loaded for that."""
-        from e2g_neo4j.embedding import BUNDLED, BUNDLED_DIMENSIONS
+        from e2g_neo4j.embedding.embedder import BUNDLED, BUNDLED_DIMENSIONS
 
         return BUNDLED_DIMENSIONS if self.settings.embedding_model == BUNDLED else self.embedder.dimensions
 
     @property
     def fingerprint(self) -> Fingerprint:
-        from e2g_neo4j.embedding import POOLING
+        from e2g_neo4j.embedding.embedder import POOLING
         from e2g_neo4j.extraction import pipeline_id
 
         return Fingerprint(self.settings.embedding_model, self.dimensions, POOLING, pipeline_id(self.nlp))
@@ -244,8 +244,8 @@ class Stories:
         return dict(row)
 
     def _summariser(self, model: Askable | None, cache: SummaryCache, meter: Meter) -> Summariser:
-        from e2g_neo4j.extractive import ExtractiveSummariser
-        from e2g_neo4j.summarising_chat import ChatSummariser
+        from e2g_neo4j.summarising.chat import ChatSummariser
+        from e2g_neo4j.summarising.extractive import ExtractiveSummariser
 
         settings = self.settings
         if model is None:

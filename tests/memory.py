@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from e2g_neo4j.queries import Read, Rows, Write
-from e2g_neo4j.summary_cache import SummaryCache
+from e2g_neo4j.summarising.cache import SummaryCache
 
 
 def remembering() -> tuple[SummaryCache, dict[str, dict[str, Any]]]:

@@ -15,8 +15,8 @@ from e2g_neo4j.cli import show
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.evaluation import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
-from e2g_neo4j.evaluation_report import page
+from e2g_neo4j.evaluation.report import page
+from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
 from e2g_neo4j.retrieval import Mode
 
 BASE = "dense"

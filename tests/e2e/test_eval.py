@@ -18,7 +18,7 @@ from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluate import evaluate_command
 from e2g_neo4j.errors import NotFoundError, QueryError
-from e2g_neo4j.evaluation import Question, evaluate, read_questions
+from e2g_neo4j.evaluation.scoring import Question, evaluate, read_questions
 from e2g_neo4j.retrieval import Mode
 from e2g_neo4j.settings import Settings
 

@@ -12,7 +12,8 @@ from ollama_build import BINARY
 from real_ollama import RealOllama
 from scripted_models import Chooses, Says
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, chatting, cli
+from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j.chat import chatting
 from e2g_neo4j.errors import BudgetError, ModelError
 from e2g_neo4j.reading import from_text
 

@@ -22,7 +22,7 @@ from e2g_neo4j.local import Connection
 from e2g_neo4j.model import Fingerprint
 from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
 from e2g_neo4j.retrieval import Mode, retrieve
-from e2g_neo4j.summary_cache import SummaryCache
+from e2g_neo4j.summarising.cache import SummaryCache
 from e2g_neo4j.writing import IndexedDocument, claim, delete, publish, stage
 
 PACKAGE = Path(e2g_neo4j.__file__).parent

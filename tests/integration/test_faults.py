@@ -11,13 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from memory import remembering
 
-from e2g_neo4j import chatting
-from e2g_neo4j.chat_ollama import OllamaChat
-from e2g_neo4j.chatting import ChatReply, ChatRequest, ask, ask_async, stream
+from e2g_neo4j.chat import chatting
+from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, ask, ask_async, stream
+from e2g_neo4j.chat.ollama import OllamaChat
+from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.spending import Meter
-from e2g_neo4j.summarising import Prose
-from e2g_neo4j.summarising_chat import ChatSummariser
+from e2g_neo4j.summarising.chat import ChatSummariser
+from e2g_neo4j.summarising.tree import Prose
 
 REQUEST = ChatRequest("", "Tell me.", 20)
 

@@ -12,13 +12,13 @@ from memory import remembering
 from real_ollama import THINKING, RealOllama
 from scripted_models import Chooses, Says
 
-from e2g_neo4j import chatting
-from e2g_neo4j.chat_ollama import OllamaChat
-from e2g_neo4j.chatting import ChatReply, ChatRequest, TooLongError, ask
+from e2g_neo4j.chat import chatting
+from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, TooLongError, ask
+from e2g_neo4j.chat.ollama import OllamaChat
+from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.spending import Meter
-from e2g_neo4j.summarising import Prose
-from e2g_neo4j.summarising_chat import TRIES, ChatSummariser
+from e2g_neo4j.summarising.chat import TRIES, ChatSummariser
+from e2g_neo4j.summarising.tree import Prose
 
 TALE = "Two friends met at sea, and in the end it went well for both of them."
 TEXT = "The brig Averil left Port Hesk in May with Luke Farran at the helm. " * 8

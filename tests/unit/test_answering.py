@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.answering import answer, letter_in, probabilities, request_for, within_budget
-from e2g_neo4j.chatting import ChatReply
+from e2g_neo4j.chat.chatting import ChatReply
+from e2g_neo4j.chat.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError
 from e2g_neo4j.model import Evidence, Passage
-from e2g_neo4j.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.settings import Settings
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "nobody")

@@ -11,15 +11,15 @@ from langchain_core.language_models import FakeListChatModel, GenericFakeChatMod
 from langchain_core.messages import AIMessage
 from memory import remembering
 
-from e2g_neo4j import chatting
-from e2g_neo4j.chat_langchain import LangChainChat
-from e2g_neo4j.chatting import ChatReply, ChatRequest, Gauge, ask, ask_async, load_chat_model, stream, stream_async
+from e2g_neo4j.chat import chatting
+from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, Gauge, ask, ask_async, load_chat_model, stream, stream_async
+from e2g_neo4j.chat.langchain import LangChainChat
+from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.model import Spending
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.spending import Meter, cost
-from e2g_neo4j.summarising import Prose
-from e2g_neo4j.summarising_chat import ChatSummariser, fault_of, split
+from e2g_neo4j.summarising.chat import ChatSummariser, fault_of, split
+from e2g_neo4j.summarising.tree import Prose
 
 REQUEST = ChatRequest("Be brief.", "Tell me.", 50)
 TEXT = "The brig Averil left Port Hesk in May with Luke Farran at the helm. " * 12

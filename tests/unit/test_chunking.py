@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 from e2g_neo4j import chunking
 from e2g_neo4j.chunking import BLOCK, LONGEST_TOKEN, chunk
-from e2g_neo4j.embedding import bundled_folder, spans_of
+from e2g_neo4j.embedding.embedder import bundled_folder, spans_of
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.model import Chunk, Section, SourceDocument
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from e2g_neo4j.embedding import Embedder, embed_long, embed_with_parts, load_embedder, windows
-from e2g_neo4j.embedding_ollama import OllamaEmbedder
+from e2g_neo4j.embedding.embedder import Embedder, embed_long, embed_with_parts, load_embedder, windows
+from e2g_neo4j.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.errors import ModelError
 
 STORY = " ".join(

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
-from e2g_neo4j.evaluation import (
+from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, content_words, find_quote, quotations
+from e2g_neo4j.evaluation.report import page
+from e2g_neo4j.evaluation.scoring import (
     Evaluation,
     ModeResult,
     Outcome,
@@ -29,8 +31,6 @@ from e2g_neo4j.evaluation import (
     score,
     share_found,
 )
-from e2g_neo4j.evaluation_gold import Gold, IndexedCorpus, Piece, content_words, find_quote, quotations
-from e2g_neo4j.evaluation_report import page
 from e2g_neo4j.model import Evidence, Passage
 from e2g_neo4j.retrieval import Mode
 

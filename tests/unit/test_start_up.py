@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from e2g_neo4j.embedding import BUNDLED, BUNDLED_DIMENSIONS, load_embedder
+from e2g_neo4j.embedding.embedder import BUNDLED, BUNDLED_DIMENSIONS, load_embedder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.stories import Stories
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.extractive import ExtractiveSummariser
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary
-from e2g_neo4j.summarising import Forest, Ground, Prose, grow_tree, tree_size
+from e2g_neo4j.summarising.extractive import ExtractiveSummariser
+from e2g_neo4j.summarising.tree import Forest, Ground, Prose, grow_tree, tree_size
 
 WORDS = 6  # of a chunk; neighbours share two
 

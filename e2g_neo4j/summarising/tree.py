@@ -1,7 +1,7 @@
 """The summary tree: every g consecutive nodes become one, level by level (E²GraphRAG, arXiv 2505.24226).
 
 Which text a node stands for, and who is its parent, is decided here. What the summary says is up to a summariser:
-`extractive.ExtractiveSummariser` needs no language model, `summarising_chat.ChatSummariser` asks one.
+`extractive.ExtractiveSummariser` needs no language model, `chat.ChatSummariser` asks one.
 """
 
 from __future__ import annotations

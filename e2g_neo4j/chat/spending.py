@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 
-from e2g_neo4j.chatting import ChatReply
+from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.errors import BudgetError
 from e2g_neo4j.model import Spending
 

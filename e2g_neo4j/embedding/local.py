@@ -17,7 +17,7 @@ from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 from transformers.utils import logging
 
-from e2g_neo4j.embedding import BUNDLED, bundled_folder, first_line, normalised, spans_of
+from e2g_neo4j.embedding.embedder import BUNDLED, bundled_folder, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Span, Vectors
 

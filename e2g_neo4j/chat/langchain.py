@@ -11,7 +11,7 @@ from langchain_core.exceptions import ModelError as LangChainModelError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, HumanMessage, SystemMessage
 
-from e2g_neo4j.chatting import ChatReply, ChatRequest, Finish, Gauge, PassingError, TooLongError, seconds_in
+from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, Finish, Gauge, PassingError, TooLongError, seconds_in
 from e2g_neo4j.errors import ModelError
 
 _CUT_OFF = {"length", "max_tokens", "model_length"}

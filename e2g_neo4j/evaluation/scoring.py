@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from e2g_neo4j import database
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.evaluation_gold import Gold, IndexedCorpus, Piece, Question, Span, content_words, read_questions
+from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words, read_questions
 from e2g_neo4j.model import Evidence, Progress
 from e2g_neo4j.queries import Embed, Read
 from e2g_neo4j.retrieval import Mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from e2g_neo4j.evaluation import Evaluation, Group, Interval
+from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval
 
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
 """Pixels of a chart: its width, the names left of the bars, the numbers right of them, and the height of a bar."""

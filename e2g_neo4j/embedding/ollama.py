@@ -10,7 +10,7 @@ import numpy as np
 from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
-from e2g_neo4j.embedding import bundled_folder, check, first_line, normalised, spans_of
+from e2g_neo4j.embedding.embedder import bundled_folder, check, first_line, normalised, spans_of
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Span, Vectors
 

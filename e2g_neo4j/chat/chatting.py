@@ -1,6 +1,6 @@
 """One small port for every chat model: what it is asked, what it replies, and patience where it fails.
 
-`chat_ollama.OllamaChat` speaks to an Ollama server, `chat_langchain.LangChainChat` to any chat model of
+`chat.ollama.OllamaChat` speaks to an Ollama server, `chat.langchain.LangChainChat` to any chat model of
 langchain-core. Neither tries anything twice; `ask`, `ask_async`, `stream` and `stream_async` do, for both.
 """
 
@@ -238,8 +238,8 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> C
     `ollama:NAME` is a model of an Ollama server, any other `provider:NAME` one of langchain's `init_chat_model`.
     Raises ConfigurationError where langchain or the provider's package is not installed.
     """
-    from e2g_neo4j.chat_langchain import LangChainChat
-    from e2g_neo4j.chat_ollama import OllamaChat
+    from e2g_neo4j.chat.langchain import LangChainChat
+    from e2g_neo4j.chat.ollama import OllamaChat
 
     if given is not None:
         return LangChainChat(given, context=settings.llm_context)

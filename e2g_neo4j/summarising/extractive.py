@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.model import Sentence, Vectors
-from e2g_neo4j.summarising import Prose
+from e2g_neo4j.summarising.tree import Prose
 
 NAMES_WEIGHT = 2.5
 """What all names of a text together are worth, where the best rank is worth 1."""

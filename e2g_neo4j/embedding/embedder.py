@@ -75,10 +75,10 @@ def load_embedder(name: str = BUNDLED, *, ollama_host: str | None = None) -> Emb
         ModelError: there is no such model, or the server does not answer.
     """
     if name.startswith("ollama:"):
-        from e2g_neo4j.embedding_ollama import OllamaEmbedder
+        from e2g_neo4j.embedding.ollama import OllamaEmbedder
 
         return OllamaEmbedder(name, ollama_host)
-    from e2g_neo4j.embedding_local import LocalEmbedder  # torch takes seconds to import
+    from e2g_neo4j.embedding.local import LocalEmbedder  # torch takes seconds to import
 
     return LocalEmbedder(name)
 

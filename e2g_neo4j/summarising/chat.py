@@ -11,12 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 
-from e2g_neo4j.chatting import Askable, ChatReply, ChatRequest, TooLongError, ask
+from e2g_neo4j.chat.chatting import Askable, ChatReply, ChatRequest, TooLongError, ask
+from e2g_neo4j.chat.prompting import fence_for, fenced, filled, load_prompt
+from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.prompting import fence_for, fenced, filled, load_prompt
-from e2g_neo4j.spending import Meter
-from e2g_neo4j.summarising import Prose
-from e2g_neo4j.summary_cache import SummaryCache
+from e2g_neo4j.summarising.cache import SummaryCache
+from e2g_neo4j.summarising.tree import Prose
 
 TRIES = 3
 """Requests for one summary, each worded otherwise than the one before, until a reply can be used."""

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 from ollama import AsyncClient, ChatResponse, Client, ResponseError
 
-from e2g_neo4j.chatting import ChatReply, ChatRequest, Gauge, PassingError, TooLongError, seconds_in
+from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, Gauge, PassingError, TooLongError, seconds_in
 from e2g_neo4j.errors import ModelError
 
 _SAMPLE = 1000
