@@ -19,13 +19,15 @@ from e2g_neo4j.model import Chunk, Extraction, Sentence, Span
 class Mention:
     """An entity in a chunk: `count` occurrences in its text, the numbers of the chunk's own sentences that hold it,
     and in how many sentences of each window it stands. A sentence in the overlap of two chunks is the own sentence
-    of one of them only, but is counted in the windows of both."""
+    of one of them only, but is counted in the windows of both. `forms` tells how often each form is written, in order;
+    it is empty where the key is the only one."""
 
     entity: str
     chunk: str
     count: int
     sentences: tuple[int, ...]
     windows: tuple[int, ...]
+    forms: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,14 @@ def mentions(
             ChunkMentions(
                 chunk.id,
                 tuple(
-                    Mention(name, chunk.id, count, tuple(places.get(name, ())), tuple(by_window[name]))
+                    Mention(
+                        name,
+                        chunk.id,
+                        count,
+                        tuple(places.get(name, ())),
+                        tuple(by_window[name]),
+                        tuple(sorted(extraction.forms.get(name, {}).items())),
+                    )
                     for name, count in sorted(extraction.counts.items())
                 ),
             )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import spacy
@@ -44,6 +44,7 @@ _NEEDED = frozenset(
         "span_ruler",
     ]
 )
+_PEOPLE = frozenset(["PERSON", "PER"])
 _VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
 _CALENDAR = frozenset(
     [
@@ -91,15 +92,19 @@ _CALENDAR = frozenset(
     ]
 )
 
-_DETERMINERS = re.compile(r"(?:(?:the|an|a(?!\.)|this|that|these|those|my|your|his|her|its|our|their|thy)\s+)+(?=\S)")
+_DETERMINERS = re.compile(r"^(?:(?:the|an|a(?!\.)|this|that|these|those|my|your|his|her|its|our|their|thy)\s+)+(?=\S)")
 _POSSESSIVE = re.compile(r"(?:'s|(?<=s)')$")
+_FORM_DETERMINERS = re.compile(_DETERMINERS.pattern, re.IGNORECASE)
+_FORM_POSSESSIVE = re.compile(r"(?:['‘’‛ʼ`´′＇]s|(?<=s)['‘’‛ʼ`´′＇])$", re.IGNORECASE)
 _INITIALS = re.compile(r"\b([^\W\d_])\.?\s*(?=[^\W\d_]\b)")
 _FULL_STOPS = re.compile(r"(?<!\d)\.|\.(?!\d)")
+_INITIALISM = re.compile(r"(?:^|\s)(?:[^\W\d_]\.)+$")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"})
 _SIGNS = str.maketrans(
-    dict.fromkeys("‘’‚‛ʼ`´′", "'") | dict.fromkeys('“”„‟«»″"', " ") | dict.fromkeys("-‐‑‒–—―−\u00ad_", " ")
+    dict.fromkeys("‘’‚‛ʼ`´′", "'") | dict.fromkeys('“”„‟«»″"', " ") | dict.fromkeys("-‐‑‒–—―−_", " ") | {"\u00ad": None}
 )
 _EDGES = " \t\n.,;:!?'()[]{}<>*/\\|~=…·•"
+_AROUND = _EDGES.replace(".", "") + '‘’‚‛ʼ`´′“”„‟«»″"-‐‑‒–—―−_'
 
 _LINE_BREAK = re.compile(r"(?<=[^\s])(\r\n|\n|\r)(?=[^\s])")
 _BATCH = 32
@@ -191,13 +196,41 @@ def entity_key(text: str) -> str:
     is "jrr tolkien"). Titles stay: Mr. and Mrs. Bennet are two people. Empty where nothing is left.
     """
     key = unicodedata.normalize("NFKC", text).casefold().translate(_SIGNS)
-    key = "".join(c for c in unicodedata.normalize("NFD", key) if not "\u0300" <= c <= "\u036f")
+    decomposed = unicodedata.normalize("NFD", key)
+    key = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f" and unicodedata.category(c) != "Cf")
     key = unicodedata.normalize("NFC", key).translate(_LETTERS)
-    key = " ".join(key.split()).strip(_EDGES.replace(".", "").replace("'", ""))
-    key = _POSSESSIVE.sub("", key.rstrip(_EDGES.replace("'", "")))
-    key = _DETERMINERS.sub("", key, count=1) if _DETERMINERS.match(key) else key
-    key = _FULL_STOPS.sub("", _INITIALS.sub(r"\1", key))
-    return " ".join(key.split()).strip(_EDGES)
+    key = " ".join(key.split())
+    before = None
+    while key != before:  # what one of them leaves may be for another to take
+        before = key
+        key = key.strip(_EDGES.replace(".", "").replace("'", ""))
+        key = _POSSESSIVE.sub("", key.rstrip(_EDGES.replace("'", "")))
+        key = _DETERMINERS.sub("", key)
+    before = None
+    while key != before:
+        before = key
+        key = _INITIALS.sub(r"\1", _FULL_STOPS.sub("", _INITIALS.sub(r"\1", key)))
+        key = _POSSESSIVE.sub("", " ".join(key.split()).strip(_EDGES))
+    return key
+
+
+def entity_form(text: str) -> str:
+    """A name as it is written, such as "Mr. Darcy" where the text has "Mr.\\nDarcy’s"; its key is that of the text.
+
+    White space becomes single spaces; leading determiners, a final possessive and the signs around the name go.
+    """
+    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    form = " ".join(unicodedata.normalize("NFKC", visible).split()).strip(_AROUND)
+    form = _FORM_DETERMINERS.sub("", _FORM_POSSESSIVE.sub("", form.rstrip("."))).strip(_AROUND)
+    if _INITIALISM.search(form + "."):
+        form += "."
+    key = entity_key(text)
+    return form if entity_key(form) == key else key
+
+
+@lru_cache(maxsize=100_000)
+def _key_and_form(text: str) -> tuple[str, str]:
+    return entity_key(text), entity_form(text)
 
 
 def extract(doc: Doc) -> Extraction:
@@ -208,7 +241,13 @@ def extract(doc: Doc) -> Extraction:
     letters and numbers. A blank line ends a sentence, whatever the pipeline says.
     """
     found = sorted(chain(_names(doc), _common_nouns(doc)))
-    counts = Counter(key for _, key in found)
+    counts: Counter[str] = Counter()
+    people: Counter[str] = Counter()
+    written: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for _, key, form, is_person in found:
+        counts[key] += 1
+        people[key] += is_person
+        written[key][form] += 1
     sentences = []
     position = 0
     for start, end in _sentence_bounds(doc):
@@ -218,19 +257,24 @@ def extract(doc: Doc) -> Extraction:
             position += 1
         last = doc[end - 1]
         sentences.append(Sentence(doc[start].idx, last.idx + len(last), tuple(keys)))
-    return Extraction(tuple(sentences), dict(counts))
+    forms = {key: dict(found) for key, found in written.items() if set(found) != {key}}
+    return Extraction(tuple(sentences), dict(counts), forms, dict(+people))
 
 
-def _names(doc: Doc) -> Iterator[tuple[int, str]]:
-    """Named entities and left-over runs of proper nouns: index of the first token, and key."""
+Found: TypeAlias = tuple[int, str, str, bool]
+"""An occurrence: index of the first token, key, form, and whether it is called a person."""
+
+
+def _names(doc: Doc) -> Iterator[Found]:
+    """Named entities and left-over runs of proper nouns."""
     taken = bytearray(len(doc))
     for span in doc.ents:
         if span.label_ in _VALUES:
             continue
         taken[span.start : span.end] = b"\1" * len(span)
-        key = entity_key(span.text)
+        key, form = _key_and_form(span.text)
         if _is_name(key):
-            yield span.start, key
+            yield span.start, key, form, span.label_ in _PEOPLE
     start = 0
     while start < len(doc):
         end = start
@@ -239,9 +283,9 @@ def _names(doc: Doc) -> Iterator[tuple[int, str]]:
         while end > start and doc[end - 1].pos_ != "PROPN":
             end -= 1
         if end > start:
-            key = entity_key(doc[start:end].text)
+            key, form = _key_and_form(doc[start:end].text)
             if _is_name(key) and not _CALENDAR.issuperset(key.split()):
-                yield start, key
+                yield start, key, form, False
         start = max(end, start + 1)
 
 
@@ -255,7 +299,7 @@ def _continues(doc: Doc, start: int, at: int) -> bool:
     return at > start and token.text in "-‐‑–" and not token.whitespace_ and not doc[at - 1].whitespace_
 
 
-def _common_nouns(doc: Doc) -> Iterator[tuple[int, str]]:
+def _common_nouns(doc: Doc) -> Iterator[Found]:
     for token in doc:
         if token.pos_ != "NOUN" or (token.ent_type_ and token.ent_type_ not in _VALUES):
             continue
@@ -264,7 +308,7 @@ def _common_nouns(doc: Doc) -> Iterator[tuple[int, str]]:
             continue
         key = entity_key(lemma)
         if _is_name(key):
-            yield token.i, key
+            yield token.i, key, key, False
 
 
 def _is_name(key: str) -> bool:

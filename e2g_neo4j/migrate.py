@@ -39,7 +39,7 @@ _FILE_NAME = re.compile(r"V(\d+(?:_\d+)*)__([\w ]+)\.cypher")
 _STATEMENT_END = re.compile(r";(?:\r\n|\n|\r)")
 _PLACEHOLDER = re.compile(r"\$\{nm:(\w+)\}")
 _MADE = re.compile(r"\b(e2g_\w+) IF NOT EXISTS")
-_DROPPED = re.compile(r"\bDROP INDEX (e2g_\w+) IF EXISTS")
+_DROPPED = re.compile(r"\bDROP (?:INDEX|CONSTRAINT) (e2g_\w+) IF EXISTS")
 _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeated_at")
 
 State = Literal["applied", "pending", "changed", "missing"]

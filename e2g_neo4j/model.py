@@ -91,10 +91,16 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What the spaCy pipeline found in one text: its sentences, and how often each entity occurs in it."""
+    """What the spaCy pipeline found in one text: its sentences, and how often each entity occurs in it, by key.
+
+    `forms`: how often each form of a name is written; an entity without is written as its key only. `people`: how often
+    an entity is called a person.
+    """
 
     sentences: tuple[Sentence, ...]
     counts: Mapping[str, int]
+    forms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
 
 
 # --- what summarising makes --------------------------------------------------------------------------

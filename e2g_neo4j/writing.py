@@ -108,6 +108,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Writ
             # Adding first spares what both versions have from being removed and made again.
             *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
             ("index/withdraw_edges", {"corpus": corpus, "documents": ids}),
+            ("index/count_forms", {"corpus": corpus, "documents": ids}),
             ("index/retire", {"corpus": corpus, "documents": ids}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
@@ -132,8 +133,9 @@ def delete(corpus: str, documents: Sequence[str]) -> Write:
         (
             ("index/lock_corpus", {"corpus": corpus}),
             ("index/withdraw_edges", these),
-            ("index/retire", these),
             ("index/discard_staged", these),
+            ("index/count_forms", these),
+            ("index/retire", these),
             ("index/delete_documents", these),
             ("index/count_corpus", {"corpus": corpus}),
             ("index/forget_corpus", {"corpus": corpus}),
@@ -252,6 +254,8 @@ def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str,
             "count": mention.count,
             "sentences": list(mention.sentences),
             "windows": list(mention.windows),
+            "forms": [form for form, _ in mention.forms] or None,
+            "form_counts": [count for _, count in mention.forms] or None,
         }
 
 

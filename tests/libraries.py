@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -181,7 +182,22 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
         if start < end:
             whole = [name for name, place in sentence.occurrences if start <= place and place + len(name) <= end]
             sentences.append(Sentence(start - chunk.start, end - chunk.start, tuple(dict.fromkeys(whole))))
-    return Extraction(tuple(sentences), document.counts(chunk))
+    return Extraction(tuple(sentences), document.counts(chunk), forms_of(document, chunk))
+
+
+def form_of(name: str, place: int) -> str:
+    """How a name is written at a place: some always in the same way, others now so, now so."""
+    return (name, name.title(), name.upper())[place % 3] if name in ("harker", "count dracula") else name
+
+
+def forms_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[str]]:
+    """How often each form stands in the text of a chunk, of the names that are not only written as their key."""
+    found: dict[str, Counter[str]] = {}
+    for sentence in document.sentences:
+        for name, place in sentence.occurrences:
+            if chunk.start <= place and place + len(name) <= chunk.end:
+                found.setdefault(name, Counter())[form_of(name, place)] += 1
+    return {name: forms for name, forms in found.items() if set(forms) != {name}}
 
 
 def windows_of(document: NaiveDocument) -> list[Window]:
@@ -290,12 +306,13 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
 def snapshot(driver: Driver, corpus: str) -> Snapshot:
     """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
 
-    Nodes: labels, and id or name. Relationships: both ends, and the type between them. Weights are rounded to nine
+    Nodes: labels, and id, key or name. Relationships: both ends, and the type between them. Weights are rounded to nine
     digits.
     """
     nodes: Found = {}
     for row in driver.execute_query(
-        "MATCH (n {corpus: $corpus}) RETURN labels(n) + coalesce(n.id, n.name, '') AS key, properties(n) AS properties",
+        "MATCH (n {corpus: $corpus}) "
+        "RETURN labels(n) + coalesce(n.id, n.key, n.name, '') AS key, properties(n) AS properties",
         corpus=corpus,
     ).records:
         key = tuple(row["key"])
@@ -303,8 +320,8 @@ def snapshot(driver: Driver, corpus: str) -> Snapshot:
         nodes[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
     relationships: Found = {}
     for row in driver.execute_query(
-        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.name) AS a, type(r) AS type, "
-        "labels(b) + coalesce(b.id, b.name) AS b, properties(r) AS properties",
+        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.key, a.name) AS a, type(r) AS type, "
+        "labels(b) + coalesce(b.id, b.key, b.name) AS b, properties(r) AS properties",
         corpus=corpus,
     ).records:
         key = (*row["a"], row["type"], *row["b"])

@@ -4,6 +4,6 @@
 MATCH (n:Chunk|Summary {corpus: $corpus})
 WHERE n.id IN $nodes
 OPTIONAL MATCH mention = (n)<-[:FROM_CHUNK]-(e:Entity)
-WHERE e.name IN $names
+WHERE e.key IN $names
 OPTIONAL MATCH path = (n)-[:CHILD_OF*1..]->(:Summary)
 RETURN n, mention, path

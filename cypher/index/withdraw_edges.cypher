@@ -4,7 +4,7 @@
 UNWIND $documents AS document
 MATCH (c:Chunk {corpus: $corpus, document: document})<-[m:FROM_CHUNK]-(e:Entity)
 UNWIND m.sentences AS sentence
-WITH c, sentence, e ORDER BY e.name
+WITH c, sentence, e ORDER BY e.key
 WITH c, sentence, collect(e) AS entities
 WHERE size(entities) > 1
 UNWIND range(0, size(entities) - 2) AS i

@@ -10,7 +10,7 @@ WITH collect({node: n, score: score}) AS found
 WITH found, [one IN found | one.node] AS nodes
 CALL (nodes) {
   MATCH (e:Entity {corpus: $corpus})
-  WHERE e.name IN $names
+  WHERE e.key IN $names
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   WITH nodes, c, sum(m.count) AS count
   MATCH (c)-[:CHILD_OF*0..]->(n)

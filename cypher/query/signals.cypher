@@ -44,7 +44,7 @@ CALL (corpus, near_windows, nears) {
 }
 CALL (corpus) {
   UNWIND $names AS name
-  MATCH (e:Entity {corpus: $corpus, name: name})
+  MATCH (e:Entity {corpus: $corpus, key: name})
   WITH corpus, e, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
   WHERE chunks > 0
   WITH collect([e, log(1 + 1.0 * corpus.chunks / chunks)]) AS found
@@ -57,7 +57,7 @@ CALL (corpus, from_seeds, from_question) {
   WITH corpus, one[0] AS e, sum(one[1]) AS activation
   WITH corpus, e, activation, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
   WITH e, activation * log(1 + 1.0 * corpus.chunks / chunks) / sqrt(chunks) AS strength
-  ORDER BY strength DESC, e.name LIMIT $active
+  ORDER BY strength DESC, e.key LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   UNWIND range(0, size(m.windows) - 1) AS i
   WITH c, i, strength, m.windows[i] AS count

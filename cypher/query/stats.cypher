@@ -14,7 +14,7 @@ CALL () {
   RETURN count(s) AS summaries, coalesce(max(s.level), 0) AS levels
 }
 CALL () {
-  MATCH (e:Entity {corpus: $corpus}) WHERE e.name IS NOT NULL AND EXISTS { (e)-[:FROM_CHUNK]->(:Chunk) }
+  MATCH (e:Entity {corpus: $corpus}) WHERE e.key IS NOT NULL AND EXISTS { (e)-[:FROM_CHUNK]->(:Chunk) }
   RETURN count(e) AS entities, sum(COUNT { (e)-[:CO_OCCURS]->() }) AS co_occurrences
 }
 RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, characters, tokens

@@ -64,8 +64,8 @@ def held(driver):
     def held(*corpora: str) -> tuple[list, list]:
         nodes = driver.execute_query(
             "MATCH (n) WHERE n.corpus IN $corpora OPTIONAL MATCH (n)-[r]->() "
-            "RETURN n.corpus AS corpus, labels(n) AS labels, coalesce(n.id, n.name) AS id, n.state AS state, n.sha256, "
-            "count(r) AS relationships ORDER BY corpus, labels, id",
+            "RETURN n.corpus AS corpus, labels(n) AS labels, coalesce(n.id, n.key, n.name) AS id, n.state AS state, "
+            "n.sha256, count(r) AS relationships ORDER BY corpus, labels, id",
             corpora=list(corpora),
         ).records
         made_with = driver.execute_query("MATCH (i:E2GIndex) RETURN properties(i) AS made_with").records

@@ -87,7 +87,7 @@ def test_what_one_document_contributed_goes_with_it(client, library, corpus, dri
     client.delete([library / "bob.txt"], corpus=corpus)
     client.index([library / "ann.txt", library / "carol.txt"], corpus=f"{corpus}-fresh")
     assert client.stats(corpus) == client.stats(f"{corpus}-fresh")
-    names = driver.execute_query("MATCH (e:Entity {corpus: $corpus}) RETURN e.name AS name", corpus=corpus).records
+    names = driver.execute_query("MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS name", corpus=corpus).records
     assert "lisbon" not in {row["name"] for row in names}
     client.delete(corpus=corpus)
     client.delete(corpus=f"{corpus}-fresh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from libraries import (
     Found,
     documents_of,
     few_examples,
+    forms_of,
     libraries,
     padded,
     remove,
@@ -128,6 +130,15 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
             assert (properties["text"], properties["level"]) == (summary.text, summary.level)
             assert properties["embedding"] == pytest.approx(padded([summary.vector], REAL_DIMENSIONS)[0].tolist())
     names = {name for name, _ in counts}
+    for name in names:
+        forms = sum(
+            (Counter(forms_of(d, c).get(name) or {name: d.counts(c).get(name, 0)}) for d in library for c in d.chunks),
+            Counter[str](),
+        )
+        often = sorted(forms, key=lambda form: (-forms[form], form.isupper(), form))
+        entity = nodes["Entity", name]
+        assert (entity["name"], entity["forms"]) == (often[0], often)
+        assert entity["form_counts"] == [forms[form] for form in often]
     assert {key[-1] for key in nodes if key[0] == "Entity"} == names
     assert stats == {
         "documents": len(library),

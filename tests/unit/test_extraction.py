@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
+from typing import Any
+
 import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from e2g_neo4j.extraction import entity_key, extract, extract_all, pipeline_id
+from e2g_neo4j.extraction import entity_form, entity_key, extract, extract_all, pipeline_id
 from e2g_neo4j.model import Extraction
 
 BLANK = spacy.blank("en")
@@ -98,6 +101,61 @@ def test_a_key_is_its_own_key_and_ignores_what_surrounds_the_name(name: str) -> 
     for around in ("the {}", "“{}”", "{}’s", "{},", "_{}_", "({})", " {}\n", "The {}.", "{}'s"):
         assert entity_key(around.format(name)) == key
     assert entity_key(name.upper()) == entity_key(name.replace(" ", "-")) == key
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("Mr.\nDarcy’s", "Mr. Darcy"),
+        ("the U. S. A.", "U. S. A."),
+        ("U.S.", "U.S."),
+        ("Zoë Brontë", "Zoë Brontë"),
+        ("_Emma_,", "Emma"),
+        ("The “Nautilus”", "Nautilus"),
+        ("Van Helsing", "Van Helsing"),
+        ("Ｄａｒｃｙ", "Darcy"),
+        ("Har\u00adker\u200f", "Harker"),
+        ("James'", "James"),
+    ],
+)
+def test_a_form_is_the_name_as_it_is_written_without_what_surrounds_it(written: str, form: str) -> None:
+    assert entity_form(written) == form
+
+
+NAMES = st.text(alphabet="aAéÉßİıﬁＭº'’. ,;-()“s\tthe\u0301\u00ad\u200f", max_size=16) | st.text(max_size=16)
+
+
+@given(NAMES)
+def test_a_form_has_the_key_of_the_text(text: str) -> None:
+    assert entity_form(text) == entity_key(text) or entity_key(entity_form(text)) == entity_key(text)
+
+
+@given(NAMES, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
+def test_spellings_that_differ_in_case_accents_width_and_signs_around_have_one_key(text: str, normal: Any) -> None:
+    key = entity_key(text)
+    for same in (unicodedata.normalize(normal, text), text.upper(), text.lower(), text.casefold(), f" {text}\n"):
+        assert entity_key(same) == key
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
+    assert entity_key(wide) == key
+    assert entity_key(f"“{text},”") == key
+
+
+@given(NAMES)
+def test_folding_again_changes_nothing(text: str) -> None:
+    key = entity_key(text)
+    if key.split(" ")[0] not in ("a", "the"):  # "A. Smith": a full stop told the initial from the article
+        assert entity_key(key) == key
+
+
+def test_an_extraction_tells_the_forms_of_names_and_who_is_called_a_person() -> None:
+    doc = tagged(
+        "Emma/PROPN met/VERB EMMA/PROPN in/ADP the/DET garden/NOUN of/ADP emma/NOUN ./PUNCT Kent/PROPN",
+        (0, 1, "PERSON"),
+        (2, 3, "PERSON"),
+    )
+    found = extract(doc)
+    assert found.forms == {"emma": {"Emma": 1, "EMMA": 1, "emma": 1}, "kent": {"Kent": 1}}
+    assert found.people == {"emma": 2}
 
 
 def test_named_entities_proper_nouns_and_nouns_in_order_of_appearance() -> None:

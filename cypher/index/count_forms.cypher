@@ -1,0 +1,24 @@
+// Count in which forms entities are written, before the visible chunks of documents go and the staged ones take their
+// place. The commonest form is the name of the entity; among equals one that is not all capitals.
+// $corpus, $documents: [id]
+UNWIND $documents AS document
+CALL (document) {
+  MATCH (c:Chunk {corpus: $corpus, document: document}) RETURN c, -1 AS sign
+  UNION ALL
+  MATCH (c:StagedChunk {corpus: $corpus, document: document}) RETURN c, 1 AS sign
+}
+MATCH (c)<-[m:FROM_CHUNK]-(e:Entity)
+WITH e, sign, coalesce(m.forms, [e.key]) AS forms, coalesce(m.form_counts, [m.count]) AS counts
+UNWIND range(0, size(forms) - 1) AS i
+WITH e, forms[i] AS form, sum(sign * counts[i]) AS change
+WHERE change <> 0
+WITH e, collect([form, change]) AS changes, coalesce(e.forms, []) AS forms, e.form_counts AS counts
+CALL (changes, forms, counts) {
+  UNWIND changes + [i IN range(0, size(forms) - 1) | [forms[i], counts[i]]] AS one
+  WITH one[0] AS form, sum(one[1]) AS count
+  WHERE count > 0
+  WITH form, count ORDER BY count DESC, form = toUpper(form), form
+  RETURN collect(form) AS now, collect(count) AS now_counts
+}
+SET e.name = now[0], e.forms = CASE now WHEN [] THEN null ELSE now END,
+    e.form_counts = CASE now WHEN [] THEN null ELSE now_counts END
