@@ -1,4 +1,4 @@
-"""Chunks are exact slices that cover the document, of bounded size, with the overlap asked for."""
+"""Chunks are exact slices that cover the document, of bounded size and overlap; a change leaves others alone."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_chunks_are_exact_slices_that_cover_the_text(
 
 @pytest.mark.parametrize("tokens", [words, pieces, unaccented, real])
 @given(text=TEXTS, sizes=SIZES)
-def test_neighbours_share_exactly_the_overlap(
+def test_neighbours_share_at_most_the_overlap(
     tokens: Callable[[str], Spans], text: str, sizes: tuple[int, int]
 ) -> None:
     size, overlap = sizes
@@ -142,16 +142,21 @@ def test_neighbours_share_exactly_the_overlap(
     for number, one in enumerate(chunks):
         assert count(0 if number == 0 else one.start, one.end) == one.tokens
     for before, after in pairwise(chunks):
-        assert count(after.start, before.end) == overlap
+        assert min(overlap // 2, before.tokens) <= count(after.start, before.end) <= overlap
 
 
 @given(count=st.integers(1, 300), sizes=SIZES)
-def test_windows_are_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
+def test_windows_are_about_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
+    """All but three or four have their share; these have at least half of it."""
     size, overlap = sizes
+    room = size - overlap
+    assume(4 * room * chunking.PART > 6 * count)  # one part
     text = " ".join(f"w{number}" for number in range(count))
     chunks = chunk(document(text), words, size=size, overlap=overlap)
-    assert [one.tokens for one in chunks[:-1]] == [size] * (len(chunks) - 1)
-    assert len(chunks) == max(1, -(-(count - overlap) // (size - overlap)))
+    share = room - 2 * max(room // 60, min(2, room // 8))
+    assert len(chunks) == (1 if count <= size else -(-count // share))
+    # A cut is at most two tokens from its goal in windows of this size.
+    assert all(one.tokens >= min(count, share // 2 - 4) for one in chunks)
 
 
 @given(st.lists(st.text("abcdefgh'é-", min_size=1, max_size=8), min_size=1, max_size=200))
@@ -188,6 +193,94 @@ def test_repeated_text_gets_ids_of_its_own_and_a_change_elsewhere_leaves_ids_alo
     assert first[2].id == first[0].id + "-2"
     changed = chunk(document("same words here brand new words same words here"), words, size=3, overlap=0)
     assert [a.id == b.id for a, b in zip(first, changed, strict=True)] == [True, False, True]
+
+
+# --- a change in one place ---------------------------------------------------------------------------
+
+
+def rambling(count: int, seed: int = 1) -> str:
+    """So many words, in sentences and paragraphs."""
+    random = np.random.default_rng(seed)
+    ends = random.choice([" ", ". ", ".\n\n"], count, p=[0.93, 0.06, 0.01])
+    return "".join(f"word{number}{end}" for number, end in zip(random.integers(0, 5000, count), ends, strict=True))
+
+
+PROSE = st.builds(rambling, st.integers(900, 2500), st.integers(0, 2**32 - 1))
+
+
+def places(chunks: list[Chunk], shift: int = 0) -> set[tuple[int, int, str]]:
+    return {(one.start + shift, one.end + shift, one.text) for one in chunks}
+
+
+@given(text=PROSE, where=st.floats(0, 1), length=st.integers(0, 300), new=st.text("abc .\n", max_size=300))
+def test_a_change_reaches_no_further_than_the_parts_around_it(text: str, where: float, length: int, new: str) -> None:
+    size, overlap = 12, 3
+    reach = 4 * (size - overlap) * chunking.PART
+    start = int(where * len(text))
+    end = min(start + length, len(text))
+    changed = text[:start] + new + text[end:]
+    longest = max(b - a for one in (text, changed) for a, b in chunking._parts(one, reach))
+    bound = reach + 2 * longest + 64
+    old = chunk(document(text), words, size=size, overlap=overlap)
+    new_chunks = chunk(document(changed), words, size=size, overlap=overlap)
+    check(changed, new_chunks, size)
+    far_before = [one for one in old if one.end < start - bound]
+    far_after = [one for one in old if one.start > end + bound]
+    assert places(far_before) <= places(new_chunks)
+    assert places(far_after, len(changed) - len(text)) <= places(new_chunks)
+    assert places(chunk(document(changed), words, size=size, overlap=overlap)) == places(new_chunks)
+
+
+def test_one_word_more_changes_two_chunks_on_average() -> None:
+    text = rambling(30_000)
+    old = {one.id for one in chunk(document(text), words, size=200, overlap=20)}
+    changed = []
+    for place in np.linspace(0, len(text) - 1, 20, dtype=int):
+        at = text.find(" ", place)
+        new = chunk(document(f"{text[:at]} more{text[at:]}"), words, size=200, overlap=20)
+        changed.append(len({one.id for one in new} - old))
+    assert min(changed) == 1
+    assert np.mean(changed) <= 3
+    assert max(changed) <= 12
+    assert len(old) > 150
+
+
+def test_a_page_more_changes_less_than_a_part() -> None:
+    text = rambling(60_000)
+    old = {one.id for one in chunk(document(text), words, size=200, overlap=20)}
+    changed = []
+    for place in np.linspace(0, len(text) - 1, 10, dtype=int):
+        at = text.find(" ", place)
+        new = chunk(document(text[:at] + " " + rambling(400, 2) + text[at:]), words, size=200, overlap=20)
+        changed.append(len({one.id for one in new} - old))
+    assert np.mean(changed) <= 2 * chunking.PART
+    assert len(old) > 300
+
+
+def test_parts_are_no_shorter_than_their_reach_and_begin_where_a_paragraph_does() -> None:
+    text = rambling(60_000)
+    parts = list(chunking._parts(text, 5000))
+    assert [parts[0][0], *(end for _, end in parts)] == [*(start for start, _ in parts), len(text)]
+    assert len(parts) > 15
+    assert all(end - start > 5000 for start, end in parts)
+    assert all(text[start - 2 : start] == "\n\n" for start, _ in parts[1:])
+
+
+@given(text=st.text("ab.\n ", max_size=300), reach=st.integers(1, 40))
+def test_anchors_are_the_best_borders_around(text: str, reach: int) -> None:
+    """Against the definition: better than all to the left, as good as all to the right."""
+    borders = dict(chunking._borders(text, 0, len(text)))
+    expected = [
+        place
+        for place, rank in borders.items()
+        if reach < place < len(text) - reach
+        and all(rank < other for at, other in borders.items() if place - reach <= at < place)
+        and all(rank <= other for at, other in borders.items() if place < at <= place + reach)
+    ]
+    assert [start for start, _ in chunking._parts(text, reach)][1:] == expected
+
+
+# --- pages and headings ------------------------------------------------------------------------------
 
 
 def test_pages_and_headings() -> None:
@@ -244,7 +337,7 @@ def test_many_headings_cost_a_chunk_no_more_than_a_search_among_them() -> None:
 def test_blocks_are_the_text(text: str, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunking, "BLOCK", block)
-        blocks = list(chunking._blocks(text))
+        blocks = list(chunking._blocks(text, 0, len(text)))
     assert "".join(text[start:end] for start, end in blocks) == text
     assert all(0 < end - start <= block for start, end in blocks)
 
@@ -252,7 +345,7 @@ def test_blocks_are_the_text(text: str, block: int) -> None:
 def test_a_text_of_many_blocks_has_the_tokens_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunking, "BLOCK", 50)
     text = " ".join(f"word{number}" for number in range(400))
-    assert chunking._token_starts(text, words).tolist() == [start for start, _ in words(text)]
+    assert chunking._token_starts(text, 0, len(text), words).tolist() == [start for start, _ in words(text)]
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(10, 10), (10, 11), (10, -1), (0, 0)])
@@ -263,12 +356,14 @@ def test_an_overlap_that_does_not_fit_is_refused(size: int, overlap: int) -> Non
 
 @pytest.mark.needs_data
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside this checkout")
-def test_a_whole_novel() -> None:
-    text = (BOOKS / "345_dracula.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize("book", ["345_dracula", "145_middlemarch", "1342_pride_and_prejudice"])
+def test_a_whole_novel(book: str) -> None:
+    text = (BOOKS / f"{book}.txt").read_text(encoding="utf-8")
     chunks = chunk(document(text), real)
-    assert len(chunks) > 150
+    assert len(chunks) > 140
     check(text, chunks, 1200)
-    assert all(one.tokens > 1150 for one in chunks[:-1])
+    assert np.mean([one.tokens for one in chunks]) > 0.93 * 1200
+    assert all(one.tokens > 600 for one in chunks[:-1])
     # Cut between words, a slice has the same tokens by itself.
     assert [len(real(one.text)) for one in chunks] == [one.tokens for one in chunks]
-    assert {len(real(text[after.start : before.end])) for before, after in pairwise(chunks)} == {100}
+    assert all(80 < len(real(text[after.start : before.end])) <= 100 for before, after in pairwise(chunks))
