@@ -108,7 +108,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Writ
             # Adding first spares what both versions have from being removed and made again.
             *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
             ("index/withdraw_edges", {"corpus": corpus, "documents": ids}),
-            ("index/count_forms", {"corpus": corpus, "documents": ids}),
+            ("index/count_mentions", {"corpus": corpus, "documents": ids}),
             ("index/retire", {"corpus": corpus, "documents": ids}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
@@ -134,7 +134,7 @@ def delete(corpus: str, documents: Sequence[str]) -> Write:
             ("index/lock_corpus", {"corpus": corpus}),
             ("index/withdraw_edges", these),
             ("index/discard_staged", these),
-            ("index/count_forms", these),
+            ("index/count_mentions", these),
             ("index/retire", these),
             ("index/delete_documents", these),
             ("index/count_corpus", {"corpus": corpus}),

@@ -391,13 +391,14 @@ def weight(sentences: Mapping[str, int]) -> float:
 
 
 def spread(
-    documents: list[NaiveDocument], entities: Sequence[str], vector: Sequence[float], *, active: int
+    documents: list[NaiveDocument], entities: Sequence[str], vector: Sequence[float], *, active: int, hub: int
 ) -> dict[str, float]:
     """Activation that reaches each window.
 
     The five nearest windows share it by the softmax of cosine / 0.05, and hand it to their entities by
     idf * (1 + ln(sentences)); the question's entities, where there are any, get 0.3 of all by idf. The `active`
-    entities that have most of activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight).
+    entities that have most of activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight);
+    those in more than `hub` chunks give nothing.
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -417,7 +418,8 @@ def spread(
         for name, mass in masses.items():
             activation[name] = activation.get(name, 0.0) + (1 - own) * share * mass / sum(masses.values())
 
-    strength = {name: given * idf[name] / sqrt(mentioning[name]) for name, given in activation.items()}
+    near = {name: given for name, given in activation.items() if mentioning[name] <= hub}
+    strength = {name: given * idf[name] / sqrt(mentioning[name]) for name, given in near.items()}
     strongest = cut(strength, active)
     reached = {}
     for id, place in places.items():
@@ -450,6 +452,7 @@ def signalled(
     depth: int = 20,
     matches: int = 200,
     active: int = 50,
+    hub: int = 1000,
 ) -> dict[str, float]:
     """The score of each candidate window; BM25 of windows and chunks is given, best first.
 
@@ -457,7 +460,7 @@ def signalled(
     compared with all windows and the others with the candidates; and what the neighbours lend.
     """
     places = windows(documents)
-    reached = spread(documents, entities, vector, active=active)
+    reached = spread(documents, entities, vector, active=active, hub=hub)
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
     chosen = {places[id].chunk for id in [*cut(nears, depth), *cut(reached, depth)]}
     chosen |= {places[id].chunk for id, _ in by_words[:depth]} | {chunk for chunk, _ in chunks_by_words[:depth]}

@@ -9,9 +9,8 @@ WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d
 CALL () {
   UNWIND $names AS name
   MATCH (e:Entity {corpus: $corpus, key: name})
-  WITH e, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
-  WHERE chunks > 0
-  WITH e ORDER BY chunks, e.key LIMIT $limit
+  WHERE e.chunks > 0
+  WITH e ORDER BY e.chunks, e.key LIMIT $limit
   RETURN collect(e) AS entities
 }
 CALL (entities) {

@@ -1,12 +1,13 @@
 // What vectors, words and entities say about a question, in one round trip, and the windows to weigh them for.
 //
 // Windows are looked up by vector and by words, chunks by words. Activation spreads from the question's entities and
-// from those of the nearest windows, over the mentions of the $active entities that can give most, to windows.
+// from those of the nearest windows, over the mentions of the $active entities that can give most, to windows; entities
+// in more than $hub chunks pass nothing on.
 // Candidates are the windows of every chunk among the first $depth of one of the four lists. The id of a window is
 // that of its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: nearest windows that activate, $temperature, $own: the share of activation that the question's entities get,
-// $active
+// $active, $hub
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, persistence, shares, nears}]. Lists of ids have one of scores, best first.
 //   Sums are over all windows, of which the corpus has `windows`. A candidate lists, window by window, the shares of
@@ -37,7 +38,7 @@ CALL (corpus, near_windows, nears) {
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
   WHERE m.windows[w.index] > 0
   WITH w, share, e,
-       log(1 + 1.0 * corpus.chunks / COUNT { (e)-[:FROM_CHUNK]->(:Chunk) }) * (1 + log(m.windows[w.index])) AS mass
+       log(1 + 1.0 * corpus.chunks / e.chunks) * (1 + log(m.windows[w.index])) AS mass
   WITH w, share, collect([e, mass]) AS found, sum(mass) AS whole
   UNWIND found AS one
   RETURN collect([one[0], share * one[1] / whole]) AS from_seeds
@@ -45,9 +46,8 @@ CALL (corpus, near_windows, nears) {
 CALL (corpus) {
   UNWIND $names AS name
   MATCH (e:Entity {corpus: $corpus, key: name})
-  WITH corpus, e, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
-  WHERE chunks > 0
-  WITH collect([e, log(1 + 1.0 * corpus.chunks / chunks)]) AS found
+  WHERE e.chunks > 0
+  WITH collect([e, log(1 + 1.0 * corpus.chunks / e.chunks)]) AS found
   WITH found, reduce(total = 0.0, one IN found | total + one[1]) AS whole
   RETURN [one IN found | [one[0], one[1] / whole]] AS from_question
 }
@@ -55,19 +55,18 @@ CALL (corpus, from_seeds, from_question) {
   WITH corpus, from_seeds, from_question, CASE from_question WHEN [] THEN 0.0 ELSE $own END AS own
   UNWIND [one IN from_seeds | [one[0], (1 - own) * one[1]]] + [one IN from_question | [one[0], own * one[1]]] AS one
   WITH corpus, one[0] AS e, sum(one[1]) AS activation
-  WITH corpus, e, activation, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks
-  WITH e, activation * log(1 + 1.0 * corpus.chunks / chunks) / sqrt(chunks) AS strength
+  WITH e, activation * log(1 + 1.0 * corpus.chunks / e.chunks) / sqrt(e.chunks) AS strength
+  WHERE e.chunks <= $hub
   ORDER BY strength DESC, e.key LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
-  UNWIND range(0, size(m.windows) - 1) AS i
-  WITH c, i, strength, m.windows[i] AS count
-  WHERE count > 0
-  WITH c, i, sum(strength * (1 + log(count))) AS reached
+  WITH c, strength, m.windows AS counts
+  UNWIND [i IN range(0, size(counts) - 1) WHERE counts[i] > 0 | [i, strength * (1 + log(counts[i]))]] AS part
+  WITH c, part[0] AS i, sum(part[1]) AS reached
   WITH c, i, reached / sqrt(c.window_weights[i]) AS score ORDER BY score DESC, c.id, i
-  WITH collect(c) AS spread_chunks, collect(c.id + '-w' + i) AS spread_ids, collect(score) AS spreads,
-       sum(score) AS spread_sum, sum(score * score) AS spread_squares
-  RETURN spread_chunks[..$depth] AS spread_chunks, spread_ids[..$matches] AS spread_ids,
-         spreads[..$matches] AS spreads, spread_sum, spread_squares
+  WITH collect([c, i, score]) AS found, sum(score) AS spread_sum, sum(score * score) AS spread_squares
+  RETURN [one IN found[..$depth] | one[0]] AS spread_chunks,
+         [one IN found[..$matches] | one[0].id + '-w' + one[1]] AS spread_ids,
+         [one IN found[..$matches] | one[2]] AS spreads, spread_sum, spread_squares
 }
 CALL (near_windows, word_windows, word_chunks, spread_chunks) {
   CALL (near_windows, word_windows, word_chunks, spread_chunks) {

@@ -1,9 +1,10 @@
-// Windows by id, with their chunk, document and the way to the root of the tree.
+// Windows by id, chunk by chunk, with their document and the chunk's way to the root of the tree.
 // $corpus, $ids
-// → id, chunk, level, index, text, start, end, page, heading, document_id, document, source, path: [summary id]
+// → chunk, index, page, heading, document_id, document, source, path: [summary id], windows: [{id, text, start, end}]
 UNWIND $ids AS id
 MATCH (w:Window {corpus: $corpus, id: id})-[:PART_OF]->(n:Chunk)
+WITH n, collect(w {.id, .text, .start, .end}) AS windows
 MATCH (d:Document {corpus: $corpus, id: n.document})
-RETURN id, n.id AS chunk, 0 AS level, n.index AS index, w.text AS text, w.start AS start, w.end AS end,
-       n.page AS page, n.heading AS heading, d.id AS document_id, d.title AS document, d.source AS source,
-       COLLECT { MATCH (n)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level } AS path
+RETURN n.id AS chunk, n.index AS index, n.page AS page, n.heading AS heading,
+       d.id AS document_id, d.title AS document, d.source AS source,
+       COLLECT { MATCH (n)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level } AS path, windows

@@ -26,7 +26,10 @@ OWN = 0.3
 """The share of activation that the question's own entities get, if the corpus knows any."""
 
 ACTIVE = 50
-"""Entities that spread, those that can give a window most: a bound on hubs."""
+"""Entities that spread, those that can give a window most."""
+
+HUB = 1000
+"""Chunks that an entity may be in to spread at all: it bounds the work where a corpus is large, and says little."""
 
 
 def auto(
@@ -51,13 +54,14 @@ def auto(
         "temperature": TEMPERATURE,
         "own": OWN,
         "active": ACTIVE,
+        "hub": HUB,
     }
     signals: Rows = yield Read("query/signals", parameters)
     best = [one for row in signals for one in worth(ranked(row, words=words), k)]
     rows: Rows = yield Read("query/windows", {"corpus": corpus, "ids": [unit.id for unit, _ in best]})
-    by_id = {row["id"]: row for row in rows}  # without those whose document was replaced between the two reads
+    by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
     return [
         Ranked(by_id[unit.id], score, behind.get(unit.chunk, ()), unit.share)
         for unit, score in best
-        if unit.id in by_id
+        if unit.id in by_id  # gone if its document was replaced between the two reads
     ]

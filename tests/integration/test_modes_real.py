@@ -238,7 +238,9 @@ def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver:
             vector, k = data.draw(vectors(), "vector"), data.draw(chunks_wanted(), "k")
             names = data.draw(questions(), "names")
             tight = data.draw(st.booleans(), "tight")
-            bounds = {"depth": 5, "matches": 6, "active": 3} if tight else {"depth": 20, "matches": 200, "active": 50}
+            bounds = {"depth": 20, "matches": 200, "active": 50, "hub": 1000}
+            if tight:
+                bounds = {"depth": 5, "matches": 6, "active": 3, "hub": 2}
             for corpus, library in written.items():
                 with pytest.MonkeyPatch.context() as patch:
                     for bound, value in bounds.items():
@@ -315,7 +317,7 @@ def test_activation_reaches_windows_as_in_the_naive_implementation(
         [row] = driven(driver, asked("?", corpus, entities=entities), vector)[1]["query/signals"]
     finally:
         remove(driver, [corpus])
-    expected = spread(library, entities, vector, active=50)
+    expected = spread(library, entities, vector, active=50, hub=1000)
     told = dict(zip(row["spread_ids"], row["spreads"], strict=True))
     assert told == pytest.approx(expected, rel=1e-4)
     assert row["spread_sum"] == pytest.approx(sum(expected.values()), rel=1e-4)

@@ -1,5 +1,5 @@
-// Count in which forms entities are written, before the visible chunks of documents go and the staged ones take their
-// place. The commonest form is the name of the entity; among equals one that is not all capitals.
+// Count how many chunks mention an entity, and in which forms it is written, before the visible chunks of documents go
+// and the staged ones take their place. The commonest form is the name of the entity; among equals one that is not all capitals.
 // $corpus, $documents: [id]
 UNWIND $documents AS document
 CALL (document) {
@@ -8,7 +8,12 @@ CALL (document) {
   MATCH (c:StagedChunk {corpus: $corpus, document: document}) RETURN c, 1 AS sign
 }
 MATCH (c)<-[m:FROM_CHUNK]-(e:Entity)
-WITH e, sign, coalesce(m.forms, [e.key]) AS forms, coalesce(m.form_counts, [m.count]) AS counts
+WITH e, sum(sign) AS more, collect([m, sign]) AS mentions
+SET e.chunks = coalesce(e.chunks, 0) + more
+WITH e, mentions
+UNWIND mentions AS mention
+WITH e, mention[1] AS sign, coalesce(mention[0].forms, [e.key]) AS forms,
+     coalesce(mention[0].form_counts, [mention[0].count]) AS counts
 UNWIND range(0, size(forms) - 1) AS i
 WITH e, forms[i] AS form, sum(sign * counts[i]) AS change
 WHERE change <> 0
