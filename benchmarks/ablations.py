@@ -72,7 +72,7 @@ FUSION = [
     Variant("without vectors", "auto", [(ranking, "NEAR", 0.0)]),
     Variant("without diffusion", "auto", [(ranking, "SPREAD", 0.0)]),
     Variant("without words (= diffusion)", "diffusion"),
-    Variant("without words around the window", "auto", [(ranking, "AROUND", 0.0)]),
+    Variant("without the chunk around the window", "auto", [(ranking, "AROUND", 0.0)]),
     Variant("without neighbours", "auto", [(ranking, "MOST_LENT", 0.0)]),
     Variant("diffusion from the question alone", "auto", [(auto, "OWN", 1.0)]),
     Variant("diffusion from the nearest windows alone", "auto", [(auto, "OWN", 0.0)]),

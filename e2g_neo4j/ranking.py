@@ -1,12 +1,13 @@
 """How modes `auto` and `diffusion` rank: windows by what vectors, words and entities say about them together.
 
 A chunk of 1200 tokens holds about five windows, and a question is rarely about all of them, so that windows are
-ranked, and k chunks are given as windows that make up as much text. `signals.cypher` reads the four signals:
+ranked, and k chunks are given as windows that make up as much text. `signals.cypher` reads what five signals need:
 
 near    cosine of the window's and the question's vectors
 spread  activation that reaches the window over entities (one step of diffusion; see the statement)
 words   BM25 of the window's text
-around  BM25 of its chunk's text, by the share of the chunk that is not the window
+around  BM25 of its chunk's text, and the best cosine of the chunk's windows, both by the share of the chunk that is
+        not the window
 
 Scores are made comparable by z-normalisation and added. A window then gets a share of what its neighbours in the
 document have, the larger the longer the document stays with one topic.
@@ -35,7 +36,7 @@ WORDS = 0.5
 """Weight of BM25 of the window; 1 made passages and novels worse."""
 
 AROUND = 0.5
-"""Weight of BM25 of the chunk around the window."""
+"""Weight of what the chunk around the window says, in words and in vectors alike."""
 
 REACH = 4
 """How many windows to either side lend to a window: those of about one chunk."""
@@ -103,15 +104,19 @@ def ranked(signals: dict[str, Any], *, words: bool = True) -> list[tuple[Unit, f
 
 
 def relevance(found: Sequence[Unit], signals: dict[str, Any], words: bool) -> Scores:
-    """What the four signals say of each window by itself."""
+    """What the signals say of each window by itself."""
     windows = [unit.id for unit in found]
     near = np.array([unit.near for unit in found])
     own = looked_up(windows, signals["word_ids"], signals["word_scores"])
     around = looked_up([unit.chunk for unit in found], signals["word_chunk_ids"], signals["word_chunk_scores"])
     spread = looked_up(windows, signals["spread_ids"], signals["spreads"])
     rest = np.array([1 - unit.share for unit in found])
+    best: dict[str, float] = {}
+    for unit in found:
+        best[unit.chunk] = max(unit.near, best.get(unit.chunk, unit.near))
+    near_around = np.array([best[unit.chunk] for unit in found])
     lexical = WORDS * z(own) + AROUND * rest * z(around) if words else 0.0
-    return NEAR * z(near) + SPREAD * _z_of_all(spread, signals) + lexical
+    return NEAR * z(near) + AROUND * rest * z(near_around) + SPREAD * _z_of_all(spread, signals) + lexical
 
 
 def looked_up(ids: Sequence[str], known: Sequence[str], scores: Sequence[float]) -> Scores:

@@ -456,8 +456,9 @@ def signalled(
 ) -> dict[str, float]:
     """The score of each candidate window; BM25 of windows and chunks is given, best first.
 
-    z(cosine) + 0.7 * z(spread) + weight of words * (z(words) + (1 - share) * z(words of the chunk)), where spread is
-    compared with all windows and the others with the candidates; and what the neighbours lend.
+    z(cosine) + 0.5 * (1 - share) * z(best cosine in the chunk) + 0.7 * z(spread)
+    + weight of words * (z(words) + (1 - share) * z(words of the chunk)),
+    where spread is compared with all windows and the others with the candidates; and what the neighbours lend.
     """
     places = windows(documents)
     reached = spread(documents, entities, vector, active=active, hub=hub)
@@ -472,11 +473,13 @@ def signalled(
     near = z([nears[id] for id in candidates])
     words = z([dict(by_words).get(id, 0.0) for id in candidates])
     around = z([dict(chunks_by_words).get(places[id].chunk, 0.0) for id in candidates])
+    nearest = z([max(nears[one] for one in candidates if places[one].chunk == places[id].chunk) for id in candidates])
     alone = {}
     for number, id in enumerate(candidates):
         far = (told.get(id, 0.0) - mean) / deviation if deviation > 1e-9 else 0.0
         rest = 1 - places[id].share
-        alone[id] = near[number] + 0.7 * far + weight_of_words * (words[number] + rest * around[number])
+        by_vectors = near[number] + 0.5 * rest * nearest[number]
+        alone[id] = by_vectors + 0.7 * far + weight_of_words * (words[number] + rest * around[number])
     return {id: alone[id] + lent(id, alone, places) for id in candidates}
 
 

@@ -221,6 +221,17 @@ def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_w
     assert relevance(units(rows), signals, 0.5).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
 
 
+def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
+    row = {"document": "d", "persistence": 0.0}
+    rows = [
+        {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 1.0]},
+        {**row, "chunk": "c5", "index": 5, "shares": [0.5, 0.5], "nears": [0.0, 0.0]},
+    ]
+    alone = relevance(units([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), silent(rows), 0.5)
+    both = relevance(units(rows), silent(rows), 0.5)
+    assert (both - alone).tolist() == pytest.approx([0.375, 0.125, -0.25, -0.25])
+
+
 @given(candidates(), st.integers(0, 9))
 def test_no_more_than_k_chunks_worth_is_given(rows: list[dict[str, Any]], k: int) -> None:
     order = [(unit, float(-place)) for place, unit in enumerate(units(rows))]
