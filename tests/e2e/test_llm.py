@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import runpy
 import sys
+from pathlib import Path
 
 import pytest
 from ollama_build import BINARY
@@ -319,3 +321,33 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     assert told["dropped"] == [7]
     [cited] = told["citations"]
     assert TEXT[cited["start"] : cited["end"]] == cited["text"]
+
+
+def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, capsys, tmp_path):
+    script = Path(__file__).parents[2] / "benchmarks" / "answers.py"
+
+    def score(model: str, *lines: dict) -> tuple[str, list[dict]]:
+        (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        monkeypatch.setenv("E2G_CHAT_MODEL", f"ollama:{model}")
+        monkeypatch.setattr(sys, "argv", ["answers.py", "questions.jsonl", "--corpus", log, "--out", "out.jsonl"])
+        runpy.run_path(str(script), run_name="__main__")
+        out = (tmp_path / "out.jsonl").read_text().splitlines()
+        return capsys.readouterr().out, [json.loads(line) for line in out]
+
+    said = "Luke Farran was at the helm. He came from the moon."
+    printed, told = score(
+        "writer", {"question": QUESTION, "answer": "nobody", "aliases": [said]}, {"question": QUESTION, "answer": "x y"}
+    )
+    assert re.search(r"^ollama:writer: 2 questions", printed)
+    assert re.search(r"^exact match +0.500 +\(n=2\)$", printed, re.MULTILINE)
+    assert [line["ROUGE-L"] for line in told] == [1.0, 0.0]
+
+    options = ["Luke Farran", "Josiah Quill", "nobody, as we know"]
+    right, wrong = ({"question": QUESTION, "options": options, "answer": letter} for letter in "CA")
+    printed, told = score("chooser", right, wrong)
+    assert re.search(r"^accuracy +0.500 +\(n=2\)$", printed, re.MULTILINE)
+    assert [line["probability"] for line in told] == pytest.approx([0.6, 0.1], abs=0.01)
+
+    printed, told = score("mute", right, right)  # says nothing, which is no letter
+    assert re.search(r"^2 of them without a usable reply, counted as 0$", printed, re.MULTILINE)
+    assert [line["said"] for line in told] == [None, None]
