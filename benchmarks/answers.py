@@ -6,13 +6,19 @@ A line of QUESTIONS.jsonl has a "question" and an "answer" (and perhaps "aliases
 "options", a list of texts or an object of letters, and the letter of the right one as "answer". Answers in words are
 scored by exact match and ROUGE-L, after lower case and without punctuation, articles and citations; the best of answer
 and aliases counts. Options are scored by accuracy, and by the probability that the model gave to the right letter,
-where it tells. The corpus has to be indexed before.
+where it tells. A question that the model gave no usable reply to counts 0. The corpus has to be indexed before. FILE
+gets a line for each question, as soon as it is answered.
+
+What was run: all of this on a real Ollama server with tiny models that say a fixed text, over 15 questions of MuSiQue,
+in words and with options made of other questions' answers. Such figures say that the scoring works, and nothing about
+any model: no weights of a real one could be had, and no figure of one is given anywhere.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import statistics
 import sys
@@ -22,7 +28,10 @@ from string import ascii_uppercase
 from typing import Any
 
 from e2g_neo4j import E2G, Answer
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import ConfigurationError, E2GError, InputError, ModelError
+
+FAILURES = 3
+"""So many failures of the chat model, one after the other, end the run."""
 
 
 def words(text: str) -> list[str]:
@@ -42,20 +51,20 @@ def rouge_l(said: list[str], gold: list[str]) -> float:
     return 2 * common / (len(said) + len(gold)) if common else 0.0
 
 
-def scores(line: dict[str, Any], answer: Answer) -> dict[str, float]:
-    """What one answer is worth, by measure."""
+def scores(line: dict[str, Any], answer: Answer | None) -> dict[str, float]:
+    """What one answer is worth, by measure; None: there was none."""
     if "options" in line:
         right = str(line["answer"]).strip().upper()
-        found = {"accuracy": float(answer.choice == right)}
-        if answer.distribution is not None:
+        found = {"accuracy": float(answer is not None and answer.choice == right)}
+        if answer is not None and answer.distribution is not None:
             found["probability"] = answer.distribution.get(right, 0.0)
         return found
-    said = words(answer.text or "")
+    said = words(answer.text or "") if answer else []
     golds = [words(str(gold)) for gold in [line["answer"], *line.get("aliases", [])]]
     return {
         "exact match": float(said in golds),
         "ROUGE-L": max(rouge_l(said, gold) for gold in golds),
-        "found": float(answer.found),
+        "found": float(answer is not None and answer.found),
     }
 
 
@@ -66,13 +75,33 @@ def options_of(line: dict[str, Any]) -> list[str]:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The lines of a question file. Raises InputError that names one that cannot be used."""
+    try:
+        texts = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error}). Name a file with a JSON object on each line.") from error
     lines = []
-    for number, text in enumerate(path.read_text("utf-8").splitlines(), 1):
-        line = json.loads(text)
-        if not isinstance(line, dict) or not line.get("question") or not line.get("answer"):
-            raise InputError(f"{path}, line {number}: a question and an answer are wanted. Correct the line.")
-        lines.append(line)
+    for number, text in enumerate(texts, 1):
+        try:
+            if text.strip():
+                lines.append(checked(json.loads(text)))
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: {error}. Correct the line.") from error
+    if not lines:
+        raise InputError(f"{path} holds no question. Name a file with a JSON object on each line.")
     return lines
+
+
+def checked(line: Any) -> dict[str, Any]:
+    """A question that can be used. Raises ValueError that says what is wrong with any other."""
+    if not isinstance(line, dict) or not line.get("question") or not line.get("answer"):
+        raise ValueError("a question and an answer are wanted")
+    if "options" in line:
+        letters = ascii_uppercase[: len(line["options"])]
+        if isinstance(line["options"], dict) and sorted(line["options"]) != list(letters):
+            raise ValueError(f"the letters of the options are not {', '.join(letters)}")
+        if len(letters) < 2 or str(line["answer"]).strip().upper() not in set(letters):
+            raise ValueError(f"the answer {line['answer']!r} is the letter of none of {len(letters)} options")
+    return line
 
 
 def main() -> None:
@@ -80,28 +109,50 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--mode", default=None)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--limit", type=int, default=None, help="only the first so many questions")
+    parser.add_argument("--out", type=Path, default=Path(os.devnull))
     chosen = parser.parse_args()
+    try:
+        run(chosen)
+    except E2GError as error:
+        sys.exit(f"Error: {error}")
+
+
+def run(chosen: argparse.Namespace) -> None:
     how = {"mode": chosen.mode} if chosen.mode else {}
+    lines = read(chosen.questions)[: chosen.limit]
     measured: dict[str, list[float]] = {}
-    written, seconds, tokens = [], [], 0
-    with E2G() as e2g:
+    seconds, tokens, failed, in_a_row = [], 0, 0, 0
+    with E2G() as e2g, chosen.out.open("w", encoding="utf-8") as out:
         if e2g.settings.chat_model is None:
-            sys.exit("Set E2G_CHAT_MODEL: answers are a chat model's.")
-        for line in read(chosen.questions):
+            raise ConfigurationError("No chat model is configured: set E2G_CHAT_MODEL.")
+        for number, line in enumerate(lines, 1):
             began = time.perf_counter()
-            answer = e2g.answer(line["question"], corpus=chosen.corpus, options=options_of(line), **how)
+            options = options_of(line)
+            try:
+                answer = e2g.answer(line["question"], corpus=chosen.corpus, options=options, **how)
+                in_a_row = 0
+            except ModelError as error:
+                failed, in_a_row = failed + 1, in_a_row + 1
+                if in_a_row == FAILURES:
+                    raise
+                print(f"Question {number}: {error}", file=sys.stderr)
+                answer = None
             seconds.append(time.perf_counter() - began)
-            tokens += answer.prompt_tokens + answer.completion_tokens
             found = scores(line, answer)
             for measure, value in found.items():
                 measured.setdefault(measure, []).append(value)
-            written.append({"question": line["question"], "said": answer.choice or answer.text, **found})
-    if chosen.out:
-        chosen.out.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in written), "utf-8")
+            said = answer and (answer.choice or answer.text)
+            tokens += answer.prompt_tokens + answer.completion_tokens if answer else 0
+            out.write(json.dumps({"question": line["question"], "said": said, **found}, ensure_ascii=False) + "\n")
+            out.flush()
+            if sys.stderr.isatty():
+                print(f"\r{number}/{len(lines)}", end="\n" if number == len(lines) else "", file=sys.stderr, flush=True)
     print(
-        f"{e2g.settings.chat_model}: {len(written)} questions, {tokens} tokens, {statistics.median(seconds):.1f} s each"
+        f"{e2g.settings.chat_model}: {len(lines)} questions, {tokens} tokens, {statistics.median(seconds):.1f} s each"
     )
+    if failed:
+        print(f"{failed} of them without a usable reply, counted as 0")
     for measure, values in measured.items():
         print(f"{measure:<12} {statistics.mean(values):.3f}  (n={len(values)})")
 

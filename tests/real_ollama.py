@@ -60,12 +60,14 @@ class RealOllama:
         *,
         context: int = 32768,
         template: str = PLAIN,
+        window: int | None = None,
     ) -> str:
-        """A model by that name; returns the name."""
+        """A model by that name; returns the name. `window` is for requests that do not say what they need."""
         script = {"": replies} if isinstance(replies, Says | Chooses) else replies
         path = write_model(self._folder / f"{name}.gguf", script, context=context)
         digest = self.client.create_blob(path)
-        self.client.create(name, files={path.name: digest}, template=template)
+        parameters = {"num_ctx": window} if window else None
+        self.client.create(name, files={path.name: digest}, template=template, parameters=parameters)
         return name
 
     def stop(self) -> None:

@@ -231,12 +231,17 @@ def _given_up(model: Askable, fault: PassingError) -> ModelError:
 
 # --- which model -------------------------------------------------------------------------------------
 
+_HOW_TO_NAME = (
+    "write provider:NAME, such as ollama:qwen3:8b, and set what the provider wants beside it, such as its key"
+)
+
 
 def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> ChatModel | None:
     """The chat model that was handed in, or else the one that the settings name; None without one.
 
     `ollama:NAME` is a model of an Ollama server, any other `provider:NAME` one of langchain's `init_chat_model`.
-    Raises ConfigurationError where langchain or the provider's package is not installed.
+    Raises ConfigurationError where langchain or the provider's package is not installed, or the provider wants more
+    than the name, such as a key.
     """
     from e2g_neo4j.chat.langchain import LangChainChat
     from e2g_neo4j.chat.ollama import OllamaChat
@@ -245,8 +250,10 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> C
         return LangChainChat(given, context=settings.llm_context)
     if settings.chat_model is None:
         return None
-    if settings.chat_model.startswith("ollama:"):
-        name = settings.chat_model.removeprefix("ollama:")
+    provider, _, name = settings.chat_model.partition(":")
+    if not name:
+        raise ConfigurationError(f"E2G_CHAT_MODEL {settings.chat_model!r} names no model: {_HOW_TO_NAME}.")
+    if provider.lower() == "ollama":
         return OllamaChat(name, settings.ollama_host, context=settings.llm_context, timeout=settings.llm_timeout)
     return LangChainChat(_initialised(settings.chat_model), context=settings.llm_context)
 
@@ -259,6 +266,7 @@ def _initialised(name: str) -> BaseChatModel:
             f"The chat model {name!r} needs a package that is missing ({error}): run "
             "`pip install langchain langchain-PROVIDER`, or hand E2G(chat_model=…) a model of your own."
         ) from error
-    except ValueError as error:
-        raise ConfigurationError(f"E2G_CHAT_MODEL {name!r} cannot be used ({error}): write provider:NAME.") from error
+    except Exception as error:  # a provider's package raises what it likes: no such provider, no key, no such option
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise ConfigurationError(f"E2G_CHAT_MODEL {name!r} cannot be used ({reason}): {_HOW_TO_NAME}.") from error
     return model

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import reduce
 from hashlib import sha256
+from operator import add
 from typing import Any
 
 from langchain_core.exceptions import ContextOverflowError
@@ -41,41 +43,39 @@ class LangChainChat:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         try:
-            return self._reply(request, self._bound(request).invoke(_messages(request)))
+            message = self._bound(request).invoke(_messages(request))
         except Exception as error:
             raise _explained(error) from error
+        return self._reply(request, message)
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
         try:
-            return self._reply(request, await self._bound(request).ainvoke(_messages(request)))
+            message = await self._bound(request).ainvoke(_messages(request))
         except Exception as error:
             raise _explained(error) from error
+        return self._reply(request, message)
 
     def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
-        heard: BaseMessageChunk | None = None
+        heard = []
         try:
             for chunk in self._bound(request).stream(_messages(request)):
-                heard = chunk if heard is None else heard + chunk
+                heard.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
         except Exception as error:
             raise _explained(error) from error
-        if heard is None:
-            raise PassingError("the model sent nothing at all")
-        yield self._reply(request, heard)
+        yield self._reply(request, _joined(heard))
 
     async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
-        heard: BaseMessageChunk | None = None
+        heard = []
         try:
             async for chunk in self._bound(request).astream(_messages(request)):
-                heard = chunk if heard is None else heard + chunk
+                heard.append(chunk)
                 if chunk.text:
                     yield str(chunk.text)
         except Exception as error:
             raise _explained(error) from error
-        if heard is None:
-            raise PassingError("the model sent nothing at all")
-        yield self._reply(request, heard)
+        yield self._reply(request, _joined(heard))
 
     def _bound(self, request: ChatRequest) -> Any:
         if request.logprobs and "top_logprobs" in type(self._model).model_fields:
@@ -85,6 +85,12 @@ class LangChainChat:
     def _reply(self, request: ChatRequest, message: BaseMessage) -> ChatReply:
         usage = message.usage_metadata if isinstance(message, AIMessage) else None
         prompt_tokens = usage["input_tokens"] if usage else 0
+        words = len(request.text.split())
+        if 0 < prompt_tokens < words:
+            raise ModelError(
+                f"{self.name} read {prompt_tokens} tokens of a prompt of {words} words: its server cuts prompts. Give "
+                f"the model a longer context (num_ctx of ChatOllama), or set E2G_LLM_CONTEXT to {prompt_tokens}."
+            )
         if prompt_tokens:
             self._gauge.learn(request.text, prompt_tokens)
         text = str(message.text)
@@ -96,6 +102,13 @@ class LangChainChat:
             thinking=_thinking(message),
             logprobs=_logprobs(message.response_metadata),
         )
+
+
+def _joined(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:
+    """The message that was streamed. Raises PassingError where nothing was."""
+    if not chunks:
+        raise PassingError("the model sent nothing at all")
+    return reduce(add, chunks)
 
 
 def _messages(request: ChatRequest) -> list[BaseMessage]:
@@ -120,8 +133,9 @@ def _thinking(message: BaseMessage) -> str:
 
 
 def _logprobs(metadata: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
-    """The form that OpenAI's interface and those like it have."""
-    tokens = (metadata.get("logprobs") or {}).get("content") or []
+    """A list of tokens with their alternatives, which some interfaces put into an object, as OpenAI's does."""
+    told = metadata.get("logprobs") or []
+    tokens = told.get("content") or [] if isinstance(told, Mapping) else told
     return tuple({one["token"]: one["logprob"] for one in token.get("top_logprobs") or [token]} for token in tokens)
 
 

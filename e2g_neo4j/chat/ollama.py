@@ -134,12 +134,16 @@ class OllamaChat:
 
     def _options(self, request: ChatRequest) -> dict[str, Any]:
         tokens = self.count(request.text)
-        return {
+        options = {
             "num_ctx": self._room(tokens + request.max_tokens),
             "num_predict": request.max_tokens,
             "temperature": request.temperature,
             "seed": request.seed,
         }
+        if request.logprobs:
+            # Ollama makes the last 64 tokens of a prompt less probable, and letters to choose from stand among them.
+            options["repeat_penalty"] = 1.0
+        return options
 
     def _room(self, tokens: int) -> int:
         """The `num_ctx` for so many tokens of prompt and reply."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import runpy
 import sys
+from pathlib import Path
 
 import pytest
 from ollama_build import BINARY
@@ -33,6 +35,8 @@ def models(ollama_server: RealOllama) -> None:
     ollama_server.create("writer", {"": Says(TALE), "?": Says(ANSWER)})
     ollama_server.create("silent", {"": Says(TALE), "?": Says("[0] The papers do not say it.")})
     ollama_server.create("mute", Says(""))
+    ollama_server.create("wide-writer", {"": Says(TALE), "?": Says(ANSWER)}, window=16384)
+    ollama_server.create("wide-chooser", Chooses({"A": 0.1, "B": 0.3, "C": 0.6}), window=16384)
     ollama_server.create("chooser", {"": Says(TALE), "w": Chooses({"A": 0.1, "B": 0.3, "C": 0.6})})
 
 
@@ -121,7 +125,7 @@ def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
     with E2G(settings=settings) as e2g:
         with pytest.raises(BudgetError, match="kept"):
             e2g.index([document(corpus)], corpus=corpus, budget_tokens=4_000)
-        assert corpus not in e2g.corpora()
+        assert e2g.corpora()[corpus] == 0
         kept = cached(driver)
         assert kept > 0
         spent = driver.execute_query(
@@ -160,7 +164,7 @@ def test_a_model_that_says_nothing_is_reported_by_node_and_leaves_nothing(settin
     with E2G(settings=with_model(settings, "mute")) as e2g:
         with pytest.raises(ModelError, match=r"Summary \d+ of level 1 of 'The log': .*no text"):
             e2g.index([document(corpus)], corpus=corpus)
-        assert corpus not in e2g.corpora()
+        assert e2g.corpora()[corpus] == 0
         assert cached(driver) == 0
 
 
@@ -240,6 +244,26 @@ def test_one_of_several_options_with_its_probability(settings, log):
         assert answer.distribution == pytest.approx({"A": 0.1, "B": 0.3, "C": 0.6}, abs=0.01)
 
 
+def test_a_model_of_a_provider_indexes_and_answers(settings, corpus, ollama_server, monkeypatch):
+    """Ollama speaks OpenAI's interface too, so that any provider's name can be tried on a real server."""
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{ollama_server.host}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with E2G(settings=settings.model_copy(update={"chat_model": "openai:wide-writer"})) as e2g:
+        report = e2g.index([document(corpus)], corpus=corpus)
+        assert report.spending[1].calls == report.summaries_by_level[1]
+        assert report.spending[1].prompt_tokens > len(TEXT)  # a byte is a token, and nothing was cut
+        *pieces, answer = e2g.stream(QUESTION, corpus=corpus, k=3)
+        assert len(pieces) > 3
+        assert "".join(pieces) == answer.text == "Luke Farran was at the helm [1]. He came from the moon [1]."
+        assert answer.dropped == (7,)
+        asked = e2g.answer(QUESTION, corpus=corpus, k=3)
+        assert (asked.text, asked.citations) == (answer.text, answer.citations)
+    with E2G(settings=settings.model_copy(update={"chat_model": "openai:wide-chooser"})) as e2g:
+        chosen = e2g.answer(QUESTION, corpus=corpus, options=["Luke Farran", "Josiah Quill", "as we know"])
+        assert chosen.choice == chosen.text  # drawn by lot, as its provider's temperature is not 0
+        assert chosen.distribution == pytest.approx({"A": 0.1, "B": 0.3, "C": 0.6}, abs=0.01)
+
+
 # --- the command line --------------------------------------------------------------------------------
 
 
@@ -297,3 +321,33 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     assert told["dropped"] == [7]
     [cited] = told["citations"]
     assert TEXT[cited["start"] : cited["end"]] == cited["text"]
+
+
+def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, capsys, tmp_path):
+    script = Path(__file__).parents[2] / "benchmarks" / "answers.py"
+
+    def score(model: str, *lines: dict) -> tuple[str, list[dict]]:
+        (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        monkeypatch.setenv("E2G_CHAT_MODEL", f"ollama:{model}")
+        monkeypatch.setattr(sys, "argv", ["answers.py", "questions.jsonl", "--corpus", log, "--out", "out.jsonl"])
+        runpy.run_path(str(script), run_name="__main__")
+        out = (tmp_path / "out.jsonl").read_text().splitlines()
+        return capsys.readouterr().out, [json.loads(line) for line in out]
+
+    said = "Luke Farran was at the helm. He came from the moon."
+    printed, told = score(
+        "writer", {"question": QUESTION, "answer": "nobody", "aliases": [said]}, {"question": QUESTION, "answer": "x y"}
+    )
+    assert re.search(r"^ollama:writer: 2 questions", printed)
+    assert re.search(r"^exact match +0.500 +\(n=2\)$", printed, re.MULTILINE)
+    assert [line["ROUGE-L"] for line in told] == [1.0, 0.0]
+
+    options = ["Luke Farran", "Josiah Quill", "nobody, as we know"]
+    right, wrong = ({"question": QUESTION, "options": options, "answer": letter} for letter in "CA")
+    printed, told = score("chooser", right, wrong)
+    assert re.search(r"^accuracy +0.500 +\(n=2\)$", printed, re.MULTILINE)
+    assert [line["probability"] for line in told] == pytest.approx([0.6, 0.1], abs=0.01)
+
+    printed, told = score("mute", right, right)  # says nothing, which is no letter
+    assert re.search(r"^2 of them without a usable reply, counted as 0$", printed, re.MULTILINE)
+    assert [line["said"] for line in told] == [None, None]

@@ -128,6 +128,12 @@ def test_log_probabilities_of_the_first_letter(ollama_server):
     }
 
 
+def test_a_letter_is_no_less_probable_for_standing_in_the_prompt(ollama_server):
+    model = OllamaChat(model_that(ollama_server, Chooses({"A": 0.2, "B": 0.1, "C": 0.7})), ollama_server.host)
+    options = f"A) {'one' * 30}\nB) {'two' * 30}\nC) three"
+    assert ask(model, ChatRequest("", options, 8, logprobs=True)).text == "C"
+
+
 # --- summaries ---------------------------------------------------------------------------------------
 
 

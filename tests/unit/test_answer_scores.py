@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from e2g_neo4j.errors import InputError
 from e2g_neo4j.model import Answer, Evidence
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "answers.py"
@@ -43,3 +44,32 @@ def test_options_by_letter_and_probability():
         "probability": 0.8,
     }
     assert answers.scores(line, said("A", choice="A")) == {"accuracy": 0.0}
+
+
+def test_no_usable_reply_counts_nothing():
+    assert answers.scores({"question": "Who?", "answer": "Luke"}, None) == {"exact match": 0, "ROUGE-L": 0, "found": 0}
+    assert answers.scores({"question": "Who?", "answer": "A", "options": ["Luke", "Josiah"]}, None) == {"accuracy": 0}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("no JSON", "line 2"),
+        ('["a list"]', "line 2: a question and an answer"),
+        ('{"question": "Who?"}', "line 2: a question and an answer"),
+        ('{"question": "Who?", "answer": "C", "options": ["Luke", "Josiah"]}', "line 2: the answer 'C'"),
+        ('{"question": "Who?", "answer": "A", "options": {"A": "Luke", "C": "Josiah"}}', "line 2: the letters"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path, line, says):
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"question": "Who?", "answer": "Luke"}\n' + line + "\n")
+    with pytest.raises(InputError, match=says):
+        answers.read(path)
+
+
+def test_a_file_without_questions_is_an_error(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("\n")
+    for name in ("empty.jsonl", "no-such.jsonl"):
+        with pytest.raises(InputError, match=name):
+            answers.read(tmp_path / name)

@@ -14,6 +14,7 @@ from memory import remembering
 from e2g_neo4j.chat import chatting
 from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, Gauge, ask, ask_async, load_chat_model, stream, stream_async
 from e2g_neo4j.chat.langchain import LangChainChat
+from e2g_neo4j.chat.ollama import OllamaChat
 from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.model import Spending
@@ -125,15 +126,36 @@ def test_the_gauge_learns_from_what_is_reported():
     assert gauge.count("x" * 400) == 126
 
 
-def test_models_are_named_by_provider_and_ollama():
+@pytest.mark.parametrize("metadata", [{"logprobs": None}, {"logprobs": {"content": None}}, {"logprobs": []}, {}])
+def test_no_log_probabilities_are_none(metadata):
+    assert ask(chat(AIMessage("B", response_metadata=metadata)), REQUEST).logprobs == ()
+
+
+def test_ollama_is_spoken_to_directly_and_a_model_handed_in_comes_first():
     assert load_chat_model(Settings(chat_model=None)) is None
-    ollama = load_chat_model(Settings(chat_model="ollama:tiny"))
-    assert type(ollama).__name__ == "OllamaChat"
-    with pytest.raises(ConfigurationError, match="pip install langchain"):
-        load_chat_model(Settings(chat_model="openai:gpt"))
-    given = load_chat_model(Settings(llm_context=4096), Scripted(responses=["x"]))
-    assert given is not None
+    for name in ("ollama:tiny", "Ollama:tiny"):
+        assert isinstance(load_chat_model(Settings(chat_model=name)), OllamaChat)
+    given = load_chat_model(Settings(chat_model="ollama:tiny", llm_context=4096), Scripted(responses=["x"]))
+    assert isinstance(given, LangChainChat)
     assert given.context == 4096
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("mistralai:small", "pip install langchain"),
+        ("openai:gpt", "OPENAI_API_KEY"),
+        ("nonsense:model", "provider:NAME"),
+        ("ollama", "names no model"),
+        ("ollama:", "names no model"),
+    ],
+)
+def test_a_model_that_cannot_be_made_is_one_line_with_the_next_step(monkeypatch, name, says):
+    for variable in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ConfigurationError, match=says) as error:
+        load_chat_model(Settings(chat_model=name))
+    assert len(str(error.value).splitlines()) == 1
 
 
 # --- summaries ---------------------------------------------------------------------------------------
