@@ -24,7 +24,7 @@ from e2g_neo4j.chat import chatting
 from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.migrate import Applied, MigrationInfo
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexPlan, IndexReport, Progress
+from e2g_neo4j.model import Alias, Answer, DocumentInfo, EntityInfo, Evidence, IndexPlan, IndexReport, Progress
 from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
@@ -198,6 +198,30 @@ class E2G:
         """The documents of a corpus. Raises NotFoundError where there is none."""
         return self._drive(self._stories.documents(corpus))
 
+    def entities(self, query: str = "", *, corpus: str, limit: int = 50) -> list[EntityInfo]:
+        """The entities of a corpus, those in most chunks first; with `query` in their name, or in one that stands for
+        them. Raises NotFoundError where there is no document."""
+        return self._drive(self._stories.entities(corpus, query, limit))
+
+    def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
+        """Which names stand for another entity, such as a surname alone, in which document and why; and those that
+        `split` keeps apart. Raises NotFoundError where there is no document."""
+        return self._drive(self._stories.merges(corpus, query))
+
+    def split(self, name: str, *, corpus: str) -> list[Alias]:
+        """Keep a name apart from all that it stands for, in documents to come too, and return what that was.
+
+        The documents that have it are read again by spaCy, from the database. Raises NotFoundError for a name that
+        stands for no other.
+        """
+        self.migrate()
+        return self._drive(self._stories.split(name, corpus))
+
+    def join(self, name: str, *, corpus: str) -> list[Alias]:
+        """Undo `split` and return what the name stands for then. Raises NotFoundError where it is not kept apart."""
+        self.migrate()
+        return self._drive(self._stories.join(name, corpus))
+
     def stats(self, corpus: str) -> dict[str, int]:
         """How much a corpus holds, as flat numbers. Raises NotFoundError where there is nothing."""
         return self._drive(self._stories.stats(corpus))
@@ -349,6 +373,24 @@ class AsyncE2G:
     async def corpora(self) -> dict[str, int]:
         """As `E2G.corpora`."""
         return await self._drive(self._stories.corpora())
+
+    async def entities(self, query: str = "", *, corpus: str, limit: int = 50) -> list[EntityInfo]:
+        """As `E2G.entities`."""
+        return await self._drive(self._stories.entities(corpus, query, limit))
+
+    async def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
+        """As `E2G.merges`."""
+        return await self._drive(self._stories.merges(corpus, query))
+
+    async def split(self, name: str, *, corpus: str) -> list[Alias]:
+        """As `E2G.split`."""
+        await self.migrate()
+        return await self._drive(self._stories.split(name, corpus))
+
+    async def join(self, name: str, *, corpus: str) -> list[Alias]:
+        """As `E2G.join`."""
+        await self.migrate()
+        return await self._drive(self._stories.join(name, corpus))
 
     async def documents(self, corpus: str) -> list[DocumentInfo]:
         """As `E2G.documents`."""

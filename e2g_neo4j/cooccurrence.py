@@ -20,14 +20,14 @@ class Mention:
     """An entity in a chunk: `count` occurrences in its text, the numbers of the chunk's own sentences that hold it,
     and in how many sentences of each window it stands. A sentence in the overlap of two chunks is the own sentence
     of one of them only, but is counted in the windows of both. `forms` tells how often each form is written, in order;
-    it is empty where the key is the only one."""
+    it is None where the key is the only one, and empty where other names stand for the entity."""
 
     entity: str
     chunk: str
     count: int
     sentences: tuple[int, ...]
     windows: tuple[int, ...]
-    forms: tuple[tuple[str, int], ...] = ()
+    forms: tuple[tuple[str, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def mentions(
                         count,
                         tuple(places.get(name, ())),
                         tuple(by_window[name]),
-                        tuple(sorted(extraction.forms.get(name, {}).items())),
+                        tuple(sorted(extraction.forms[name].items())) if name in extraction.forms else None,
                     )
                     for name, count in sorted(extraction.counts.items())
                 ),

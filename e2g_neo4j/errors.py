@@ -92,6 +92,13 @@ def no_document(target: str, corpus: str) -> NotFoundError:
     )
 
 
+def no_alias(name: str, corpus: str) -> NotFoundError:
+    return NotFoundError(
+        f"The name {name!r} stands for no other in the corpus {corpus!r}, and is not kept apart: list what was "
+        "merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
+    )
+
+
 def no_corpus(corpus: str) -> NotFoundError:
     return NotFoundError(
         f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list what there "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
@@ -29,6 +29,7 @@ from e2g_neo4j.model import (
     SourceDocument,
     Window,
 )
+from e2g_neo4j.naming import joined, joins, name_counts
 from e2g_neo4j.queries import Perform, Read, Story, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.summarising.tree import Forest, Ground, Summariser, tree_size
@@ -117,8 +118,9 @@ def _written(
     begun = ("index/begin_documents", {"corpus": corpus, "documents": ids})
     if not (yield Write((begun,), holding(corpus, lease.run, ids))):
         return False
+    apart = yield Read("index/apart", {"corpus": corpus})
     try:
-        indexed = work.indexed(batch, forest, first)
+        indexed = work.indexed(batch, forest, first, {row["key"] for row in apart})
     except Exception as error:
         lease.failed(ids, error)
         raise
@@ -276,9 +278,10 @@ class _Work:
         return self._forest([] if self.summariser.needs_sentences else [Ground(*one) for one in chunked])
 
     def indexed(
-        self, batch: Sequence[tuple[SourceDocument, list[Chunk]]], forest: Forest, first: int
+        self, batch: Sequence[tuple[SourceDocument, list[Chunk]]], forest: Forest, first: int, apart: Collection[str]
     ) -> list[IndexedDocument]:
-        """Everything about a batch of documents that the models find. Their trees begin at `first` in the forest."""
+        """Everything about a batch of documents that the models find. Their trees begin at `first` in the forest; the
+        names in `apart` are joined to no other."""
         extractions, embedded = self._read([one for _, chunks in batch for one in chunks])
         with self.timed("summarising"):  # of trees that grew meanwhile: waiting for the rest of them
             if self.summariser.needs_sentences:
@@ -291,12 +294,15 @@ class _Work:
         at = summary_at = 0
         for (document, chunks), tree in zip(batch, trees, strict=True):
             here, summaries_here = slice(at, at + len(chunks)), slice(summary_at, summary_at + len(tree))
+            found_in = extractions[here]
+            same = joins(name_counts(found_in), apart)
             found.append(
                 IndexedDocument(
                     document=document,
                     chunks=chunks,
                     summaries=tree,
-                    mentions=mentions(chunks, extractions[here], [one.windows for one in embedded[here]]),
+                    mentions=mentions(chunks, joined(found_in, same), [one.windows for one in embedded[here]]),
+                    joins=same,
                     windows=windows_of(chunks, embedded[here]),
                     chunk_vectors=np.stack([one.vector for one in embedded[here]]),
                     window_vectors=np.concatenate([one.window_vectors for one in embedded[here]]),

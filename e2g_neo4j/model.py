@@ -93,8 +93,8 @@ class Sentence:
 class Extraction:
     """What the spaCy pipeline found in one text: its sentences, and how often each entity occurs in it, by key.
 
-    `forms`: how often each form of a name is written; an entity without is written as its key only. `people`: how often
-    an entity is called a person.
+    `forms`: how often each form of a name is written; an entity that is not in it is written as its key only. `people`:
+    how often an entity is called a person.
     """
 
     sentences: tuple[Sentence, ...]
@@ -304,6 +304,41 @@ class DocumentInfo:
     chunks: int
     characters: int
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntityInfo:
+    """An entity: how often, in how many chunks and documents it is mentioned, and by which names.
+
+    `name` is how it is written most often, `forms` all ways with their counts; they have one key. `aliases` are other
+    names that stand for it in some document.
+    """
+
+    key: str
+    name: str
+    forms: dict[str, int]
+    aliases: tuple[str, ...]
+    mentions: int
+    chunks: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name that stands for another entity in a document, `count` times, and why; both by key and as they are written.
+
+    Of a name that is kept `apart` from all others, there is no entity, document or reason.
+    """
+
+    key: str
+    name: str
+    entity: str | None
+    entity_name: str | None
+    document: str | None
+    title: str | None
+    count: int
+    why: str | None
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ summary counts as often as the chunks below it mention an entity; summaries stay
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -28,6 +29,9 @@ MAX_HOPS = 6
 
 MAX_ENTITIES = 24
 """Entities of one question that are paired, the rarest first: 276 pairs at most, however long the question."""
+
+MAX_MEANINGS = 3
+"""Entities that a name is looked up as, besides the one that has this very name: John may be many."""
 
 MAX_QUESTION = 100_000
 """Characters of a question."""
@@ -76,13 +80,13 @@ def retrieve(
     check(question, k, hops, mode)
     if mode not in ("auto", "diffusion", "e2g"):
         return (yield from _without_graph(question, corpus, made_with, k, mode))
-    [link] = yield Read("query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES})
+    [link] = yield Read(
+        "query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+    )
     if not link["found"]:
         raise no_corpus(corpus)
     made_with.check(link["made_with"] and Fingerprint(**link["made_with"]))
-    known = set(link["entities"])
-    entities = tuple(name for name in dict.fromkeys(names) if name in known)
-    unknown = tuple(name for name in dict.fromkeys(names) if name not in known)
+    entities, unknown = linked(names, link["named"])
     pairs = surviving(link["pairs"], hops)
     shared = candidates(link["shared"])
     chosen, used, trace = choose(pairs, shared, k=k, hops=hops)
@@ -159,6 +163,17 @@ def check(question: str, k: int, hops: int, mode: str) -> None:
         raise QueryError(f"k is {k}: choose a number of chunks from 1 to 1000.")
     if not 1 <= hops <= MAX_HOPS:
         raise QueryError(f"h is {hops}: choose a number of edges from 1 to {MAX_HOPS}.")
+
+
+def linked(names: Sequence[str], named: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The entities that a question's names mean, in its order, and the names that mean none."""
+    meant: defaultdict[str, list[str]] = defaultdict(list)
+    for row in named:
+        for name in row["names"]:
+            meant[name].append(row["entity"])
+    found = (entity for name in names for entity in sorted(meant[name], key=lambda entity: (entity != name, entity)))
+    entities = tuple(dict.fromkeys(found))
+    return entities, tuple(name for name in dict.fromkeys(names) if not meant[name])
 
 
 def surviving(pairs: Iterable[dict[str, Any]], hops: int) -> tuple[Pair, ...]:

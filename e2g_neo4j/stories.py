@@ -15,8 +15,10 @@ from e2g_neo4j.chat.chatting import Askable, ChatModel, load_chat_model
 from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.errors import QueryError, ReadingError, no_corpus, no_document
 from e2g_neo4j.model import (
+    Alias,
     Answer,
     DocumentInfo,
+    EntityInfo,
     Evidence,
     Fingerprint,
     IndexPlan,
@@ -78,6 +80,10 @@ class Stories:
         from e2g_neo4j.indexing import Tools
 
         return Tools(self.nlp, self.embedder)
+
+    @property
+    def _workers(self) -> int:
+        return self.settings.workers or os.cpu_count() or 1
 
     @property
     def dimensions(self) -> int:
@@ -236,6 +242,41 @@ class Stories:
         for document in going:
             yield delete(corpus, [document.id])
         return going
+
+    def entities(self, corpus: str, query: str, limit: int) -> Story[list[EntityInfo]]:
+        from e2g_neo4j.extraction import entity_key
+
+        yield from self.documents(corpus)
+        rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "limit": limit})
+        return [
+            EntityInfo(
+                **{
+                    **row,
+                    "forms": {one["form"]: one["count"] for one in row["forms"]},
+                    "aliases": tuple(row["aliases"]),
+                }
+            )
+            for row in rows
+        ]
+
+    def merges(self, corpus: str, query: str) -> Story[list[Alias]]:
+        from e2g_neo4j.extraction import entity_key
+        from e2g_neo4j.relinking import aliases
+
+        yield from self.documents(corpus)
+        return (yield from aliases(corpus, entity_key(query)))
+
+    def split(self, name: str, corpus: str) -> Story[list[Alias]]:
+        from e2g_neo4j.relinking import split
+
+        yield from self.documents(corpus)
+        return (yield from split(name, corpus=corpus, nlp=self.nlp, workers=self._workers))
+
+    def join(self, name: str, corpus: str) -> Story[list[Alias]]:
+        from e2g_neo4j.relinking import join
+
+        yield from self.documents(corpus)
+        return (yield from join(name, corpus=corpus, nlp=self.nlp, workers=self._workers))
 
     def stats(self, corpus: str) -> Story[dict[str, int]]:
         [row] = yield Read("query/stats", {"corpus": corpus})

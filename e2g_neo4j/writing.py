@@ -8,7 +8,7 @@ other, wherever they run. What takes long, reading and summarising, is done outs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from e2g_neo4j.cooccurrence import ChunkMentions, edges
 from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors, Window
+from e2g_neo4j.naming import Join
 from e2g_neo4j.queries import Story, Write, corpus_key
 
 NODE_ROWS = 500
@@ -33,6 +34,7 @@ class IndexedDocument:
     chunks: Sequence[Chunk]
     summaries: Sequence[Summary]
     mentions: Sequence[ChunkMentions]
+    joins: Sequence[Join]
     windows: Sequence[Window]
     chunk_vectors: Vectors
     window_vectors: Vectors
@@ -78,17 +80,15 @@ def stage(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Iterat
     yield from in_batches("index/stage_order", _order_rows(documents), ROWS)
     yield from in_batches("index/stage_summaries", _summary_rows(documents), NODE_ROWS)
     yield from in_batches("index/stage_tree", _tree_rows(documents), ROWS)
-    yield from in_batches("index/mentions", _mention_rows(documents), ROWS)
+    yield from in_batches("index/mentions", _mention_rows([indexed.mentions for indexed in documents]), ROWS)
 
 
 def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Write:
     """One transaction: nodes and edges of the versions before go, with entities that nothing else mentions, and the
     staged ones become visible. What the versions before contributed is read in the same transaction."""
     ids = [indexed.document.id for indexed in documents]
-    delta = edges(indexed.mentions for indexed in documents)
-    edge_rows = [
-        {"a": a, "b": b, "count": count, "weight": weight} for (a, b), (count, weight) in sorted(delta.items())
-    ]
+    edge_rows = _edge_rows([indexed.mentions for indexed in documents])
+    aliases = (row for indexed in documents for row in _alias_rows(indexed.document.id, indexed.joins))
     ready = [
         {
             "id": indexed.document.id,
@@ -106,17 +106,54 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Writ
     return Write(
         (
             # Adding first spares what both versions have from being removed and made again.
-            *(("index/co_occurrences", {"corpus": corpus, "rows": batch}) for batch in _batches(edge_rows, ROWS)),
+            *_in_batches("index/co_occurrences", corpus, edge_rows),
             ("index/withdraw_edges", {"corpus": corpus, "documents": ids}),
             ("index/count_mentions", {"corpus": corpus, "documents": ids}),
+            ("index/withdraw_aliases", {"corpus": corpus, "documents": ids}),
             ("index/retire", {"corpus": corpus, "documents": ids}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
             ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
+            *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=holding(corpus, run, ids),
+    )
+
+
+def rewrite_mentions(
+    corpus: str,
+    document: str,
+    sha256: str,
+    found: Sequence[ChunkMentions],
+    joins: Sequence[Join],
+    *,
+    before: Collection[str],
+) -> Write:
+    """One transaction: a visible document gets other mentions, edges and aliases; `before` are the entities it had.
+
+    Conditional on the document still having this text, and on no run being at work on it. What an interrupted run
+    staged of it is removed.
+    """
+    these = {"corpus": corpus, "documents": [document]}
+    weights = ({"id": one.chunk, "window_weights": window_weights(one)} for one in found)
+    return Write(
+        (
+            ("index/discard_staged", these),
+            ("index/withdraw_edges", these),
+            ("index/count_mentions", these),
+            ("index/withdraw_aliases", these),
+            ("index/withdraw_mentions", {"corpus": corpus, "document": document}),
+            *_in_batches("index/mentions", corpus, _mention_rows([found])),
+            *_in_batches("index/weigh_windows", corpus, weights),
+            ("index/count_mentions", these),
+            *_in_batches("index/co_occurrences", corpus, _edge_rows([found])),
+            ("index/publish_chunks", these),
+            ("index/forget_entities", {"corpus": corpus, "keys": sorted(before)}),
+            *_in_batches("index/aliases", corpus, _alias_rows(document, joins)),
+        ),
+        condition=("index/hold_version", {"corpus": corpus, "document": document, "sha256": sha256}),
     )
 
 
@@ -135,6 +172,7 @@ def delete(corpus: str, documents: Sequence[str]) -> Write:
             ("index/withdraw_edges", these),
             ("index/discard_staged", these),
             ("index/count_mentions", these),
+            ("index/withdraw_aliases", these),
             ("index/retire", these),
             ("index/delete_documents", these),
             ("index/count_corpus", {"corpus": corpus}),
@@ -245,8 +283,13 @@ def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, An
                 yield {"child": child, "parent": summary.id}
 
 
-def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    mentions = (mention for indexed in documents for chunk in indexed.mentions for mention in chunk.mentions)
+def _edge_rows(documents: Sequence[Sequence[ChunkMentions]]) -> Iterator[Mapping[str, Any]]:
+    for (a, b), (count, weight) in sorted(edges(documents).items()):
+        yield {"a": a, "b": b, "count": count, "weight": weight}
+
+
+def _mention_rows(documents: Sequence[Sequence[ChunkMentions]]) -> Iterator[Mapping[str, Any]]:
+    mentions = (mention for document in documents for chunk in document for mention in chunk.mentions)
     for mention in sorted(mentions, key=lambda mention: (mention.entity, mention.chunk)):
         yield {
             "entity": mention.entity,
@@ -254,9 +297,27 @@ def _mention_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str,
             "count": mention.count,
             "sentences": list(mention.sentences),
             "windows": list(mention.windows),
-            "forms": [form for form, _ in mention.forms] or None,
-            "form_counts": [count for _, count in mention.forms] or None,
+            "forms": None if mention.forms is None else [form for form, _ in mention.forms],
+            "form_counts": None if mention.forms is None else [count for _, count in mention.forms],
         }
+
+
+def _alias_rows(document: str, joins: Sequence[Join]) -> Iterator[Mapping[str, Any]]:
+    for join in joins:
+        yield {
+            "document": document,
+            "name": join.name,
+            "full": join.full,
+            "count": join.count,
+            "form": join.form,
+            "why": join.why,
+        }
+
+
+def _in_batches(statement: str, corpus: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A statement for each so many rows, of one transaction."""
+    for batch in _batches(rows, ROWS):
+        yield statement, {"corpus": corpus, "rows": batch}
 
 
 def _batches(items: Any, size: int) -> Iterator[list[Any]]:

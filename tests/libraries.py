@@ -17,6 +17,7 @@ from e2g_neo4j import database
 from e2g_neo4j.cooccurrence import ChunkMentions, mentions
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors, Window
+from e2g_neo4j.naming import Join, joined, joins, name_counts
 from e2g_neo4j.queries import Perform, Read, Rows, Story, Write
 from e2g_neo4j.writing import IndexedDocument, claim, stage
 from e2g_neo4j.writing import write as written
@@ -39,6 +40,9 @@ NAMES = (
     "élise",
 )
 """Names in which joining, splitting or quoting would go wrong."""
+
+PEOPLE = ("jonathan harker", "mr harker", "mina harker", "lucy westenra", "miss lucy")
+"""Names of people, some of which stand for others where a document makes that clear."""
 
 DIMENSIONS = 8
 """Of the vectors below; whoever needs longer ones pads with zeros, which changes no cosine."""
@@ -182,11 +186,15 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
         if start < end:
             whole = [name for name, place in sentence.occurrences if start <= place and place + len(name) <= end]
             sentences.append(Sentence(start - chunk.start, end - chunk.start, tuple(dict.fromkeys(whole))))
-    return Extraction(tuple(sentences), document.counts(chunk), forms_of(document, chunk))
+    counts = document.counts(chunk)
+    people = {name: count for name, count in counts.items() if name in PEOPLE}
+    return Extraction(tuple(sentences), counts, forms_of(document, chunk), people)
 
 
 def form_of(name: str, place: int) -> str:
     """How a name is written at a place: some always in the same way, others now so, now so."""
+    if name in PEOPLE:
+        return name.title()
     return (name, name.title(), name.upper())[place % 3] if name in ("harker", "count dracula") else name
 
 
@@ -211,9 +219,13 @@ def windows_of(document: NaiveDocument) -> list[Window]:
 def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
     return mentions(
         chunks_of(document),
-        [extraction_of(document, chunk) for chunk in document.chunks],
+        joined([extraction_of(document, chunk) for chunk in document.chunks], joins_of(document)),
         [[(one.start - chunk.start, one.end - chunk.start) for one in chunk.windows] for chunk in document.chunks],
     )
+
+
+def joins_of(document: NaiveDocument) -> list[Join]:
+    return joins(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
 
 
 def indexed(document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS) -> IndexedDocument:
@@ -227,6 +239,7 @@ def indexed(document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSION
             for summary in document.summaries
         ],
         mentions=mentions_of(document),
+        joins=joins_of(document),
         windows=windows_of(document),
         chunk_vectors=padded([chunk.vector for chunk in document.chunks], dimensions),
         window_vectors=padded([one.vector for chunk in document.chunks for one in chunk.windows], dimensions),
@@ -325,8 +338,10 @@ def snapshot(driver: Driver, corpus: str) -> Snapshot:
         corpus=corpus,
     ).records:
         key = (*row["a"], row["type"], *row["b"])
+        if row["type"] == "ALIAS_OF":  # one for each document
+            key = (*key, row["properties"]["document"])
         assert key not in relationships, f"{key} is there twice"
-        relationships[key] = dict(row["properties"])
+        relationships[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
         if "weight" in relationships[key]:
             relationships[key]["weight"] = round(relationships[key]["weight"], 9)
     return nodes, relationships

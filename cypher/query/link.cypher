@@ -1,22 +1,33 @@
 // Everything the graph knows about a question's entities, in one round trip: whether the corpus has documents,
 // which entities exist (at most $limit, the rarest first), how far apart each two are, and the chunks that
-// mention at least two of them; and what the index was made with. Paths longer than six edges count as none.
-// $corpus, $names, $limit
-// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, entities: [key],
+// mention at least two of them; and what the index was made with. A name finds the entity with this key, and up to
+// $meanings that it stands for in some document; two that only the same name finds make no pair. Paths longer than six
+// edges count as none.
+// $corpus, $names, $limit, $meanings
+// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, names: [name]}],
 //   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}]
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
   UNWIND $names AS name
-  MATCH (e:Entity {corpus: $corpus, key: name})
+  CALL (name) {
+    MATCH (e:Entity {corpus: $corpus, key: name})
+    RETURN e
+    UNION
+    MATCH (:Alias {corpus: $corpus, key: name})-[r:ALIAS_OF]->(e:Entity)
+    WITH e, sum(r.count) AS count ORDER BY count DESC, e.key LIMIT $meanings
+    RETURN e
+  }
+  WITH e, collect(name) AS names
   WHERE e.chunks > 0
-  WITH e ORDER BY e.chunks, e.key LIMIT $limit
-  RETURN collect(e) AS entities
+  WITH e, names ORDER BY e.chunks, e.key LIMIT $limit
+  RETURN collect(e) AS entities, collect({entity: e.key, names: names}) AS named
 }
-CALL (entities) {
-  UNWIND entities AS a
-  UNWIND entities AS b
-  WITH a, b WHERE a.key < b.key
+CALL (entities, named) {
+  UNWIND range(0, size(entities) - 1) AS i
+  UNWIND range(0, size(entities) - 1) AS j
+  WITH entities[i] AS a, entities[j] AS b, named[i].names AS names, named[j].names AS others
+  WHERE a.key < b.key AND NOT (size(names) = 1 AND names = others)
   MATCH p = shortestPath((a)-[:CO_OCCURS*..6]-(b))
   RETURN collect({a: a.key, b: b.key, hops: length(p)}) AS pairs
 }
@@ -27,4 +38,5 @@ CALL (entities) {
   WHERE size(counts) > 1
   RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
 }
-RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, [e IN entities | e.key] AS entities, pairs, shared
+RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named,
+       pairs, shared

@@ -149,6 +149,39 @@ def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
 
 
 @app.command()
+def entities(
+    query: Annotated[str, typer.Argument(help="A part of their name.", show_default=False)] = "",
+    corpus: Corpus = "default",
+    merges: Annotated[bool, typer.Option("--merges", help="List which names were joined, where and why.")] = False,
+    split: Annotated[
+        str | None, typer.Option("--split", help="Keep this name apart from what it was joined to.", metavar="NAME")
+    ] = None,
+    join: Annotated[str | None, typer.Option("--join", help="Undo --split.", metavar="NAME")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many to list.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List entities, or which names were joined; keep names apart, or join them again."""
+    with E2G() as e2g:
+        if split or join:
+            found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
+        elif merges:
+            found = e2g.merges(query, corpus=corpus)
+        else:
+            listed = e2g.entities(query, corpus=corpus, limit=limit)
+            if as_json:
+                _print_json([asdict(one) for one in listed])
+            else:
+                show.entities(out, listed)
+            return
+    if as_json:
+        _print_json([asdict(one) for one in found])
+    elif split:
+        show.parted(out, split, found)
+    else:
+        show.merges(out, found)
+
+
+@app.command()
 def status(
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus.  [default: all]")] = None,
     as_json: Json = False,

@@ -16,7 +16,18 @@ from rich.table import Table
 
 from e2g_neo4j import model
 from e2g_neo4j.cli.terminal import escape, neutral
-from e2g_neo4j.model import Answer, DocumentInfo, Evidence, IndexPlan, IndexReport, Pair, Passage, Spending
+from e2g_neo4j.model import (
+    Alias,
+    Answer,
+    DocumentInfo,
+    EntityInfo,
+    Evidence,
+    IndexPlan,
+    IndexReport,
+    Pair,
+    Passage,
+    Spending,
+)
 from e2g_neo4j.queries import load
 
 EXCERPT = 420
@@ -200,6 +211,30 @@ def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
     ]
     for corpus in unfinished:
         out.print(f"`e2g resume --corpus {escape(corpus)}` indexes what is not ready.")
+
+
+def entities(out: Console, found: Sequence[EntityInfo]) -> None:
+    rows = [
+        [one.name, one.mentions, one.chunks, one.documents, ", ".join([*list(one.forms)[1:], *one.aliases])]
+        for one in found
+    ]
+    table(out, ["entity", "mentions", "chunks", "documents", "also written"], rows, "No such entity.")
+
+
+def merges(out: Console, found: Sequence[Alias]) -> None:
+    """Which names were joined, where and why; those that are kept apart come last."""
+    rows = [
+        [one.name, one.entity_name or "", one.count, one.title or "", one.why or "kept apart"]
+        for one in sorted(found, key=lambda one: one.apart)
+    ]
+    table(out, ["name", "stands for", "mentions", "document", "why"], rows, "No name was joined to another.")
+    if any(not one.apart for one in found):
+        out.print("`e2g entities --split NAME` keeps a name apart, `--join NAME` undoes that.")
+
+
+def parted(out: Console, name: str, found: Sequence[Alias]) -> None:
+    documents = len({one.document for one in found})
+    out.print(f"{escape(name)} is kept apart from now on: {_plural(documents, 'document')} changed.")
 
 
 def to_be_deleted(going: Sequence[DocumentInfo], corpus: str | None) -> str:

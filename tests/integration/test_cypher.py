@@ -11,6 +11,7 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
+import spacy
 from libraries import REAL_DIMENSIONS, indexed, text_of
 from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase
@@ -20,10 +21,12 @@ from e2g_neo4j.indexing import agree_on_fingerprint
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.local import Connection
 from e2g_neo4j.model import Fingerprint
+from e2g_neo4j.naming import Join
 from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
+from e2g_neo4j.relinking import join, split
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.summarising.cache import SummaryCache
-from e2g_neo4j.writing import IndexedDocument, claim, delete, publish, stage
+from e2g_neo4j.writing import IndexedDocument, claim, delete, publish, rewrite_mentions, stage
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(str(path.relative_to(folder("cypher")).with_suffix("")) for path in folder("cypher").rglob("*.cypher"))
@@ -45,6 +48,9 @@ VALUES: dict[str, Any] = {
     "temperature": 0.05,
     "own": 0.3,
     "active": 50,
+    "meanings": 3,
+    "key": "a",
+    "document": "d",
 }
 """Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
 
@@ -109,7 +115,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
 
 
 def complete_document(corpus: str) -> IndexedDocument:
-    """A document that has everything a document can have: two chunks on pages, under headings, and a summary."""
+    """A document that has everything a document can have: two chunks on pages, under headings, a summary, an alias."""
     text, sentences = text_of([["a", "b"], ["a"]], [" ", ""])
     spans = [(0, 8), (4, len(text))]
     vector = (1.0, *[0.0] * 7)
@@ -119,7 +125,11 @@ def complete_document(corpus: str) -> IndexedDocument:
     )
     summary = NaiveSummary("s", 1, 0, "Summary.", ("c0", "c1"), vector)
     one = indexed(NaiveDocument("d", text, sentences, chunks, (summary,)), corpus, dimensions=REAL_DIMENSIONS)
-    return replace(one, chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks])
+    return replace(
+        one,
+        chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks],
+        joins=[Join("b", "a", "The only one.", 1, "B")],
+    )
 
 
 def writes(corpus: str, documents: list[IndexedDocument]) -> Iterator[Write]:
@@ -139,6 +149,15 @@ def writes(corpus: str, documents: list[IndexedDocument]) -> Iterator[Write]:
         seen += stage(corpus, lease.run, documents)
         seen.append(publish(corpus, lease.run, documents))
     yield from seen
+    for one in documents:
+        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.joins, before={"a"})
+    alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
+    for story in (
+        split("b", corpus=corpus, nlp=spacy.blank("en"), workers=1),
+        join("b", corpus=corpus, nlp=spacy.blank("en"), workers=1),
+    ):
+        story.send(None)
+        yield story.send([alias | {"apart": True}])
     yield delete(corpus, ids)
 
 
@@ -215,7 +234,7 @@ class Recorded:
         link = {
             "found": True,
             "made_with": asdict(MODELS),
-            "entities": ["a", "b"],
+            "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
         }
@@ -262,7 +281,7 @@ def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> No
     assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
-    elsewhere = {"index/documents"}
+    elsewhere = {"index/documents", "index/apart"}
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 
 
@@ -275,7 +294,15 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
                 given = {key.value for key in keys if isinstance(key, ast.Constant)}
                 assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
                 checked.add(name)
-    assert {"index/documents", "query/stats", "query/documents", "query/corpora"} <= checked
+    assert {
+        "index/documents",
+        "index/apart",
+        "query/entities",
+        "query/aliases",
+        "query/stats",
+        "query/documents",
+        "query/corpora",
+    } <= checked
 
 
 def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:

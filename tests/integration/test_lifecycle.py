@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from libraries import (
+    NAMES,
+    PEOPLE,
     REAL_DIMENSIONS,
     driven,
     indexed,
@@ -71,16 +73,16 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.corpus, self.fresh = uuid4().hex, uuid4().hex
             self.there: dict[str, NaiveDocument] = {}
 
-        @initialize(library=libraries())
+        @initialize(library=libraries((*NAMES, *PEOPLE)))
         def begin(self, library: list[NaiveDocument]) -> None:
             self.put(library)
 
-        @rule(library=libraries())
+        @rule(library=libraries((*NAMES, *PEOPLE)))
         def put(self, library: list[NaiveDocument]) -> None:
             write(driver, self.corpus, library)
             self.there |= {document.id: document for document in library}
 
-        @rule(library=libraries(), steps=st.integers(1, 8))
+        @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
             for request, _ in zip(staging(self.corpus, library, uuid4().hex), range(steps), strict=False):
@@ -177,10 +179,12 @@ def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
         unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
         while not ended.is_set():
             names = ["ann", "bob", "cid"]
-            [link] = database.read(driver, "neo4j", Read("query/link", {"corpus": corpus, "names": names, "limit": 9}))
+            [link] = database.read(
+                driver, "neo4j", Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3})
+            )
             parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}
             nearest = database.read(driver, "neo4j", Read("query/nearest", parameters))
-            seen.append((link["entities"], len(link["pairs"]), len(nearest)))
+            seen.append(([one["entity"] for one in link["named"]], len(link["pairs"]), len(nearest)))
 
     with ThreadPoolExecutor(2) as pool:
         running = [pool.submit(read) for _ in range(2)]
@@ -352,7 +356,7 @@ def visible(driver: Driver, corpus: str) -> Any:
     names = ["ann", "bob", "cid", "dan", "eve"]
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 9}),
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
         Read("query/stats", {"corpus": corpus}),
     ]

@@ -274,6 +274,27 @@ def test_an_index_that_was_dropped_by_hand_is_made_again_and_one_that_a_migratio
     assert len(records(driver)) == len(VERSIONS)
 
 
+def test_entities_of_an_older_index_keep_their_name_as_key(driver: Driver, copy: Path) -> None:
+    later = [path for path in copy.iterdir() if path.name > "V007"]
+    for path in later:
+        path.rename(copy.parent / path.name)
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    driver.execute_query(
+        "CREATE (e:Entity {corpus: 'c', name: 'ann'}), (:Entity {name: 'theirs'}), "
+        "(e)-[:FROM_CHUNK {count: 2}]->(:Chunk {corpus: 'c', id: '1'}), "
+        "(e)-[:FROM_CHUNK {count: 3}]->(:Chunk {corpus: 'c', id: '2'})"
+    )
+    for path in later:
+        (copy.parent / path.name).rename(path)
+    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == ["007", "007.1"]
+    validate(driver, "neo4j")
+    found = driver.execute_query("MATCH (e:Entity) RETURN properties(e) AS entity ORDER BY e.name").records
+    assert [row["entity"] for row in found] == [
+        {"corpus": "c", "name": "ann", "key": "ann", "forms": ["ann"], "form_counts": [5], "chunks": 2},
+        {"name": "theirs"},
+    ]
+
+
 def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     driver.execute_query(
         "UNWIND range(1, 20000) AS i CREATE (:Chunk {corpus: 'c', id: toString(i), document: 'd', text: 'word ' + i})"
@@ -281,7 +302,7 @@ def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     states = driver.execute_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'e2g_'").records
     assert {record["state"] for record in states} == {"ONLINE"}
-    assert len(states) == 23
+    assert len(states) == 25
 
 
 def test_nodes_and_indexes_of_other_tools_stay_as_they_are(driver: Driver) -> None:

@@ -53,7 +53,7 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     chunks = [f"d{document}-c{index}" for document in range(5) for index in range(20)]
     windows = [f"{chunk}-w{number}" for chunk in chunks for number in range(3)]
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 3}),
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 3, "meanings": 3}),
         Read("query/passages", {"corpus": corpus, "ids": chunks}),
         Read("query/windows", {"corpus": corpus, "ids": windows}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": names}),
@@ -61,7 +61,7 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     ]
     link, passages, found, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
     del link[0]["made_with"]  # the server's, not the corpus'
-    for listed in (link[0]["entities"], link[0]["pairs"], link[0]["shared"], passages, found, nearest):
+    for listed in (link[0]["named"], link[0]["pairs"], link[0]["shared"], passages, found, nearest):
         listed.sort(key=str)
     for row in link[0]["shared"]:
         row["counts"].sort(key=str)
@@ -222,7 +222,7 @@ def test_a_first_document_that_is_only_staged_makes_no_corpus(driver: Driver, co
     for request in staging(corpus, [small_document("d0", ["ann", "bob"])]):
         database.write(driver, "neo4j", request)
     [link], passages, windows, nearest, [stats] = asked(driver, corpus, ["ann", "bob"])
-    assert (link["found"], link["entities"], passages, windows, nearest) == (False, [], [], [], [])
+    assert (link["found"], link["named"], passages, windows, nearest) == (False, [], [], [], [])
     assert set(stats.values()) == {0}
     listed = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
     assert [(row["state"], row["visible"], row["chunks"]) for row in listed] == [("pending", False, 0)]

@@ -17,10 +17,15 @@ from e2g_neo4j.cooccurrence import edges
 from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.model import Evidence, Fingerprint, Pair
 from e2g_neo4j.queries import Embed, Read
-from e2g_neo4j.retrieval import MAX_ENTITIES, MAX_HOPS, MAX_QUESTION, retrieve
+from e2g_neo4j.retrieval import MAX_ENTITIES, MAX_HOPS, MAX_MEANINGS, MAX_QUESTION, retrieve
 
 MODELS = Fingerprint("MiniLM", 8, "max", "en_test-1")
 CORPUS = "novels"
+
+
+def named(entities: list[str]) -> list[dict[str, Any]]:
+    """Names that mean the entities of these very names."""
+    return [{"entity": name, "names": [name]} for name in entities]
 
 
 class InMemory:
@@ -80,7 +85,7 @@ class InMemory:
                 answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
                 reply = answer(**request.parameters)
 
-    def _link(self, corpus: str, names: list[str], limit: int) -> list[dict[str, Any]]:
+    def _link(self, corpus: str, names: list[str], limit: int, meanings: int) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         spread = {name: sum(name in counts for counts in self.counts.values()) for name in names}
         known = sorted((name for name in names if spread[name]), key=lambda name: (spread[name], name))[:limit]
@@ -95,7 +100,7 @@ class InMemory:
                 row = self.rows[chunk]
                 shared.append({"chunk": chunk, "document": row["document_id"], "index": row["index"], "counts": here})
         made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
-        return [{"found": True, "made_with": made_with, "entities": known, "pairs": pairs, "shared": shared}]
+        return [{"found": True, "made_with": made_with, "named": named(known), "pairs": pairs, "shared": shared}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
         assert corpus == CORPUS
@@ -176,7 +181,7 @@ class Scripted(InMemory):
         self.link = {
             "found": found,
             "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
-            "entities": sorted({name for pair in hops for name in pair}) if entities is None else entities,
+            "named": named(sorted({name for pair in hops for name in pair}) if entities is None else entities),
             "pairs": [{"a": a, "b": b, "hops": n} for (a, b), n in hops.items()],
             "shared": [
                 {
@@ -448,6 +453,7 @@ def test_an_index_that_does_not_say_what_made_it_is_refused() -> None:
 def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() -> None:
     database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}})
     evidence = answer(database, ["b", "x", "a", "b", "x"])
-    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], "limit": MAX_ENTITIES}
+    limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], **limits}
     assert evidence.entities == ("b", "a")
     assert evidence.unknown_entities == ("x",)

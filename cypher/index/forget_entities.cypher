@@ -1,0 +1,6 @@
+// Remove the entities among these that nothing mentions any more.
+// $corpus, $keys
+UNWIND $keys AS key
+MATCH (e:Entity {corpus: $corpus, key: key})
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->() }
+DETACH DELETE e

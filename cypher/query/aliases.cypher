@@ -1,0 +1,12 @@
+// Which names stand for another entity, document by document, and why; and those that are kept apart, with no entity.
+// $corpus, $words: a part of a key, of the name's or of the entity's
+// → key, name, entity, entity_name, document, title, count, why, apart
+MATCH (a:Alias {corpus: $corpus})
+WHERE a.key IS NOT NULL
+OPTIONAL MATCH (a)-[r:ALIAS_OF]->(e:Entity)
+WITH a, r, e
+WHERE a.key CONTAINS $words OR e.key CONTAINS $words
+OPTIONAL MATCH (d:Document {corpus: $corpus, id: r.document})
+RETURN a.key AS key, coalesce(r.form, a.key) AS name, e.key AS entity, e.name AS entity_name, d.id AS document,
+       d.title AS title, coalesce(r.count, 0) AS count, r.why AS why, coalesce(a.apart, false) AS apart
+ORDER BY count DESC, key, entity, document

@@ -1,0 +1,14 @@
+// The entities of a corpus that are mentioned in most chunks, with all of their names.
+// $corpus, $words: a part of a key, of the entity's or of a name that stands for it; $limit
+// → key, name, forms: [{form, count}], aliases: [name], mentions, chunks, documents
+MATCH (e:Entity {corpus: $corpus})
+WHERE e.key IS NOT NULL AND e.chunks > 0
+  AND (e.key CONTAINS $words OR EXISTS { MATCH (a:Alias)-[:ALIAS_OF]->(e) WHERE a.key CONTAINS $words })
+WITH e ORDER BY e.chunks DESC, e.key LIMIT $limit
+MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+WITH e, sum(m.count) AS mentions, count(DISTINCT c.document) AS documents
+RETURN e.key AS key, e.name AS name,
+       [i IN range(0, size(e.forms) - 1) | {form: e.forms[i], count: e.form_counts[i]}] AS forms,
+       COLLECT { MATCH (a:Alias)-[:ALIAS_OF]->(e) RETURN DISTINCT a.name ORDER BY a.name } AS aliases,
+       mentions, e.chunks AS chunks, documents
+ORDER BY mentions DESC, key

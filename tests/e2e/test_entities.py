@@ -1,0 +1,171 @@
+"""Names of people: what is joined, what a question finds by them, and how that is undone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+import pytest
+from libraries import performing, remove, snapshot
+
+from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.queries import Write
+from e2g_neo4j.reading import from_text
+
+DOCUMENTS = {
+    "Castle": (
+        "Jonathan Harker travelled to the castle in May. Harker met Count Dracula in the castle. "
+        "Jonathan Harker wrote a letter. In the evening Harker heard the wolves. Mr. Harker slept badly."
+    ),
+    "London": (
+        "Mina Harker waited in London. Jonathan Harker came back to London. Mina Harker met Harker at the station. "
+        "Jonathan Harker was ill."
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def environment(neo4j_connection, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cwd"))
+        patch.setenv("NEO4J_URI", neo4j_connection.uri)
+        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        patch.setenv("COLUMNS", "200")
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def client(environment):
+    with E2G() as e2g:
+        yield e2g
+
+
+def library(corpus: str, *titles: str):
+    return [from_text(DOCUMENTS[title], corpus=corpus, source=title, title=title) for title in titles or DOCUMENTS]
+
+
+@pytest.fixture
+def novels(client, corpus, driver):
+    """The documents, indexed into a corpus and, by `fresh`, with names kept apart from the beginning into another."""
+    other = f"{corpus}-fresh"
+    client.index(library(corpus), corpus=corpus)
+
+    def fresh(*apart: str):
+        remove(driver, [other])
+        for key in apart:
+            performing(driver)(Write((("index/keep_apart", {"corpus": other, "key": key}),)))
+        client.index(library(other), corpus=other)
+        return comparable(driver, other)
+
+    yield fresh
+    remove(driver, [corpus, other])
+
+
+def comparable(driver, corpus):
+    """A snapshot without the ids of documents and chunks, which the corpus is a part of."""
+    ids = {
+        row["id"]: f"{row['label']} {row['title'] or row['text']}"
+        for row in driver.execute_query(
+            "MATCH (n {corpus: $corpus}) WHERE n.id IS NOT NULL "
+            "RETURN n.id AS id, labels(n)[0] AS label, n.title AS title, n.text AS text",
+            corpus=corpus,
+        ).records
+    }
+
+    def told(value):
+        if isinstance(value, dict):
+            return {told(key): told(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(told(each) for each in value)
+        return ids.get(value, value) if isinstance(value, str) else value
+
+    return told(snapshot(driver, corpus))
+
+
+def test_a_surname_joins_where_it_is_clear_and_a_question_finds_it(client, novels, corpus):
+    merged = {(one.key, one.title): one.entity for one in client.merges(corpus=corpus)}
+    assert merged == {("harker", "Castle"): "jonathan harker", ("mr harker", "Castle"): "jonathan harker"}
+    [found] = client.entities("jonathan", corpus=corpus)
+    assert (found.name, found.aliases, found.documents) == ("Jonathan Harker", ("Harker", "Mr. Harker"), 2)
+    assert found.mentions == 7
+    evidence = client.retrieve("How did Harker meet Dracula?", corpus=corpus)
+    assert set(evidence.entities) >= {"harker", "jonathan harker"}
+    assert {"harker", "jonathan harker"} not in [{pair.a, pair.b} for pair in evidence.pairs], "one name, not a pair"
+    evidence = client.retrieve("Who is Mr. Harker, and where is the castle?", corpus=corpus)
+    assert set(evidence.entities) == {"jonathan harker", "castle"}
+    assert evidence.route == "local"
+
+
+def test_entities_are_listed_as_they_are_written_most_often(client, novels, corpus):
+    listed = client.entities(corpus=corpus)
+    assert [one.mentions for one in listed] == sorted((one.mentions for one in listed), reverse=True)
+    assert listed[0].name == "Jonathan Harker"
+    assert listed[0].forms == {"Jonathan Harker": 4}
+    assert len(client.entities(corpus=corpus, limit=2)) == 2
+    assert [one.name for one in client.entities("HARKER’S", corpus=corpus)] == [
+        "Jonathan Harker",
+        "Mina Harker",
+        "Harker",
+    ]
+
+
+def test_what_is_split_is_as_if_it_had_never_been_joined_and_can_be_joined_again(client, novels, corpus, driver):
+    before = comparable(driver, corpus)
+    assert before == novels()
+    assert {one.title for one in client.split("Harker", corpus=corpus)} == {"Castle"}
+    assert comparable(driver, corpus) == novels("harker") != before
+    assert [one.key for one in client.merges(corpus=corpus) if one.apart] == ["harker"]
+    client.index(library(corpus, "Castle"), corpus=corpus)
+    client.delete(["Castle"], corpus=corpus)
+    client.index(library(corpus, "Castle"), corpus=corpus)
+    assert comparable(driver, corpus) == novels("harker"), "it is remembered"
+    assert [one.entity for one in client.join("Harker", corpus=corpus)] == ["jonathan harker"]
+    assert comparable(driver, corpus) == before
+
+
+def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, driver):
+    before = comparable(driver, corpus)
+
+    async def calls():
+        async with AsyncE2G() as same:
+            assert await same.entities(corpus=corpus) == client.entities(corpus=corpus)
+            assert await same.merges(corpus=corpus) == client.merges(corpus=corpus)
+            await same.split("Mr. Harker", corpus=corpus)
+            assert comparable(driver, corpus) == novels("mr harker")
+            await same.join("Mr. Harker", corpus=corpus)
+
+    asyncio.run(calls())
+    assert comparable(driver, corpus) == before
+
+
+def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
+    before = comparable(driver, corpus)
+    for call in (client.split, client.join):
+        with pytest.raises(NotFoundError, match=r"'Dracula' stands for no other.*--merges"):
+            call("Dracula", corpus=corpus)
+        with pytest.raises(NotFoundError, match="holds no document"):
+            call("Harker", corpus=f"{corpus}-none")
+    assert comparable(driver, corpus) == before
+
+
+def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypatch, capsys):
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["e2g", "entities", *arguments, "--corpus", corpus])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    assert "Jonathan Harker" in run()
+    assert "Harker, Mr. Harker" in run("jonathan")
+    assert "the only full name with the surname harker" in run("--merges")
+    assert json.loads(run("--merges", "--json"))[0]["entity"] == "jonathan harker"
+    assert "1 document changed" in run("--split", "Harker")
+    assert "kept apart" in run("--merges")
+    assert "Jonathan Harker" in run("--join", "Harker")
+    assert "kept apart" not in run("--merges")
+    assert {one["name"] for one in json.loads(run("--json"))} >= {"Jonathan Harker", "Mina Harker"}
