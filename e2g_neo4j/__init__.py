@@ -7,6 +7,7 @@ from e2g_neo4j.client import E2G, AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.model import (
     Answer,
+    ArchiveInfo,
     Citation,
     DocumentInfo,
     Evidence,
@@ -21,6 +22,7 @@ from e2g_neo4j.settings import Settings
 __all__ = [
     "E2G",
     "Answer",
+    "ArchiveInfo",
     "AsyncE2G",
     "Citation",
     "DocumentInfo",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
+from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession, AsyncTransaction
 
 T = TypeVar("T")
 
 
 class Bridged:
-    """What `e2g_neo4j.migrate` calls of a driver, done on the event loop that the async driver belongs to.
+    """What `e2g_neo4j.migrate` and exports call of a driver, done on the event loop that the async driver belongs to.
 
     To be called from another thread than the loop's, which would wait for itself.
     """
@@ -32,8 +32,8 @@ class Bridged:
         return self.wait(self._driver.execute_query(*arguments, **options))
 
     @contextmanager
-    def session(self, *, database: str) -> Iterator[_Session]:
-        session = self._driver.session(database=database)
+    def session(self, **options: Any) -> Iterator[_Session]:
+        session = self._driver.session(**options)
         try:
             yield _Session(session, self)
         finally:
@@ -50,9 +50,17 @@ class _Session:
 
         return self._bridge.wait(self._session.execute_write(beside))
 
+    @contextmanager
+    def begin_transaction(self) -> Iterator[_Transaction]:
+        transaction = self._bridge.wait(self._session.begin_transaction())
+        try:
+            yield _Transaction(transaction, self._bridge)
+        finally:
+            self._bridge.wait(transaction.close())
+
 
 class _Transaction:
-    def __init__(self, transaction: AsyncManagedTransaction, bridge: Bridged) -> None:
+    def __init__(self, transaction: AsyncManagedTransaction | AsyncTransaction, bridge: Bridged) -> None:
         self._transaction, self._bridge = transaction, bridge
 
     def run(self, *arguments: Any) -> _Result:
@@ -65,3 +73,6 @@ class _Result:
 
     def consume(self) -> Any:
         return self._bridge.wait(self._result.consume())
+
+    def fetch(self, rows: int) -> Any:
+        return self._bridge.wait(self._result.fetch(rows))

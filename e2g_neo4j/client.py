@@ -19,12 +19,24 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from neo4j import AsyncDriver, Driver
 
 from e2g_neo4j import database, migrate
+from e2g_neo4j.archive import Format
+from e2g_neo4j.archive.exporting import export
 from e2g_neo4j.bridge import Bridged
 from e2g_neo4j.chat import chatting
 from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.migrate import Applied, MigrationInfo
-from e2g_neo4j.model import Alias, Answer, DocumentInfo, EntityInfo, Evidence, IndexPlan, IndexReport, Progress
+from e2g_neo4j.model import (
+    Alias,
+    Answer,
+    ArchiveInfo,
+    DocumentInfo,
+    EntityInfo,
+    Evidence,
+    IndexPlan,
+    IndexReport,
+    Progress,
+)
 from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
@@ -226,6 +238,26 @@ class E2G:
         """How much a corpus holds, as flat numbers. Raises NotFoundError where there is nothing."""
         return self._drive(self._stories.stats(corpus))
 
+    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> ArchiveInfo:
+        """Write a corpus to a file, in one state of it: an archive for `import_corpus`, or "graphml" for others.
+
+        An archive holds everything: vectors bit for bit, remembered summaries, and what the index was made with. Memory
+        is bounded. Writers of the corpus wait meanwhile; readers do not. Raises NotFoundError for a corpus without
+        documents, InputError for a file that exists or cannot be written, ArchiveError for a property that an archive
+        cannot hold.
+        """
+        return export(self._driver, self.settings.neo4j_database, Path(file), corpus, format)
+
+    def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
+        """Make a corpus out of an archive, under its own name or another one. It is all there or nothing.
+
+        Queries find it when it is complete. Under its own name it is exactly what was exported; under another one the
+        ids of its documents are those that indexing would give them there. Raises ArchiveError, before anything is
+        written, for an archive that is damaged; FingerprintError for one that was made with other models; InputError
+        for a corpus that is there already.
+        """
+        return self._stories.import_corpus(Path(file), corpus, self.migrate, self._perform)
+
     def _drive(self, story: Story[T]) -> T:
         try:
             step = _advance(story, None)
@@ -399,6 +431,20 @@ class AsyncE2G:
     async def stats(self, corpus: str) -> dict[str, int]:
         """As `E2G.stats`."""
         return await self._drive(self._stories.stats(corpus))
+
+    async def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> ArchiveInfo:
+        """As `E2G.export_corpus`."""
+        return await self._in_thread(partial(export, file=Path(file), corpus=corpus, format=format))
+
+    async def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
+        """As `E2G.import_corpus`."""
+        perform = self._perform_from_threads(await self._connected())
+        loop = asyncio.get_running_loop()
+
+        def migrate() -> object:
+            return asyncio.run_coroutine_threadsafe(self.migrate(), loop).result()
+
+        return await asyncio.to_thread(self._stories.import_corpus, Path(file), corpus, migrate, perform)
 
     async def _connected(self) -> AsyncDriver:
         async with self._opening:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -28,13 +28,23 @@ from neo4j.exceptions import (
     ConfigurationError as DriverConfigurationError,
 )
 
-from e2g_neo4j.errors import AccessError, ConfigurationError, DatabaseError, E2GError, UnreachableError
+from e2g_neo4j.errors import (
+    AccessError,
+    ConfigurationError,
+    DatabaseError,
+    E2GError,
+    InputError,
+    UnreachableError,
+)
 from e2g_neo4j.local import LocalServer
 from e2g_neo4j.queries import Read, Rows, Write, load
 from e2g_neo4j.settings import Settings
 
 READ_SECONDS = 30.0
 """A read that takes longer is ended by the server."""
+
+ROWS_AT_ONCE = 1000
+"""Rows of a long result that are held at once."""
 
 D = TypeVar("D", Driver, AsyncDriver)
 
@@ -100,6 +110,27 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         return session.execute_write(work)
 
 
+@contextmanager
+def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
+    """One transaction in which a corpus stays as it is: its writers wait. What is given reads: it takes the name of a
+    statement that asks for nothing but $corpus, and gives its rows as they come, one statement after the other."""
+    parameters = {"corpus": corpus}
+    with (
+        translated(),
+        driver.session(database=database, fetch_size=ROWS_AT_ONCE) as session,
+        session.begin_transaction() as transaction,
+    ):
+        transaction.run(load("index/lock_corpus"), parameters).consume()
+
+        def rows(statement: str) -> Iterator[dict[str, Any]]:
+            result = transaction.run(load(statement), parameters)
+            while batch := result.fetch(ROWS_AT_ONCE):
+                for record in batch:
+                    yield dict(zip(record.keys(), record.values(), strict=True))
+
+        yield rows
+
+
 async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
     """As `read`."""
     with translated():
@@ -136,6 +167,11 @@ def translated() -> Iterator[None]:
         yield
     except E2GError:
         raise
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Neo4j keeps Unicode only: character {error.start} of {error.object[:60]!a} is half of a surrogate "
+            "pair. Correct it first."
+        ) from error
     except AuthError as error:
         raise AccessError("Neo4j refused the user name or password: set NEO4J_USERNAME and NEO4J_PASSWORD.") from error
     except Forbidden as error:

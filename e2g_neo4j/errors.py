@@ -5,6 +5,7 @@
     │   └── PipelineError       the spaCy pipeline is missing or does not fit the installed spaCy
     ├── InputError              something handed in cannot be used
     │   ├── ReadingError        a file is missing, empty, binary, too large or holds no text
+    │   ├── ArchiveError        an exported corpus is damaged, incomplete or something else
     │   └── QueryError          a question, k, h or mode is out of range
     ├── NotFoundError           a corpus or document that the database does not hold
     ├── DatabaseError           Neo4j said no
@@ -42,6 +43,10 @@ class InputError(E2GError):
 
 
 class ReadingError(InputError):
+    pass
+
+
+class ArchiveError(InputError):
     pass
 
 

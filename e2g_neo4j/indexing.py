@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from spacy.language import Language
 
+from e2g_neo4j.archive.importing import settle
 from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import mentions
@@ -76,6 +77,7 @@ def index(
         yield from agree_on_fingerprint(tools.fingerprint)
         with Lease(perform, corpus) as lease:
             while left:
+                settle(perform)
                 mine, left, replaced = yield from _claimed(left, corpus, lease, work.report)
                 if left and not mine:
                     with work.timed("waiting"):

@@ -267,7 +267,7 @@ class Fingerprint:
     pooling: str
     spacy_model: str
 
-    def check(self, index: Fingerprint | None) -> None:
+    def check(self, index: Fingerprint | None, what_was: str = "This database was indexed") -> None:
         """Raise FingerprintError unless an index was made with these models. None: the record of it is gone."""
         if index is None:
             raise FingerprintError(
@@ -282,8 +282,8 @@ class Fingerprint:
         ):
             if used != configured:
                 raise FingerprintError(
-                    f"This database was indexed with the {what} {used}, but {configured} is configured: nothing would "
-                    f"be found. Set {setting} back, or index into another database."
+                    f"{what_was} with the {what} {used}, but {configured} is configured: nothing would be found. Set "
+                    f"{setting} to the former, or index the documents into another database."
                 )
 
 
@@ -339,6 +339,19 @@ class Alias:
     count: int
     why: str | None
     apart: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveInfo:
+    """What was exported or imported: how many of each, `summaries` of the remembered ones, and the size of the file."""
+
+    corpus: str
+    file: str
+    documents: int
+    nodes: int
+    relationships: int
+    summaries: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)

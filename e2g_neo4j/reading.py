@@ -20,6 +20,8 @@ from e2g_neo4j.formats import chapters, load, shown, utf8, within
 from e2g_neo4j.model import Section, SourceDocument
 
 SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
+LONGEST_SOURCE = 6000
+"""Bytes of a document's source: more than any path, and what Neo4j's indexes take beside the name of a corpus."""
 _KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 
 
@@ -201,9 +203,12 @@ def _document(
     encoded = utf8(text, what)
     if max_bytes is not None:
         within(len(encoded), max_bytes, what)
-    identity = json.dumps([corpus, utf8(source, f"The source of {what}").decode()])
+    if len(utf8(source, f"The source of {what}")) > LONGEST_SOURCE:
+        raise ReadingError(
+            f"The source {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
+        )
     return SourceDocument(
-        id=sha256(identity.encode()).hexdigest()[:16],
+        id=document_id(corpus, source),
         corpus=corpus,
         title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
         source=source,
@@ -211,6 +216,11 @@ def _document(
         sha256=sha256(encoded).hexdigest(),
         sections=tuple(sections),
     )
+
+
+def document_id(corpus: str, source: str) -> str:
+    """16 hexadecimal digits that stand for a source in a corpus."""
+    return sha256(json.dumps([corpus, source]).encode()).hexdigest()[:16]
 
 
 def _readable(path: Path) -> str:

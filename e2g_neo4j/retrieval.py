@@ -152,6 +152,8 @@ def check(question: str, k: int, hops: int, mode: str) -> None:
     """Raise QueryError unless the question is text and k and h are in range."""
     if not question.strip():
         raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
+    if not _is_unicode(question):
+        raise QueryError("The question holds half of a surrogate pair, which is no character: correct it first.")
     if len(question) > MAX_QUESTION:
         raise QueryError(
             f"The question has {len(question)} characters, more than {MAX_QUESTION}: shorten it, or index the text "
@@ -174,6 +176,10 @@ def linked(names: Sequence[str], named: Iterable[Mapping[str, Any]]) -> tuple[tu
     found = (entity for name in names for entity in sorted(meant[name], key=lambda entity: (entity != name, entity)))
     entities = tuple(dict.fromkeys(found))
     return entities, tuple(name for name in dict.fromkeys(names) if not meant[name])
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def surviving(pairs: Iterable[dict[str, Any]], hops: int) -> tuple[Pair, ...]:

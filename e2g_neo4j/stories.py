@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from e2g_neo4j.answering import answer
 from e2g_neo4j.chat.chatting import Askable, ChatModel, load_chat_model
 from e2g_neo4j.chat.spending import Meter, cost
-from e2g_neo4j.errors import QueryError, ReadingError, no_corpus, no_document
+from e2g_neo4j.errors import InputError, QueryError, ReadingError, no_corpus, no_document
+from e2g_neo4j.formats import utf8
 from e2g_neo4j.model import (
     Alias,
     Answer,
+    ArchiveInfo,
     DocumentInfo,
     EntityInfo,
     Evidence,
@@ -26,9 +29,9 @@ from e2g_neo4j.model import (
     Progress,
     SourceDocument,
 )
-from e2g_neo4j.queries import Embed, Perform, Read, Story
+from e2g_neo4j.queries import Embed, Perform, Read, Story, Write
 from e2g_neo4j.reading import file_of, find, gone, read_all
-from e2g_neo4j.retrieval import Mode, retrieve
+from e2g_neo4j.retrieval import Mode, check, retrieve
 from e2g_neo4j.settings import Settings, load_settings
 from e2g_neo4j.summarising.cache import SummaryCache
 
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | Path | SourceDocument
 """A file, folder or glob, or a document that was read already."""
+
+LONGEST_NAME = 1000
+"""Bytes of a corpus' name. Neo4j's indexes take 8 kB for name and key together."""
 
 
 class Stories:
@@ -104,8 +110,10 @@ class Stories:
         return load_chat_model(self.settings, self._given_model)
 
     def vector(self, request: Embed) -> list[float]:
-        """The embedding of a question, shape (dimensions,)."""
-        row: list[float] = self.embedder.embed([request.text])[0].tolist()
+        """The embedding of a question of any length, shape (dimensions,)."""
+        from e2g_neo4j.embedding.embedder import embed_long
+
+        row: list[float] = embed_long(self.embedder, [request.text])[0].tolist()
         return row
 
     def index(
@@ -187,6 +195,7 @@ class Stories:
         )
 
     def _documents(self, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
+        check_name(corpus)
         documents = [one for one in sources if isinstance(one, SourceDocument)]
         paths = [one for one in sources if not isinstance(one, SourceDocument)]
         largest = self.settings.max_document_mb * 2**20
@@ -196,15 +205,17 @@ class Stories:
         return documents
 
     def retrieve(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Evidence]:
-        from e2g_neo4j.extraction import extract
+        from e2g_neo4j.extraction import extract, unwrapped
 
+        k, hops = self.settings.top_k if k is None else k, self.settings.hops if hops is None else hops
+        check(question, k, hops, mode)  # before spaCy meets it
         story = retrieve(
             question,
             corpus=corpus,
-            names=list(extract(self.nlp(question)).counts),
+            names=list(extract(self.nlp(unwrapped(question))).counts),
             made_with=self.fingerprint,
-            k=self.settings.top_k if k is None else k,
-            hops=self.settings.hops if hops is None else hops,
+            k=k,
+            hops=hops,
             mode=mode,
         )
         return (yield from _counting_round_trips(story))
@@ -284,6 +295,22 @@ class Stories:
             raise no_corpus(corpus)
         return dict(row)
 
+    def import_corpus(
+        self, file: Path, corpus: str | None, migrate: Callable[[], object], perform: Perform
+    ) -> ArchiveInfo:
+        from e2g_neo4j.archive.importing import Archive, restore
+
+        with closing(Archive(file)) as archive:
+            corpus = archive.manifest.corpus if corpus is None else corpus
+            check_name(corpus)
+            made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
+            self.fingerprint.check(made_with, "This archive was made")
+            migrate()
+            perform(Write((("index/set_fingerprint", asdict(made_with)),)))
+            [row] = perform(Read("index/fingerprint", {}))
+            made_with.check(Fingerprint(**row))
+            return restore(perform, archive, corpus)
+
     def _summariser(self, model: Askable | None, cache: SummaryCache, meter: Meter) -> Summariser:
         from e2g_neo4j.summarising.chat import ChatSummariser
         from e2g_neo4j.summarising.extractive import ExtractiveSummariser
@@ -308,7 +335,7 @@ def chosen(targets: Sequence[str | Path], listed: Sequence[DocumentInfo], corpus
     """
     going: dict[str, DocumentInfo] = {}
     for target in map(str, targets):
-        place = str(Path(target).expanduser().resolve())
+        place = _place(target)
         within = (place + os.sep, place + "#")
         meant = [one for one in listed if one.id == target or one.source in (target, place)]
         meant = meant or [one for one in listed if one.source.startswith(within)]
@@ -323,6 +350,22 @@ def chosen(targets: Sequence[str | Path], listed: Sequence[DocumentInfo], corpus
             raise no_document(target, corpus)
         going |= {one.id: one for one in meant}
     return list(going.values())
+
+
+def _place(target: str) -> str:
+    """The absolute path that a target would have as a file; the target itself where it cannot be one."""
+    with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, no such user, links in a circle
+        if target:  # nothing at all is not the working directory
+            return str(Path(target).expanduser().resolve())
+    return target
+
+
+def check_name(corpus: str) -> None:
+    """Raise InputError unless documents can be kept under the name of a corpus."""
+    if not corpus.strip():
+        raise InputError("The name of the corpus is empty: give it one, for example `--corpus novels`.")
+    if len(utf8(corpus, "The name of the corpus")) > LONGEST_NAME:
+        raise InputError(f"The name of the corpus has more than {LONGEST_NAME} bytes: choose a shorter one.")
 
 
 def _counting_round_trips(story: Story[Evidence]) -> Story[Evidence]:

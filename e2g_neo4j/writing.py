@@ -42,14 +42,13 @@ class IndexedDocument:
 
 
 def claim(corpus: str, run: str, documents: Sequence[SourceDocument]) -> Iterator[Write]:
-    """Take documents for a run, which alone may then write them. What another run holds stays with it."""
+    """Take documents for a run, which alone may then write them. What another run holds stays with it, and nothing is
+    taken while the corpus is being imported."""
     rows = ({"id": one.id, "source": one.source, "title": one.title} for one in documents)
     for batch in _batches(rows, ROWS):
         yield Write(
-            (
-                ("index/lock_corpus", {"corpus": corpus}),
-                ("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),
-            )
+            (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
+            condition=("index/open_corpus", {"corpus": corpus}),
         )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from e2g_neo4j.archive import Format
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluate import evaluate_command
@@ -254,6 +256,41 @@ def stats(
         [[column, *(each[column] for each in found.values())] for column in columns],
         "No corpus yet.",
     )
+
+
+@app.command("export")
+def export_command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    corpus: Corpus = "default",
+    format: Annotated[
+        Format, typer.Option("--format", help="An archive for `e2g import`, or for other tools.")
+    ] = "archive",
+    as_json: Json = False,
+) -> None:
+    """Write a corpus to a file."""
+    with E2G() as e2g:
+        done = e2g.export_corpus(output, corpus=corpus, format=format)
+    if as_json:
+        _print_json(asdict(done))
+    else:
+        show.archive(out, "Exported", done)
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[Path, typer.Argument(help="What `e2g export` wrote.", show_default=False)],
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", "-c", help="Another name for the corpus.  [default: its own]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a corpus out of an archive: all of it, or nothing."""
+    with E2G() as e2g:
+        done = e2g.import_corpus(file, corpus=corpus)
+    if as_json:
+        _print_json(asdict(done))
+    else:
+        show.archive(out, "Imported", done)
 
 
 app.command("eval")(evaluate_command)

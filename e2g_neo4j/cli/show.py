@@ -19,6 +19,7 @@ from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.model import (
     Alias,
     Answer,
+    ArchiveInfo,
     DocumentInfo,
     EntityInfo,
     Evidence,
@@ -102,6 +103,18 @@ def plan(out: Console, found: IndexPlan) -> None:
         spending(out, found.levels, found.cost)
     else:
         out.print("No call of a chat model.")
+
+
+def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
+    """What was exported or imported."""
+    counts = (
+        _plural(done.documents, "document"),
+        _plural(done.nodes, "node"),
+        _plural(done.relationships, "relationship"),
+    )
+    where = "to" if verb == "Exported" else "from"
+    out.print(f"{verb} corpus [bold]{escape(done.corpus)}[/bold] {where} {escape(done.file)}: {', '.join(counts)};")
+    out.print(f"remembered summaries: {done.summaries}; {done.bytes / 2**20:.1f} MiB.")
 
 
 def spending(out: Console, levels: dict[int, Spending], cost: float) -> None:

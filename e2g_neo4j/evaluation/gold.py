@@ -71,7 +71,7 @@ def read_questions(path: Path) -> list[Question]:
             try:
                 question = _question(json.loads(line), number)
                 _require(question.id not in questions, f"the id {question.id!r} was there before")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}, line {number}: {error}. Correct the line.") from error
             questions[question.id] = question
     if not questions:
@@ -85,6 +85,7 @@ def _question(fields: Any, number: int) -> Question:
     text, book = fields.get("question"), fields.get("book")
     kind = fields.get("type", fields.get("question_type"))
     _require(isinstance(text, str) and text.strip(), "the field question is missing or no text")
+    text.encode()  # half of a surrogate pair is a ValueError
     _require(isinstance(book, str | None) and isinstance(kind, str | None), "book and type are texts")
     gold, evidence = fields.get("gold_passages") or [], fields.get("evidence") or []
     _require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages is a list of ids")

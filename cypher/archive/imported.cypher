@@ -1,0 +1,6 @@
+// How much of a corpus was imported.
+// $corpus
+// → nodes, relationships
+MATCH (n:E2GImported {corpus: $corpus})
+WHERE n.import_key IS NOT NULL
+RETURN count(n) AS nodes, sum(COUNT { (n)-->() }) AS relationships

@@ -1,0 +1,9 @@
+// Take the lock of a corpus; one row if a run is importing it and nodes of it are marked as imported, none otherwise.
+// $corpus, $run
+// → left
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock
+WITH count(*) AS locked
+MATCH (i:E2GImport {corpus: $corpus, run: $run})
+WHERE EXISTS { MATCH (n:E2GImported {corpus: $corpus}) WHERE n.import_key IS NOT NULL }
+RETURN true AS left

@@ -1,0 +1,17 @@
+// The names and types of properties in a corpus, of nodes (`edge` false) and relationships (`edge` true).
+// $corpus
+// → edge, name, types
+CALL () {
+  MATCH (n)
+  WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport
+  UNWIND keys(n) AS name
+  RETURN false AS edge, name, valueType(n[name]) AS type
+  UNION
+  MATCH (n)
+  WHERE n.corpus = $corpus
+  MATCH (n)-[r]->()
+  UNWIND keys(r) AS name
+  RETURN true AS edge, name, valueType(r[name]) AS type
+}
+RETURN edge, name, collect(DISTINCT type) AS types
+ORDER BY edge, name

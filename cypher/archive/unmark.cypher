@@ -1,0 +1,6 @@
+// Take the marks from some nodes that were imported.
+// $corpus, $limit
+MATCH (n:E2GImported {corpus: $corpus})
+WHERE n.import_key IS NOT NULL
+WITH n LIMIT $limit
+REMOVE n:E2GImported, n.import_key

@@ -1,0 +1,208 @@
+"""Questions, names and texts that want to be more than data: they find nothing of others, and break nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import get_args
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import few_examples, remove, snapshot
+
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
+from e2g_neo4j.evaluation import evaluate, read_questions
+from e2g_neo4j.queries import corpus_key
+from e2g_neo4j.reading import from_text
+from e2g_neo4j.retrieval import Mode
+
+CORPUS = f"hostile-{uuid4().hex[:8]}"
+TEXTS = [
+    'Alice met Bob `the Rat` O\'Neil in Paris. Bob said: "}) DETACH DELETE n //".',
+    "Élise \u202eslleb\u202c rang in Łódź 🦆. Alice's brother {Bob} paid $corpus for it.",
+]
+PIECES = [
+    "Alice", "Bob", "O'Neil", "`the Rat`", "Élise", "Łódź", "Who met", "?", " ", "\n", "\t", "'", '"', "`",
+    "\\", "/", "{", "}", "$corpus", "${x}", "{{", "%s", "//", "/*", ";", "*/", "}) DETACH DELETE n //",
+    "' OR 1=1 --", "RETURN 1", "+", "-", "&&", "!", "(", ")", "[", "]", "^", "~", "*", "?:", "AND", "OR", "NOT",
+    "TO", "text:*", "~0.8", "corpus_key:*", "[* TO *]", "/.*/", 'text:"', "^1e999", "\x00", "\x01", "\x1b[2J",
+    "\x7f", "\u202e", "\u2066", "\ufeff", "\u200d", "\u0301", "\ud800", "\udfff", "\uffff", "\U0010ffff",
+    "\U0001f46a\u200d\U0001f466", "ﷺ", "ﬁ", "ａ", "½", "Ⅷ", "\u2028", "İ", "ß",
+]  # fmt: skip
+
+
+def hostile(longest: int = 12) -> st.SearchStrategy[str]:
+    """Pieces of languages, or any characters at all, halves of surrogate pairs among them."""
+    joined = st.lists(st.sampled_from(PIECES), max_size=longest).map("".join)
+    return joined | st.text(st.characters(codec=None), max_size=longest) | st.builds(str.__add__, joined, joined)
+
+
+@pytest.fixture(scope="module")
+def client(neo4j_connection):
+    chosen = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+    )
+    with E2G(settings=chosen) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def asked(client, driver):
+    """A corpus to be asked, which is as it was in the end, and another that nobody may see."""
+    other = f"{CORPUS}-other"
+    client.index([from_text(text, corpus=CORPUS, source=f"{n}") for n, text in enumerate(TEXTS)], corpus=CORPUS)
+    client.index([from_text(text + " Xanthippe.", corpus=other, source=text[:9]) for text in TEXTS], corpus=other)
+    before = snapshot(driver, CORPUS), snapshot(driver, other)
+    yield client
+    assert (snapshot(driver, CORPUS), snapshot(driver, other)) == before
+    remove(driver, [CORPUS, other])
+
+
+def ask(client: E2G, question: str, mode: Mode, k: int = 5) -> None:
+    """Passages are exact slices of the corpus' own texts, or else the error is ours."""
+    try:
+        found = client.retrieve(question, corpus=CORPUS, mode=mode, k=k)
+    except QueryError:
+        assert not question.strip() or any("\ud800" <= character <= "\udfff" for character in question)
+        return
+    for passage in found.passages:
+        assert passage.text == TEXTS[int(passage.source)][passage.start : passage.end]
+
+
+@few_examples(50)
+@given(question=hostile(), mode=st.sampled_from(get_args(Mode)))
+def test_any_question_is_answered_or_refused(asked, question, mode):
+    ask(asked, question, mode)
+
+
+@pytest.mark.parametrize(
+    ("piece", "mode"),
+    [
+        ('`Alice` {Bob} "O\'Neil" ', "auto"),
+        ("AND OR NOT ", "fulltext"),
+        ("a", "auto"),
+        ("ab.", "fulltext"),
+        ("\N{DUCK}", "e2g"),
+        ("\u202e", "auto"),
+        ("x'y ", "fulltext"),
+    ],
+)
+def test_a_question_of_100_kilobytes(asked, piece, mode):
+    ask(asked, (piece * 100_000)[:100_000], mode)
+
+
+@pytest.mark.parametrize("mode", ["auto", "fulltext", "hybrid"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        'text:(*)" OR corpus_key:{other} OR "',
+        "corpus_key:{other}",
+        ") OR corpus_key:({other}",
+        "{other} Xanthippe",
+        '"\\") corpus_key:{other} (\\"',
+    ],
+)
+def test_a_question_cannot_leave_its_corpus(asked, question, mode):
+    ask(asked, question.replace("{other}", corpus_key(f"{CORPUS}-other")), mode, k=1000)
+
+
+def test_a_question_beyond_the_limit_is_refused_before_anything_reads_it(asked):
+    with pytest.raises(QueryError, match="more than 100000"):
+        asked.retrieve("Alice " * 1_000_000, corpus=CORPUS)
+
+
+@few_examples(12)
+@given(name=hostile() | st.just("x" * 9000))
+def test_any_corpus_can_be_named_or_is_refused(asked, name):
+    calls = (
+        lambda: asked.retrieve("Who is Alice?", corpus=name),
+        lambda: asked.documents(name),
+        lambda: asked.status(name),
+        lambda: asked.stats(name),
+        lambda: asked.resume(corpus=name),
+        lambda: asked.delete(corpus=name),
+        lambda: asked.delete([name], corpus=CORPUS),
+        lambda: asked.plan([name], corpus=CORPUS),
+        lambda: asked.index([name], corpus=name),
+    )
+    for call in calls:
+        with pytest.raises((NotFoundError, InputError)):
+            call()
+
+
+@few_examples(8)
+@given(corpus=hostile(), title=hostile(), source=hostile(), text=hostile(40))
+def test_what_is_indexed_is_found_as_it_was(client, driver, corpus, title, source, text):
+    """All the way round: indexed, listed, asked for, deleted."""
+    corpus = f"{CORPUS}-of-{corpus}"
+    text = f"Alice and Bob. {text}"
+    try:
+        client.index([from_text(text, corpus=corpus, source=source, title=title)], corpus=corpus)
+    except InputError:
+        return
+    [document] = client.documents(corpus)
+    assert (document.source, document.state) == (source, "ready")
+    found = client.retrieve("Who is Alice to Bob?", corpus=corpus, mode="e2g")
+    assert found.route == "local"
+    assert [passage.text for passage in found.passages] == [text.rstrip()]
+    assert client.delete([document.id], corpus=corpus) == [document]
+    assert snapshot(driver, corpus) == ({}, {})
+
+
+@pytest.mark.parametrize("blob", ["Ab3d" * 8000, "é" * 9000, "x" * 300, "\u0301" * 9000, "A.B." * 4000])
+def test_a_word_that_no_index_takes_is_no_entity(client, corpus, blob):
+    client.index([from_text(f"Alice met Bob. She had {blob}.", corpus=corpus, source="x")], corpus=corpus)
+    found = client.retrieve("Did Alice meet Bob?", corpus=corpus)
+    assert set(found.entities) == {"alice", "bob"}
+    client.delete(corpus=corpus)
+
+
+@pytest.mark.parametrize("target", ["\ud800", "a\0b", "~nobody-at-all/x", "x" * 100_000, "", "*", "`"])
+def test_a_strange_target_of_a_deletion_is_not_found(asked, target):
+    with pytest.raises(NotFoundError, match="Nothing was deleted"):
+        asked.delete([target], corpus=CORPUS)
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 50_000, '{"question": "\\ud800", "evidence": ["x y"]}', '{"question": "a\\u0000", "evidence": [[]]}']
+)
+def test_a_strange_question_file_is_refused(tmp_path, line):
+    file = tmp_path / "questions.jsonl"
+    file.write_text(line)
+    with pytest.raises(InputError, match="line 1"):
+        read_questions(file)
+
+
+@few_examples(6)
+@given(name=hostile(4))
+def test_an_evaluation_of_a_strange_corpus_is_refused(asked, tmp_path, name):
+    file = tmp_path / "questions.jsonl"
+    file.write_text('{"question": "Who is Alice?", "evidence": ["Alice met Bob."]}')
+    with pytest.raises(E2GError):
+        evaluate(asked, read_questions(file), corpus=name, modes=["e2g"])
+
+
+@pytest.mark.parametrize("argument", ["\udcff", "\u202e\x1b[2J", "`'\"{}$", "a\nb"])
+@pytest.mark.parametrize("command", ["query", "ask", "explain", "documents", "status", "stats", "resume", "delete"])
+def test_commands_refuse_in_one_harmless_line(
+    asked, neo4j_connection, monkeypatch, capsys, tmp_path, command, argument
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    question = [argument] if command in ("query", "ask", "explain") else []
+    arguments = [command, *question, "--corpus", argument, *(["--yes"] if command == "delete" else [])]
+    monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    printed = capsys.readouterr()
+    assert end.value.code in (InputError.exit_code, NotFoundError.exit_code)
+    assert printed.err.startswith("Error: ")
+    assert printed.err.count("\n") == 1
+    assert not {"\x1b", "\u202e"} & set(printed.err)

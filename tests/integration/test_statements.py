@@ -1,0 +1,179 @@
+"""What is sent to Neo4j: the text of our files and nothing else, and reads that the server lets write nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+from uuid import uuid4
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver
+from recording import Sent, files, recorded
+
+from e2g_neo4j import E2G, AsyncE2G, Settings, database, migrate
+from e2g_neo4j.errors import DatabaseError, E2GError
+from e2g_neo4j.evaluation import Question, evaluate
+from e2g_neo4j.local import Connection, LocalServer
+from e2g_neo4j.queries import Read
+from e2g_neo4j.reading import from_text
+from e2g_neo4j.retrieval import Mode
+
+DIMENSIONS = 384
+TEXT = "Alice met Bob in Paris. Bob sold her `a {letter}` for $corpus. " * 12
+
+NOT_SENT = {
+    "explore/evidence.cypher": "is shown to be pasted into Browser",
+    "explore/paths_of_pairs.cypher": "is shown to be pasted into Browser",
+    "archive/discard.cypher": "wants an import that fails",
+    "archive/take_over.cypher": "wants an import that was killed",
+}
+
+
+def settings(connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=connection.uri,
+        neo4j_username=connection.username,
+        neo4j_password=connection.password,
+        chunk_tokens=64,
+        chunk_overlap=8,
+        group_size=2,
+        workers=1,
+    )
+
+
+def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
+    """All that a client can do, one after the other."""
+    whole, changed = (from_text(TEXT + end, corpus=corpus, source="x") for end in ("", "It rained."))
+    yield client.migrate()
+    yield client.migrations()
+    yield client.validate()
+    yield client.plan([whole], corpus=corpus)
+    yield client.index([whole], corpus=corpus)
+    yield client.index([changed], corpus=corpus)
+    for mode in get_args(Mode):
+        yield client.retrieve("Did Alice meet Bob?", corpus=corpus, mode=mode)
+    yield client.answer("Did Alice meet Bob?", corpus=corpus)
+    yield client.corpora()
+    yield client.documents(corpus)
+    yield client.status(corpus)
+    yield client.stats(corpus)
+    yield client.resume(corpus=corpus)
+    yield client.export_corpus(folder / f"{corpus}.zip", corpus=corpus)
+    yield client.export_corpus(folder / f"{corpus}.graphml", corpus=corpus, format="graphml")
+    yield client.delete(["x"], corpus=corpus)
+    yield client.import_corpus(folder / f"{corpus}.zip")
+    yield client.delete(corpus=corpus)
+
+
+@pytest.fixture(scope="module")
+def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
+    """What is sent from a server's first minute on, by both clients, an evaluation, and an error on the way."""
+    folder = tmp_path_factory.mktemp("statements")
+    server = LocalServer(Settings(home=folder / "home", db_heap_mb=512))
+    connection = server.start()
+    models = {"chat_model": FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])}
+
+    async def asynchronously() -> None:
+        async with AsyncE2G(settings=settings(connection), **models) as client:
+            for step in life(client, "async", folder):
+                await step
+
+    try:
+        with recorded() as sent:
+            with E2G(settings=settings(connection), **models) as client:
+                for _ in life(client, "sync", folder):
+                    pass
+                client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
+                question = Question("1", "Did Alice meet Bob?", documents=("x",))
+                evaluate(client, [question], corpus="evaluated", modes=["e2g"])
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("e2g_neo4j.indexing.embed_long", broken)
+                    with pytest.raises(MemoryError):
+                        client.index([from_text("Carol.", corpus="evaluated", source="y")], corpus="evaluated")
+            asyncio.run(asynchronously())
+        yield sent
+    finally:
+        server.stop()
+
+
+def broken(*arguments: object) -> None:
+    raise MemoryError("The model broke down.")
+
+
+@pytest.mark.timeout(600)
+def test_every_statement_is_that_of_a_file_byte_for_byte(sent: Sent) -> None:
+    names = {text: name for name, text in files("cypher", DIMENSIONS).items()}
+    migrations = {part for text in files("migrations", DIMENSIONS).values() for part in migrate.split(text)}
+    for statement in sent.statements:
+        assert statement in names or statement in migrations
+    seen = set(sent.statements)
+    assert {name for text, name in names.items() if text not in seen} == NOT_SENT.keys()
+    assert migrations <= seen
+
+
+# --- reads -------------------------------------------------------------------------------------------
+
+READS: dict[str, Callable[[E2G, str], Any]] = {
+    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in get_args(Mode)],
+    "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
+    "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),
+    "plan": lambda client, corpus: client.plan([from_text(TEXT, corpus=corpus, source="z")], corpus=corpus),
+    "corpora": lambda client, corpus: client.corpora(),
+    "documents": lambda client, corpus: client.documents(corpus),
+    "status": lambda client, corpus: client.status(corpus),
+    "stats": lambda client, corpus: client.stats(corpus),
+}
+
+
+@pytest.fixture(scope="module")
+def asked(neo4j_connection: Connection) -> Iterator[tuple[E2G, str]]:
+    corpus = f"statements-{uuid4().hex[:8]}"
+    model = FakeListChatModel(responses=["Yes. [1]"])
+    with E2G(settings=settings(neo4j_connection), chat_model=model) as client:
+        client.index([from_text("Alice met Bob.", corpus=corpus, source="x")], corpus=corpus)
+        yield client, corpus
+        client.delete(corpus=corpus)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_only_reads_opens_sessions_to_read(asked: tuple[E2G, str], name: str) -> None:
+    with recorded() as sent:
+        READS[name](*asked)
+    assert sent.statements
+    assert set(sent.modes) == {READ_ACCESS}
+
+
+async def test_the_server_refuses_a_write_on_a_read(
+    driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = f"Marker{uuid4().hex}"
+    monkeypatch.setattr(database, "load", lambda name: f"CREATE (n:{marker}) RETURN n.x AS x")
+    with pytest.raises(DatabaseError, match="read"):
+        database.read(driver, "neo4j", Read("any", {}))
+    auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
+    async with AsyncGraphDatabase.driver(neo4j_connection.uri, auth=auth) as asynchronous:
+        with pytest.raises(DatabaseError, match="read"):
+            await database.read_async(asynchronous, "neo4j", Read("any", {}))
+    assert driver.execute_query(f"MATCH (n:{marker}) RETURN count(n) AS n").records[0]["n"] == 0
+
+
+async def test_a_read_that_takes_too_long_is_ended(
+    driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b WITH a WHERE a < 0 RETURN count(a) AS n"
+    monkeypatch.setattr(database, "load", lambda name: endless)
+    monkeypatch.setattr(database, "READ_SECONDS", 0.5)
+    began = time.monotonic()
+    with pytest.raises(E2GError, match="ended the query"):
+        database.read(driver, "neo4j", Read("any", {}))
+    auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
+    async with AsyncGraphDatabase.driver(neo4j_connection.uri, auth=auth) as asynchronous:
+        with pytest.raises(E2GError, match="ended the query"):
+            await database.read_async(asynchronous, "neo4j", Read("any", {}))
+    assert time.monotonic() - began < 250, "it was not waited for"
+    running = driver.execute_query("SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $it RETURN 1", it=endless)
+    assert running.records == []
