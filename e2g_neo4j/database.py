@@ -23,6 +23,7 @@ from neo4j.exceptions import (
     Forbidden,
     Neo4jError,
     ServiceUnavailable,
+    SessionExpired,
 )
 from neo4j.exceptions import (
     ConfigurationError as DriverConfigurationError,
@@ -178,10 +179,10 @@ def translated() -> Iterator[None]:
         raise AccessError(
             f"Neo4j does not allow this user to do that ({error.message}): use a user with the rights for it."
         ) from error
-    except ServiceUnavailable as error:
+    except (ServiceUnavailable, SessionExpired) as error:
         raise UnreachableError(
-            f"Neo4j cannot be reached ({error}): check NEO4J_URI and that the server runs, "
-            "or unset NEO4J_URI to use the managed one."
+            f"Neo4j cannot be reached ({error}): check NEO4J_URI and that the server runs, or unset NEO4J_URI to use "
+            "the managed one. Then run the same command again: what was complete stays."
         ) from error
     except ClientError as error:
         if (error.code or "").endswith("AuthenticationRateLimit"):

@@ -347,5 +347,20 @@ def snapshot(driver: Driver, corpus: str) -> Snapshot:
     return nodes, relationships
 
 
+def visible(driver: Driver, corpus: str) -> Any:
+    """What queries and the statistics see."""
+    names = ["ann", "bob", "cid", "dan", "eve"]
+    unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
+    requests = [
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3}),
+        Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
+        Read("query/stats", {"corpus": corpus}),
+    ]
+    found = [database.read(driver, "neo4j", request) for request in requests]
+    found[0][0]["shared"].sort(key=str)
+    found[0][0]["pairs"].sort(key=str)
+    return found
+
+
 def remove(driver: Driver, corpora: Sequence[str]) -> None:
     driver.execute_query("MATCH (n) WHERE n.corpus IN $corpora DETACH DELETE n", corpora=list(corpora))

@@ -108,6 +108,9 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
         transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
+        transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
+        staged = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
+        transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
         transaction.rollback()
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
     with GraphDatabase.driver(neo4j_connection.uri, auth=auth, warn_notification_severity="OFF") as driver:

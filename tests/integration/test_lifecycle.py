@@ -31,6 +31,7 @@ from libraries import (
     small_document,
     snapshot,
     staging,
+    visible,
     write,
 )
 from naive import NaiveDocument
@@ -349,18 +350,3 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
     assert seen[0] == old
     assert seen[-1] == new
     assert seen.index(new) == len(seen) - seen.count(new), "once it is new, it stays so"
-
-
-def visible(driver: Driver, corpus: str) -> Any:
-    """What queries and the statistics see."""
-    names = ["ann", "bob", "cid", "dan", "eve"]
-    unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
-    requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3}),
-        Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
-        Read("query/stats", {"corpus": corpus}),
-    ]
-    found = [database.read(driver, "neo4j", request) for request in requests]
-    found[0][0]["shared"].sort(key=str)
-    found[0][0]["pairs"].sort(key=str)
-    return found

@@ -1,0 +1,382 @@
+"""Corpora do not see each other: two full of the same names and texts, and every public call there is.
+
+The calls are listed by the test itself: whoever adds one has to say here how it keeps to its corpus.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, get_args
+from uuid import uuid4
+
+import click
+import pytest
+import typer
+from langchain_core.language_models import FakeListChatModel
+from libraries import remove, snapshot
+from neo4j import Driver
+
+from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j.cli.app import app
+from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.evaluation import Question, evaluate
+from e2g_neo4j.local import Connection
+from e2g_neo4j.queries import corpus_key
+from e2g_neo4j.retrieval import Mode
+
+TEXTS = {
+    "ann.txt": "Ann Harper met Bob Miller in Paris. Bob Miller had a letter from Carol Dean.",
+    "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
+}
+SECRET = "Ann Harper and Dora Finch hid Zyxelia Quorn in the letter."
+"""A sentence of the other corpus only: it joins two entities that both have, and says what nobody here may hear."""
+
+QUESTIONS = (
+    "What did Ann Harper do with Dora Finch and Zyxelia Quorn?",
+    "Who is Zyxelia Quorn?",
+    "letter",
+    'Ann +corpus_key:{key} "OR" text:Quorn*',
+)
+
+
+@dataclass(frozen=True)
+class Two:
+    """A corpus, the other one, and what may not be seen of that."""
+
+    mine: str
+    other: str
+    library: Path
+    hidden: frozenset[str]
+
+
+class Awaited:
+    """The async client, called like the other one."""
+
+    def __init__(self, client: AsyncE2G, runner: asyncio.Runner) -> None:
+        self._client, self._runner = client, runner
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._client, name)
+
+        async def gathered(stream: Any) -> list[Any]:
+            return [item async for item in stream]
+
+        def run(*arguments: Any, **options: Any) -> Any:
+            made = call(*arguments, **options)
+            return self._runner.run(gathered(made) if inspect.isasyncgen(made) else made)
+
+        return run
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def clients(settings: Settings) -> Iterator[dict[type, Any]]:
+    model = FakeListChatModel(responses=["Nothing is known of that. [1]"])
+    with ExitStack() as stack:
+        runner = stack.enter_context(asyncio.Runner())
+        both = AsyncE2G(settings=settings, chat_model=model)
+        stack.callback(lambda: runner.run(both.close()))
+        sync = stack.enter_context(E2G(settings=settings, chat_model=model))
+        yield {E2G: sync, AsyncE2G: Awaited(both, runner)}
+
+
+def library(folder: Path, more: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in TEXTS.items():
+        (folder / name).write_text(f"{text} {more}".strip())
+    return folder
+
+
+@pytest.fixture
+def two(clients, driver: Driver, tmp_path: Path) -> Iterator[Two]:
+    """The same files, indexed into both; the other corpus has the secret in addition."""
+    name = f"walls-{uuid4().hex[:8]}"
+    found = filled(clients[E2G], driver, tmp_path / "library", name, f"{name}-other")
+    before = snapshot(driver, found.other), remembered(driver, found.other)
+    yield found
+    assert (snapshot(driver, found.other), remembered(driver, found.other)) == before, "the other corpus has changed"
+    remove(driver, [found.mine, found.other])
+
+
+@pytest.fixture(scope="module")
+def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
+    """As `two`, for calls that only read: shared by all of them."""
+    name = f"walls-{uuid4().hex[:8]}"
+    found = filled(clients[E2G], driver, tmp_path_factory.mktemp("walls") / "library", name, f"{name}-other")
+    before = [snapshot(driver, one) for one in (found.mine, found.other)]
+    yield found
+    assert [snapshot(driver, one) for one in (found.mine, found.other)] == before
+    remove(driver, [found.mine, found.other])
+
+
+def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
+    client.index([library(folder, SECRET)], corpus=other)
+    client.index([library(folder)], corpus=mine)
+    rows = driver.execute_query(
+        "MATCH (n {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id", corpus=other
+    ).records
+    ids = {row["id"] for row in rows} | {one.id for one in client.documents(other)}
+    return Two(mine, other, folder, frozenset(ids | {"Zyxelia Quorn in", "hid Zyxelia", corpus_key(other)}))
+
+
+def remembered(driver: Driver, corpus: str) -> list[Any]:
+    rows = driver.execute_query("MATCH (s:CachedSummary) WHERE $c IN s.corpora RETURN s.key AS key", c=corpus).records
+    return sorted(row["key"] for row in rows)
+
+
+def assert_nothing_of_the_other(two: Two, result: Any) -> None:
+    """Neither text nor ids of the other corpus, nor its name."""
+    told = json.dumps(plain(result), default=str, ensure_ascii=False)
+    for hidden in (*two.hidden, two.other):
+        assert hidden not in told, hidden
+
+
+def plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+# --- what each call keeps to -------------------------------------------------------------------------
+
+
+def index(client: Any, two: Two) -> None:
+    (two.library / "ann.txt").write_text("Ann Harper left Paris.")
+    report = client.index([two.library], corpus=two.mine)
+    assert (report.documents, report.unchanged, report.replaced) == (1, 1, 1)
+
+
+def plan(client: Any, two: Two) -> None:
+    assert client.plan([two.library], corpus=two.mine).unchanged == len(TEXTS)
+    assert client.plan([two.library], corpus=f"{two.mine}-new").unchanged == 0
+
+
+def resume(client: Any, two: Two) -> None:
+    assert client.resume(corpus=two.mine).documents == 0
+    with pytest.raises(NotFoundError):
+        client.resume(corpus=f"{two.mine}-none")
+
+
+def delete(client: Any, two: Two) -> None:
+    for foreign in (one.id for one in client.documents(two.other)):
+        with pytest.raises(NotFoundError):
+            client.delete([foreign], corpus=two.mine)
+    assert len(client.delete([two.library / "ann.txt"], corpus=two.mine)) == 1
+    assert len(client.delete(corpus=two.mine)) == 1
+
+
+def status(client: Any, two: Two) -> None:
+    found = client.status(two.mine)
+    assert list(found) == [two.mine]
+    assert_nothing_of_the_other(two, found)
+    assert set(client.status()) >= {two.mine, two.other}, "without a corpus it lists all"
+
+
+def documents(client: Any, two: Two) -> None:
+    found = client.documents(two.mine)
+    assert len(found) == len(TEXTS)
+    assert_nothing_of_the_other(two, found)
+
+
+def corpora(client: Any, two: Two) -> None:
+    found = client.corpora()
+    assert (found[two.mine], found[two.other]) == (len(TEXTS), len(TEXTS))
+
+
+def stats(client: Any, two: Two) -> None:
+    """As where the other corpus never was: they share all texts but a sentence."""
+    mine, other = client.stats(two.mine), client.stats(two.other)
+    assert mine["documents"] == other["documents"] == len(TEXTS)
+    assert mine["characters"] == sum(map(len, TEXTS.values()))
+    assert mine["entities"] < other["entities"]
+    assert mine["co_occurrences"] < other["co_occurrences"]
+
+
+def retrieve(client: Any, two: Two) -> None:
+    for question in QUESTIONS:
+        for mode in get_args(Mode):
+            found = client.retrieve(question.replace("{key}", corpus_key(two.other)), corpus=two.mine, mode=mode, k=100)
+            assert_nothing_of_the_other(two, found.passages)
+            assert "zyxelia quorn" not in found.entities
+            assert all(passage.text in TEXTS[Path(passage.source).name] for passage in found.passages)
+            for pair in found.pairs:  # the secret would make them neighbours
+                assert (pair.a, pair.b, pair.hops) != ("ann harper", "dora finch", 1)
+    near = client.retrieve(QUESTIONS[0], corpus=two.other, mode="e2g")
+    assert ("ann harper", "dora finch", 1) in {(pair.a, pair.b, pair.hops) for pair in near.pairs}, "there it does"
+
+
+def answer(client: Any, two: Two) -> None:
+    found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
+    assert_nothing_of_the_other(two, found.given)
+    assert found.given
+
+
+def stream(client: Any, two: Two) -> None:
+    *_, whole = client.stream(QUESTIONS[0], corpus=two.mine, k=100)
+    assert_nothing_of_the_other(two, whole.given)
+    assert whole.given
+
+
+def export_corpus(client: Any, two: Two) -> None:
+    import zipfile
+
+    for format in ("archive", "graphml"):
+        file = two.library.parent / f"{uuid4().hex}.{format}"
+        client.export_corpus(file, corpus=two.mine, format=format)
+        written = file.read_bytes()
+        if format == "archive":
+            with zipfile.ZipFile(file) as archive:
+                written = b"".join(archive.read(name) for name in archive.namelist())
+        assert b"Ann Harper" in written
+        for hidden in (*two.hidden, two.other):
+            assert hidden.encode() not in written
+
+
+def import_corpus(client: Any, two: Two) -> None:
+    file = two.library.parent / f"{uuid4().hex}.zip"
+    client.export_corpus(file, corpus=two.mine)
+    with pytest.raises(InputError):
+        client.import_corpus(file, corpus=two.other)
+    client.delete(corpus=two.mine)
+    client.import_corpus(file)
+    assert client.stats(two.mine)["documents"] == len(TEXTS)
+
+
+CALLS: dict[str, Callable[[Any, Two], None]] = {
+    call.__name__: call
+    for call in (
+        *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
+        *(export_corpus, import_corpus),
+    )
+}
+WRITING = {"index", "delete", "resume", "import_corpus"}
+OF_NO_CORPUS = {"close", "migrate", "migrations", "validate"}
+
+
+def public(client: type) -> dict[str, Any]:
+    return {name: call for name, call in inspect.getmembers(client, callable) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("client", [E2G, AsyncE2G])
+def test_every_call_of_the_clients_is_checked(client: type) -> None:
+    assert public(client).keys() - OF_NO_CORPUS == CALLS.keys()
+    for name in OF_NO_CORPUS:
+        assert "corpus" not in inspect.signature(public(client)[name]).parameters
+
+
+@pytest.mark.parametrize("client", [E2G, AsyncE2G], ids=["sync", "async"])
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - WRITING))
+def test_what_reads_sees_its_own_corpus(clients, asked: Two, client: type, name: str) -> None:
+    CALLS[name](clients[client], asked)
+
+
+@pytest.mark.parametrize("client", [E2G, AsyncE2G], ids=["sync", "async"])
+@pytest.mark.parametrize("name", sorted(WRITING))
+def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: type, name: str) -> None:
+    CALLS[name](clients[client], two)
+
+
+def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
+    questions = [Question("1", QUESTIONS[0], documents=("ann.txt",)), Question("2", "?", statements=(SECRET,))]
+    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=list(get_args(Mode)), k=5)
+    for result in found.modes.values():
+        assert result.outcomes[1].scores["evidence@5 chunks"] == 0
+    there = evaluate(clients[E2G], questions, corpus=asked.other, modes=["dense"], k=5)
+    assert there.modes["dense"].outcomes[1].scores["evidence@5 chunks"] == 1, "there it would be found"
+
+
+def test_a_summary_of_the_other_corpus_is_forgotten_with_it_and_not_before(clients, driver, two: Two) -> None:
+    """What a chat model wrote of a text that both hold is kept for each."""
+    client = clients[E2G]
+    driver.execute_query("CREATE (:CachedSummary {key: $key, text: 's', corpora: $all})", key=two.mine, all=[two.mine])
+    driver.execute_query(
+        "CREATE (:CachedSummary {key: $key, text: 's', corpora: $all})", key=two.other, all=[two.mine, two.other]
+    )
+    client.delete(corpus=two.mine)
+    rows = driver.execute_query(
+        "MATCH (s:CachedSummary) WHERE s.key IN $keys RETURN s.key AS key, s.corpora AS corpora",
+        keys=[two.mine, two.other],
+    ).records
+    assert [(row["key"], row["corpora"]) for row in rows] == [(two.other, [two.other])]
+    driver.execute_query("MATCH (s:CachedSummary {key: $key}) DELETE s", key=two.other)
+
+
+# --- the command line --------------------------------------------------------------------------------
+
+QUESTION_FILE = {"id": "1", "question": QUESTIONS[0], "evidence": ["Ann Harper met Bob Miller in Paris."]}
+
+COMMANDS: dict[str, list[str]] = {
+    "index": ["{library}", "--corpus", "{mine}"],
+    "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
+    "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
+    "explain": [QUESTIONS[0], "--corpus", "{mine}"],
+    "documents": ["--corpus", "{mine}", "--json"],
+    "status": ["--corpus", "{mine}", "--json"],
+    "resume": ["--corpus", "{mine}"],
+    "stats": ["--corpus", "{mine}"],
+    "eval": ["{questions}", "--corpus", "{mine}", "--modes", "e2g,dense"],
+    "export": ["--corpus", "{mine}", "-o", "{archive}"],
+    "delete": ["--corpus", "{mine}", "--yes"],
+    "import": ["{archive}"],
+}
+"""In this order."""
+
+COMMANDS_OF_ALL = {"corpora"}
+COMMANDS_OF_NO_CORPUS = {
+    *("demo", "migrate", "migrate info", "migrate validate"),
+    *("db start", "db stop", "db status", "db logs", "db reset"),
+}
+
+
+def commands(group: click.Command, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name, command in getattr(group, "commands", {}).items():
+        inner = list(commands(command, f"{before}{name} "))
+        if not inner or getattr(command, "invoke_without_command", False):
+            yield f"{before}{name}", command
+        yield from inner
+
+
+def test_every_command_is_checked() -> None:
+    found = dict(commands(typer.main.get_command(app)))
+    assert found.keys() == COMMANDS.keys() | COMMANDS_OF_ALL | COMMANDS_OF_NO_CORPUS
+    for name in COMMANDS_OF_ALL | COMMANDS_OF_NO_CORPUS:
+        assert "corpus" not in {parameter.name for parameter in found[name].params}
+
+
+def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    monkeypatch.setenv("COLUMNS", "300")
+    (tmp_path / "questions.jsonl").write_text(json.dumps(QUESTION_FILE))
+    places = {
+        "library": str(two.library),
+        "mine": two.mine,
+        "questions": str(tmp_path / "questions.jsonl"),
+        "archive": str(tmp_path / "a.zip"),
+    }
+    for name, arguments in COMMANDS.items():
+        filled_in = [places[one[1:-1]] if one[:1] == "{" else one for one in arguments]
+        monkeypatch.setattr(sys, "argv", ["e2g", name, *filled_in])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        assert end.value.code in (0, None), (name, printed.err)
+        assert_nothing_of_the_other(two, [printed.out, printed.err])
