@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 Source: TypeAlias = str | Path | SourceDocument
 """A file, folder or glob, or a document that was read already."""
 
+TOKENS = "LLM tokens"
+"""The stage of progress that counts what the chat model read and wrote."""
+
 
 class Stories:
     """The calls of the clients, and the models behind them, loaded when they are first needed."""
@@ -148,7 +151,7 @@ class Stories:
         from e2g_neo4j.indexing import index
 
         show = progress or (lambda stage, done, total: None)
-        meter = Meter(budget_tokens, lambda spent: show("LLM tokens", spent, budget_tokens or spent))
+        meter = Meter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
         report = yield from index(
             documents,
             corpus=corpus,
