@@ -9,10 +9,12 @@ with E2G() as e2g:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -40,12 +42,16 @@ from e2g_neo4j.model import (
 from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.stories import Source, Stories
+from e2g_neo4j.stories import TOKENS, Source, Stories
+from e2g_neo4j.threads import in_thread
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 T = TypeVar("T")
+
+STOPPING = 10.0
+"""Seconds that a cancelled run of indexing may take to stop. Nothing of it is published after that either."""
 
 
 class E2G:
@@ -185,22 +191,15 @@ class E2G:
         step = _advance(story, None)
         while not isinstance(step, _End):
             if isinstance(step, Chat):
-                reply = yield from self._pieces(step)
+                heard = _Heard(step)
+                for piece in chatting.stream(step.model, step.request):
+                    if shown := heard.add(piece):
+                        yield shown
+                reply: Any = heard.reply
             else:
                 reply = self._reply(step)
             step = _advance(story, reply)
         yield step.value
-
-    def _pieces(self, step: Chat) -> Generator[str, None, ChatReply]:
-        citations = CitationFilter(step.passages)
-        for piece in chatting.stream(step.model, step.request):
-            if isinstance(piece, ChatReply):
-                reply = piece
-            elif shown := citations.add(piece):
-                yield shown
-        if rest := citations.end():
-            yield rest
-        return reply
 
     def corpora(self) -> dict[str, int]:
         """The corpora and how many documents of each can be asked."""
@@ -284,7 +283,8 @@ class E2G:
 
 class AsyncE2G:
     """As `E2G`, to be awaited: database and chat model are spoken to asynchronously, and what needs the processor
-    runs in a thread, so that the event loop stays free.
+    runs in a thread, so that the event loop stays free. A call that is cancelled ends soon, whatever the chat model is
+    doing; of an index run that is cancelled, what was complete stays, as after any other end.
     """
 
     def __init__(
@@ -336,16 +336,17 @@ class AsyncE2G:
     ) -> IndexReport:
         """As `E2G.index`; `progress` is called from other threads."""
         await self.migrate()
-        perform = self._perform_from_threads(await self._connected())
-        return await self._drive(self._stories.index(list(sources), corpus, progress, budget_tokens, perform))
+        perform, stop = self._perform_from_threads(await self._connected()), Event()
+        watched = _until(stop, progress)
+        return await self._drive(self._stories.index(list(sources), corpus, watched, budget_tokens, perform), stop)
 
     async def resume(
         self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None
     ) -> IndexReport:
         """As `E2G.resume`; `progress` is called from other threads."""
         await self.migrate()
-        perform = self._perform_from_threads(await self._connected())
-        return await self._drive(self._stories.resume(corpus, progress, budget_tokens, perform))
+        perform, stop = self._perform_from_threads(await self._connected()), Event()
+        return await self._drive(self._stories.resume(corpus, _until(stop, progress), budget_tokens, perform), stop)
 
     async def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
         """As `E2G.delete`."""
@@ -386,21 +387,21 @@ class AsyncE2G:
         """As `E2G.stream`, for `async for`."""
         driver = await self._connected()
         story = self._stories.answer(question, corpus, k, hops, mode, ())
-        step = await asyncio.to_thread(_advance, story, None)
-        while not isinstance(step, _End):
-            if isinstance(step, Chat):
-                citations = CitationFilter(step.passages)
-                async for piece in chatting.stream_async(step.model, step.request):
-                    if isinstance(piece, ChatReply):
-                        reply: Any = piece
-                    elif shown := citations.add(piece):
-                        yield shown
-                if rest := citations.end():
-                    yield rest
-            else:
-                reply = await self._reply(driver, step)
-            step = await asyncio.to_thread(_advance, story, reply)
-        yield step.value
+        try:
+            step = await in_thread(_advance, story, None)
+            while not isinstance(step, _End):
+                if isinstance(step, Chat):
+                    heard = _Heard(step)
+                    async for piece in chatting.stream_async(step.model, step.request):
+                        if shown := heard.add(piece):
+                            yield shown
+                    reply: Any = heard.reply
+                else:
+                    reply = await self._reply(driver, step)
+                step = await in_thread(_advance, story, reply)
+            yield step.value
+        finally:
+            _close(story)
 
     async def corpora(self) -> dict[str, int]:
         """As `E2G.corpora`."""
@@ -458,15 +459,15 @@ class AsyncE2G:
         bridged: Any = Bridged(await self._connected(), asyncio.get_running_loop())
         return await asyncio.to_thread(call, bridged, self.settings.neo4j_database)
 
-    async def _drive(self, story: Story[T]) -> T:
+    async def _drive(self, story: Story[T], stop: Event | None = None) -> T:
         driver = await self._connected()
         try:
-            step = await asyncio.to_thread(_advance, story, None)
+            step = await _advanced(story, None, stop)
             while not isinstance(step, _End):
-                step = await asyncio.to_thread(_advance, story, await self._reply(driver, step))
+                step = await _advanced(story, await self._reply(driver, step), stop)
             return step.value
         finally:
-            await asyncio.to_thread(story.close)
+            await in_thread(_close, story)
 
     async def _reply(self, driver: AsyncDriver, step: Read | Write | Embed | Chat) -> Any:
         match step:
@@ -487,6 +488,20 @@ class AsyncE2G:
         return lambda step: bridge.wait(self._perform(driver, step))
 
 
+class _Heard:
+    """A streamed reply as far as it was heard: what of it may be shown, and in the end the whole."""
+
+    def __init__(self, step: Chat) -> None:
+        self._citations = CitationFilter(step.passages)
+        self.reply: ChatReply | None = None
+
+    def add(self, piece: str | ChatReply) -> str:
+        if isinstance(piece, ChatReply):
+            self.reply = piece
+            return self._citations.end()
+        return self._citations.add(piece)
+
+
 @dataclass(frozen=True, slots=True)
 class _End(Generic[T]):
     value: T
@@ -498,3 +513,38 @@ def _advance(story: Story[T], reply: Any) -> Read | Write | Embed | Chat | _End[
         return story.send(reply)
     except StopIteration as end:
         return _End(end.value)
+
+
+async def _advanced(story: Story[T], reply: Any, stop: Event | None) -> Read | Write | Embed | Chat | _End[T]:
+    """As `_advance`, in a thread. Where the caller is cancelled, a story that listens to `stop` gets STOPPING seconds
+    to come to its end; any other is left alone.
+    """
+    step = asyncio.ensure_future(in_thread(_advance, story, reply))
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        if stop is None:
+            step.cancel()
+        else:
+            stop.set()
+            step.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody else asks for it
+            await asyncio.wait([step], timeout=STOPPING)
+        raise
+
+
+def _until(stop: Event, progress: Progress | None) -> Progress:
+    """Progress that ends, once `stop` is set, whatever reports it."""
+
+    def watched(stage: str, done: int, total: int) -> None:
+        # Tokens are reported before the reply that they were spent on is kept.
+        if stop.is_set() and stage != TOKENS:
+            raise asyncio.CancelledError
+        if progress:
+            progress(stage, done, total)
+
+    return watched
+
+
+def _close(story: Story[Any]) -> None:
+    with suppress(ValueError):  # the last step of a cancelled story may still be under way
+        story.close()

@@ -50,6 +50,9 @@ Source: TypeAlias = str | Path | SourceDocument
 LONGEST_NAME = 1000
 """Bytes of a corpus' name. Neo4j's indexes take 8 kB for name and key together."""
 
+TOKENS = "LLM tokens"
+"""The stage of progress that counts what the chat model read and wrote."""
+
 
 class Stories:
     """The calls of the clients, and the models behind them, loaded when they are first needed."""
@@ -162,7 +165,7 @@ class Stories:
         from e2g_neo4j.indexing import index
 
         show = progress or (lambda stage, done, total: None)
-        meter = Meter(budget_tokens, lambda spent: show("LLM tokens", spent, budget_tokens or spent))
+        meter = Meter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
         report = yield from index(
             documents,
             corpus=corpus,

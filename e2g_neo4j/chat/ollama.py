@@ -7,7 +7,6 @@ certainly fits, and the count that comes back is compared: a prompt that was cut
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from collections.abc import AsyncIterator, Iterator
@@ -20,6 +19,7 @@ from ollama import AsyncClient, ChatResponse, Client, ResponseError
 
 from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, Gauge, PassingError, TooLongError, seconds_in
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.threads import in_thread
 
 _SAMPLE = 1000
 """Characters that the tokens of a text are first estimated from."""
@@ -97,7 +97,7 @@ class OllamaChat:
         yield from self._pieces(request, self._options(request))
 
     async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
-        options = await asyncio.to_thread(self._options, request)
+        options = await in_thread(self._options, request)
         heard = _Heard()
         try:
             async with AsyncClient(self._host, timeout=self._timeout) as client:

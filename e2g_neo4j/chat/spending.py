@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import Condition
 
 from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.errors import BudgetError
@@ -31,17 +31,24 @@ class Meter:
         self._changed = changed
         self._spent = 0
         self._reserved = 0
-        self._lock = Lock()
+        self._lock = Condition()
 
     @contextmanager
     def call(self, level: int, most: int) -> Iterator[_Call]:
-        """A call that costs at most so many tokens. Raises BudgetError, before it is made, where it might go over."""
+        """A call that costs at most so many tokens. Raises BudgetError, before it is made, where it might go over.
+
+        Calls under way may cost less than they might, so that their end is waited for before the budget is.
+        """
         with self._lock:
-            if self._budget is not None and self._spent + self._reserved + most > self._budget:
-                raise BudgetError(
-                    f"The next call may cost {most} tokens, and {self._spent} of the budget of {self._budget} are "
-                    "spent. What was summarised is kept: run the same command with a budget for the rest."
-                )
+            budget = self._budget
+            if budget is not None:
+                self._lock.wait_for(lambda: not self._reserved or self._spent + self._reserved + most <= budget)
+                if self._spent + most > budget:
+                    raise BudgetError(
+                        f"The next call may cost {most} tokens, and {self._spent} of the budget of {budget} are spent. "
+                        "What was summarised is kept and costs nothing again: run the same command with a budget for "
+                        "the rest."
+                    )
             self._reserved += most
         call = _Call()
         try:
@@ -49,6 +56,7 @@ class Meter:
         finally:
             with self._lock:
                 self._reserved -= most
+                self._lock.notify_all()
                 if call.reply is not None:
                     spending = self.levels.setdefault(level, Spending())
                     spending.calls += 1

@@ -8,6 +8,9 @@ import traceback
 from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.errors import E2GError
 
+INTERRUPTED = 130
+STOPPED = "Stopped. What was complete stays; run the same command again for the rest."
+
 
 def main() -> None:
     """Run the command line. Errors are one line with the next step, and an exit code by kind of error."""
@@ -19,7 +22,11 @@ def main() -> None:
     except E2GError as error:
         _fail(str(error), error.exit_code, debug)
     except KeyboardInterrupt:
-        _fail("Stopped. What was complete stays; run the same command again for the rest.", 130, debug)
+        _fail(STOPPED, INTERRUPTED, debug)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer has caught the interrupt, and says nothing
+            _fail(STOPPED, INTERRUPTED, debug)
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)

@@ -38,6 +38,9 @@ Hops = Annotated[
     int | None, typer.Option("--hops", help="Longest path between two entities, in edges.  [default: E2G_HOPS or 3]")
 ]
 ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
+Budget = Annotated[
+    int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 out = Console(highlight=False, soft_wrap=True)
@@ -48,9 +51,7 @@ def index(
     paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done and what it costs.")] = False,
-    budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
-    ] = None,
+    budget_tokens: Budget = None,
     as_json: Json = False,
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB."""
@@ -198,10 +199,10 @@ def status(
 
 
 @app.command()
-def resume(corpus: Corpus = "default", as_json: Json = False) -> None:
+def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Json = False) -> None:
     """Index again what is not ready: what was interrupted, or failed."""
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.resume(corpus=corpus, progress=progress)
+        report = e2g.resume(corpus=corpus, progress=progress, budget_tokens=budget_tokens)
     if as_json:
         _print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:

@@ -71,8 +71,11 @@ def report(out: Console, done: IndexReport) -> None:
     for source, why in done.failed.items():
         out.print(f"Failed: {escape(source)}: {escape(why)}")
     if not done.documents:
-        number = _plural(done.unchanged, "document")
-        out.print(f"Nothing changed: {number} of corpus [bold]{escape(done.corpus)}[/bold] as before.")
+        corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
+        if done.unchanged:
+            out.print(f"Nothing changed: {_plural(done.unchanged, 'document')} of {corpus} as before.")
+        elif not done.failed:
+            out.print(f"Nothing to resume: every document of {corpus} is ready.")
         return
     levels = ", ".join(f"{number} on level {level}" for level, number in sorted(done.summaries_by_level.items()))
     seconds = ", ".join(f"{stage} {value:.1f}" for stage, value in done.seconds.items() if stage != "total")
@@ -95,6 +98,10 @@ def report(out: Console, done: IndexReport) -> None:
 
 def plan(out: Console, found: IndexPlan) -> None:
     """What an index run would do, and cost."""
+    if not found.documents:
+        number = _plural(found.unchanged, "document")
+        out.print(f"Nothing would change: {number} of corpus [bold]{escape(found.corpus)}[/bold] as before.")
+        return
     unchanged = f"; {found.unchanged} unchanged" if found.unchanged else ""
     out.print(f"Would index into corpus [bold]{escape(found.corpus)}[/bold]:")
     out.print(f"  documents  {found.documents}{unchanged}")
@@ -102,7 +109,8 @@ def plan(out: Console, found: IndexPlan) -> None:
     if found.levels:
         spending(out, found.levels, found.cost)
     else:
-        out.print("No call of a chat model.")
+        why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
+        out.print(f"No call of a chat model: {why}.")
 
 
 def archive(out: Console, verb: str, done: ArchiveInfo) -> None:

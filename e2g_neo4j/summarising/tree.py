@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, TokenSpans, Vectors
 
+HEARTBEAT = 0.5
+"""Seconds after which progress is reported even where there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prose:
@@ -120,11 +123,17 @@ class Forest:
     def tree(self, number: int) -> list[Summary]:
         """The summaries over a document's chunks, level by level, in reading order, once all are written.
 
-        Raises ModelError that names the node where the summariser failed, and whatever else it raised.
+        Raises ModelError that names the node where the summariser failed, and whatever else it raised; also what
+        `progress` raises, which is called while this waits, so that a slow summariser does not keep anybody who wants
+        to stop.
         """
         tree = self._trees[number]
         with self._changed:
-            self._changed.wait_for(lambda: not tree.left or (self._error is not None and not self._at_work))
+            while not self._changed.wait_for(
+                lambda: not tree.left or (self._error is not None and not self._at_work), HEARTBEAT
+            ):
+                if self._progress:
+                    self._progress(0)
             if tree.left and self._error is not None:
                 raise self._error
         return tree.summaries()

@@ -317,3 +317,13 @@ def test_debug_shows_the_trace(run, sample):
     _, _, err = run("documents", "-c", "no-such", "--debug")
     assert "Traceback" in err
     assert err.rstrip().splitlines()[-1].startswith("Error: ")
+
+
+def test_an_interrupt_is_one_line_that_says_what_stays(run, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("e2g_neo4j.client.E2G.corpora", interrupted)
+    code, out, err = run("corpora")
+    assert (code, out) == (130, "")
+    assert err == "Error: Stopped. What was complete stays; run the same command again for the rest.\n"

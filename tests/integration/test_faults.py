@@ -3,90 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from failing_ollama import END, WHOLE, Failing, part
 from memory import remembering
 
 from e2g_neo4j.chat import chatting
 from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, ask, ask_async, stream
-from e2g_neo4j.chat.ollama import OllamaChat
 from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.summarising.chat import ChatSummariser
 from e2g_neo4j.summarising.tree import Prose
 
 REQUEST = ChatRequest("", "Tell me.", 20)
-
-
-def part(content: str, **more) -> bytes:
-    return json.dumps({"model": "m", "message": {"role": "assistant", "content": content}, **more}).encode() + b"\n"
-
-
-END = part("", done=True, done_reason="stop", prompt_eval_count=5, eval_count=2)
-WHOLE = part("All ") + part("well.") + END
-
-
-class Failing:
-    """Answers each chat with the next of its replies: a status with headers, or the bytes of a stream."""
-
-    def __init__(self) -> None:
-        self.replies: list[tuple[int, dict[str, str]] | bytes] = []
-        self.asked: list[dict] = []
-        failing = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments: object) -> None: ...
-
-            def do_GET(self) -> None:
-                self._json(200, {"models": [{"model": "m", "digest": "abc"}]})
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                if self.path == "/api/show":
-                    self._json(200, {"model_info": {"llama.context_length": 4096}, "capabilities": ["completion"]})
-                    return
-                if body["options"]["num_predict"] == 1:  # the sample that tokens are estimated from
-                    size = sum(len(message["content"]) for message in body["messages"])
-                    self._stream(END.replace(b'"prompt_eval_count": 5', f'"prompt_eval_count": {size}'.encode()))
-                    return
-                failing.asked.append(body)
-                reply = failing.replies.pop(0)
-                if isinstance(reply, bytes):
-                    self._stream(reply)
-                else:
-                    self._json(reply[0], {"error": "not now"}, reply[1])
-
-            def _json(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
-                content = json.dumps(value).encode()
-                self.send_response(status)
-                for name, text in {**(headers or {}), "content-length": str(len(content))}.items():
-                    self.send_header(name, text)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def _stream(self, content: bytes) -> None:
-                """A stream that promises more than it holds is cut."""
-                self.send_response(200)
-                whole = b'"done": true' in content
-                self.send_header("content-length", str(len(content) + (0 if whole else 10)))
-                self.end_headers()
-                self.wfile.write(content)
-                self.close_connection = True
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        self.model = OllamaChat("m", f"http://127.0.0.1:{self._server.server_port}", timeout=20)
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @pytest.fixture

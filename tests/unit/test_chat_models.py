@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import httpx
 import pytest
@@ -279,6 +280,27 @@ def test_a_budget_is_never_exceeded_and_leaves_what_was_made():
     assert 1 <= len(kept) == len(model.heard) < 9
     spent = meter.levels[1].prompt_tokens + meter.levels[1].completion_tokens
     assert spent <= 1500
+
+
+def test_a_budget_waits_for_calls_that_may_cost_less_than_they_might():
+    meter = Meter(budget=150)
+    begun, may_end = threading.Event(), threading.Event()
+
+    def cheap() -> None:
+        with meter.call(1, 100) as call:
+            begun.set()
+            may_end.wait(10)
+            call.reply = ChatReply("Well.", "stop", 10, 5)
+
+    first = threading.Thread(target=cheap)
+    first.start()
+    begun.wait(10)
+    threading.Timer(0.1, may_end.set).start()
+    with meter.call(1, 100) as call:
+        call.reply = ChatReply("Well.", "stop", 60, 30)
+    first.join()
+    with pytest.raises(BudgetError, match="105 of the budget of 150"), meter.call(1, 46):
+        pass
 
 
 def test_cost_is_by_the_million():

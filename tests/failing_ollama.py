@@ -1,0 +1,95 @@
+"""A server that speaks Ollama's protocol and fails as no real one can be made to, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from e2g_neo4j.chat.ollama import OllamaChat
+
+HANGS = b""
+"""A reply that does not come."""
+
+
+def part(content: str, **more) -> bytes:
+    return json.dumps({"model": "m", "message": {"role": "assistant", "content": content}, **more}).encode() + b"\n"
+
+
+END = part("", done=True, done_reason="stop", prompt_eval_count=5, eval_count=2)
+WHOLE = part("All ") + part("well.") + END
+
+
+class Failing:
+    """Answers each chat with the next of its replies: a status with headers, or the bytes of a stream."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[int, dict[str, str]] | bytes] = []
+        self.asked: list[dict] = []
+        self.hanging = threading.Event()
+        self.hang_on_samples = False
+        self._stopped = threading.Event()
+        failing = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments: object) -> None: ...
+
+            def do_GET(self) -> None:
+                self._json(200, {"models": [{"model": "m", "digest": "abc"}]})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                if self.path == "/api/show":
+                    self._json(200, {"model_info": {"llama.context_length": 4096}, "capabilities": ["completion"]})
+                    return
+                size = sum(len(message["content"]) for message in body["messages"])
+                counted = f'"prompt_eval_count": {size}'.encode()
+                if body["options"]["num_predict"] == 1:  # the sample that tokens are estimated from
+                    if failing.hang_on_samples:
+                        self._hang()
+                    else:
+                        self._stream(END.replace(b'"prompt_eval_count": 5', counted))
+                    return
+                failing.asked.append(body)
+                reply = failing.replies.pop(0)
+                if reply is HANGS:
+                    self._hang()
+                elif isinstance(reply, bytes):
+                    self._stream(reply.replace(b'"prompt_eval_count": "all"', counted))
+                else:
+                    self._json(reply[0], {"error": "not now"}, reply[1])
+
+            def _json(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
+                content = json.dumps(value).encode()
+                self.send_response(status)
+                for name, text in {**(headers or {}), "content-length": str(len(content))}.items():
+                    self.send_header(name, text)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def _hang(self) -> None:
+                failing.hanging.set()
+                failing._stopped.wait()
+                self.close_connection = True
+
+            def _stream(self, content: bytes) -> None:
+                """A stream that promises more than it holds is cut."""
+                self.send_response(200)
+                whole = b'"done": true' in content
+                self.send_header("content-length", str(len(content) + (0 if whole else 10)))
+                self.end_headers()
+                self.wfile.write(content)
+                self.close_connection = True
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.host = f"http://127.0.0.1:{self._server.server_port}"
+        self.model = OllamaChat("m", self.host, timeout=20)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._server.shutdown()
+        self._server.server_close()
