@@ -44,8 +44,8 @@ LARGEST_MANIFEST = 2**20
 MOST_PACKED = 200
 """How many times larger than in the file a member may be: text and vectors are hardly ten times, zeros a thousand."""
 
-_OURS = frozenset(["corpus", "run", "import_key", "corpora"])
-"""Properties that the database is told by this module."""
+_OURS = frozenset(["run", "import_key", "corpora"])
+"""Properties that no archive holds."""
 
 
 class Archive:
@@ -89,8 +89,8 @@ class Archive:
                 if isinstance(value := properties.get(name), str):
                     head, rest = value[:16], value[16:]
                     properties[name] = renamed.get(head, head) + rest
-            if "corpus_key" in properties:
-                properties["corpus_key"] = corpus_key(corpus)
+            ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
+            properties |= {name: value for name, value in ours.items() if name in properties}
             yield row
 
     # --- what is checked before anything is written ----------------------------------------------

@@ -269,7 +269,7 @@ def rewritten(file: Path, target: Path, change: Callable[[dict[str, bytes]], Non
 
 def node(**fields: Any) -> Callable[[dict[str, bytes]], None]:
     """Adds a node."""
-    row = {"key": "new", "labels": ["Entity"], "properties": {"name": "eve"}, **fields}
+    row = {"key": "new", "labels": ["Entity"], "properties": {"key": "eve", "name": "Eve"}, **fields}
     return lambda members: members.update({NODES: members[NODES] + json.dumps(row).encode() + b"\n"})
 
 
@@ -298,7 +298,7 @@ REFUSED: dict[str, Callable[[dict[str, bytes]], None]] = {
     "a label of ours": node(labels=["E2GIndex"]),
     "a remembered summary": node(labels=["CachedSummary"], properties={"key": "k", "text": "t"}),
     "no label": node(labels=[]),
-    "a corpus": node(properties={"corpus": "another"}),
+    "who is at work": node(properties={"run": "x"}),
     "a large number": node(properties={"x": 2**70}),
     "an object": node(properties={"x": {"y": 1}}),
     "a short vector": node(properties={"embedding": [0.5]}),
@@ -444,8 +444,17 @@ def test_relationships_to_nowhere_are_refused(client, driver, origin, corpus, tm
     assert left_behind(driver, corpus) == []
 
 
+def test_a_node_of_another_corpus_becomes_one_of_this(client, driver, origin, corpus, tmp_path):
+    other = f"{corpus}-other"
+    theirs = node(properties={"key": "eve", "name": "Eve", "corpus": other, "corpus_key": "x"})
+    client.import_corpus(rewritten(origin[1], tmp_path / "a.zip", theirs), corpus=corpus)
+    assert left_behind(driver, other) == []
+    assert snapshot(driver, corpus)[0]["Entity", "eve"]["name"] == "Eve"
+    remove(driver, [corpus])
+
+
 def test_two_nodes_of_one_key_are_refused(client, driver, origin, corpus, tmp_path):
-    bad = rewritten(origin[1], tmp_path / "bad.zip", node(properties={"name": "alice"}))
+    bad = rewritten(origin[1], tmp_path / "bad.zip", node(properties={"key": "alice harper"}))
     with pytest.raises(E2GError):
         client.import_corpus(bad, corpus=corpus)
     assert left_behind(driver, corpus) == []

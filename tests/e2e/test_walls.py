@@ -32,7 +32,7 @@ from e2g_neo4j.queries import corpus_key
 from e2g_neo4j.retrieval import Mode
 
 TEXTS = {
-    "ann.txt": "Ann Harper met Bob Miller in Paris. Bob Miller had a letter from Carol Dean.",
+    "ann.txt": "Ann Harper met Bob Miller in Paris. Miller had a letter from Carol Dean.",
     "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
 }
 SECRET = "Ann Harper and Dora Finch hid Zyxelia Quorn in the letter."
@@ -221,6 +221,33 @@ def retrieve(client: Any, two: Two) -> None:
     assert ("ann harper", "dora finch", 1) in {(pair.a, pair.b, pair.hops) for pair in near.pairs}, "there it does"
 
 
+def entities(client: Any, two: Two) -> None:
+    mine = {one.key: one for one in client.entities(corpus=two.mine)}
+    other = {one.key: one for one in client.entities(corpus=two.other)}
+    assert mine.keys() < other.keys()
+    assert (mine["ann harper"].mentions, mine["ann harper"].documents) == (1, 1)
+    assert_nothing_of_the_other(two, list(mine.values()))
+
+
+def merges(client: Any, two: Two) -> None:
+    found = client.merges(corpus=two.mine)
+    assert [(one.key, one.entity) for one in found] == [("miller", "bob miller")]
+    assert {one.document for one in found} <= {one.id for one in client.documents(two.mine)}
+
+
+def split(client: Any, two: Two) -> None:
+    assert client.split("Miller", corpus=two.mine)
+    assert [one.apart for one in client.merges(corpus=two.mine)] == [True]
+    assert [one.apart for one in client.merges(corpus=two.other)] == [False]
+
+
+def join(client: Any, two: Two) -> None:
+    with pytest.raises(NotFoundError):
+        client.join("Miller", corpus=two.mine)
+    split(client, two)
+    assert client.join("Miller", corpus=two.mine)
+
+
 def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
@@ -262,10 +289,10 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
-        *(export_corpus, import_corpus),
+        *(entities, merges, split, join, export_corpus, import_corpus),
     )
 }
-WRITING = {"index", "delete", "resume", "import_corpus"}
+WRITING = {"index", "delete", "resume", "split", "join", "import_corpus"}
 OF_NO_CORPUS = {"close", "migrate", "migrations", "validate"}
 
 
@@ -327,6 +354,7 @@ COMMANDS: dict[str, list[str]] = {
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],
     "documents": ["--corpus", "{mine}", "--json"],
+    "entities": ["--corpus", "{mine}"],
     "status": ["--corpus", "{mine}", "--json"],
     "resume": ["--corpus", "{mine}"],
     "stats": ["--corpus", "{mine}"],

@@ -23,7 +23,7 @@ from e2g_neo4j.reading import from_text
 from e2g_neo4j.retrieval import Mode
 
 DIMENSIONS = 384
-TEXT = "Alice met Bob in Paris. Bob sold her `a {letter}` for $corpus. " * 12
+TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
 
 NOT_SENT = {
     "explore/evidence.cypher": "is shown to be pasted into Browser",
@@ -62,6 +62,10 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.status(corpus)
     yield client.stats(corpus)
     yield client.resume(corpus=corpus)
+    yield client.entities(corpus=corpus)
+    yield client.merges(corpus=corpus)
+    yield client.split("Miller", corpus=corpus)
+    yield client.join("Miller", corpus=corpus)
     yield client.export_corpus(folder / f"{corpus}.zip", corpus=corpus)
     yield client.export_corpus(folder / f"{corpus}.graphml", corpus=corpus, format="graphml")
     yield client.delete(["x"], corpus=corpus)
@@ -126,6 +130,8 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "documents": lambda client, corpus: client.documents(corpus),
     "status": lambda client, corpus: client.status(corpus),
     "stats": lambda client, corpus: client.stats(corpus),
+    "entities": lambda client, corpus: client.entities(corpus=corpus),
+    "merges": lambda client, corpus: client.merges(corpus=corpus),
 }
 
 
