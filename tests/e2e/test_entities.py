@@ -152,6 +152,8 @@ def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
 
 
 def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+
     def run(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["e2g", "entities", *arguments, "--corpus", corpus])
         capsys.readouterr()

@@ -7,6 +7,7 @@ import json
 import re
 import runpy
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -116,9 +117,15 @@ def test_the_same_text_is_never_paid_for_twice(settings, corpus):
         assert sum(one.calls for one in plan.levels.values()) == 0
         second = e2g.index([document(elsewhere)], corpus=elsewhere)
         assert calls(second) == 0
-        # More was added to the end: only what stands over the end is new.
-        third = e2g.index([document(corpus, TEXT + "\n\n" + PARAGRAPHS[3] * 3)], corpus=corpus)
-        assert 1 <= third.spending[1].calls <= 2
+
+
+def test_where_more_is_added_to_the_end_only_what_stands_over_the_end_is_paid_for(settings, corpus):
+    text = "\n\n".join(f"{number}. {paragraph}" for number in range(12) for paragraph in PARAGRAPHS)
+    with E2G(settings=settings) as e2g:
+        first = e2g.index([document(corpus, text)], corpus=corpus)
+        second = e2g.index([document(corpus, text + "\n\n" + PARAGRAPHS[3] * 3)], corpus=corpus)
+        assert first.spending[1].calls == first.summaries_by_level[1] > 8
+        assert 1 <= second.spending[1].calls < first.spending[1].calls / 2
 
 
 def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
@@ -208,6 +215,13 @@ def test_citations_resolve_to_the_document_and_others_are_dropped(settings, log)
         assert answer.finished
 
 
+def unscored(answer):
+    """An answer without scores: word statistics are those of the whole index, which may be tidied up meanwhile."""
+    return json.loads(
+        json.dumps(asdict(answer)), object_hook=lambda one: {k: v for k, v in one.items() if k != "score"}
+    )
+
+
 def test_an_answer_streams_sync_and_async(settings, log):
     async def listen():
         async with AsyncE2G(settings=settings) as client:
@@ -217,8 +231,10 @@ def test_an_answer_streams_sync_and_async(settings, log):
         *pieces, answer = e2g.stream(QUESTION, corpus=log, k=3)
         assert len(pieces) > 3
         assert "".join(pieces) == answer.text
-        assert answer == e2g.answer(QUESTION, corpus=log, k=3)
-    assert asyncio.run(listen()) == [*pieces, answer]
+        assert unscored(answer) == unscored(e2g.answer(QUESTION, corpus=log, k=3))
+    *heard, told = asyncio.run(listen())
+    assert heard == pieces
+    assert unscored(told) == unscored(answer)
 
 
 def test_evidence_fits_its_budget(settings, log):

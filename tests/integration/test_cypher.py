@@ -111,6 +111,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
+        cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
+        transaction.run(load("index/cache_summary"), cached).consume()
         transaction.rollback()
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
     with GraphDatabase.driver(neo4j_connection.uri, auth=auth, warn_notification_severity="OFF") as driver:
