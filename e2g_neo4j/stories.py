@@ -245,7 +245,9 @@ class Stories:
         rows = yield Read("query/corpora", {})
         found = {}
         for row in rows:
-            found[row["corpus"]] = yield from self.documents(row["corpus"])
+            listed = yield Read("query/documents", {"corpus": row["corpus"]})
+            if listed:  # none if the corpus was deleted between the two reads
+                found[row["corpus"]] = [DocumentInfo(**document) for document in listed]
         return found
 
     def delete(self, targets: Sequence[str | Path] | None, corpus: str) -> Story[list[DocumentInfo]]:

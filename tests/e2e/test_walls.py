@@ -32,7 +32,7 @@ from e2g_neo4j.queries import corpus_key
 from e2g_neo4j.retrieval import Mode
 
 TEXTS = {
-    "ann.txt": "Ann Harper met Bob Miller in Paris. Miller had a letter from Carol Dean.",
+    "ann.txt": "Ann Harper met Bob Miller in Paris. Bob Miller had a letter from Carol Dean. Miller read it.",
     "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
 }
 SECRET = "Ann Harper and Dora Finch hid Zyxelia Quorn in the letter."

@@ -55,8 +55,8 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.index([whole], corpus=corpus)
     yield client.index([changed], corpus=corpus)
     for mode in get_args(Mode):
-        yield client.retrieve("Did Alice meet Bob?", corpus=corpus, mode=mode)
-    yield client.answer("Did Alice meet Bob?", corpus=corpus)
+        yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
+    yield client.answer("Did Alice Harper meet Bob Miller?", corpus=corpus)
     yield client.corpora()
     yield client.documents(corpus)
     yield client.status(corpus)
@@ -92,7 +92,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
                 for _ in life(client, "sync", folder):
                     pass
                 client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
-                question = Question("1", "Did Alice meet Bob?", documents=("x",))
+                question = Question("1", "Did Alice Harper meet Bob Miller?", documents=("x",))
                 evaluate(client, [question], corpus="evaluated", modes=["e2g"])
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr("e2g_neo4j.indexing.embed_long", broken)
