@@ -101,7 +101,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
             *((f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)) if result else ()),
         )
         before = name
-    out.print(table)
+    show.draw(out, table)
     compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
     if compared:
         out.print(f"\nDifferences to [bold]{found.against}[/bold], question by question; bold where the interval")
@@ -110,7 +110,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
         for name, mode, group in compared:
             cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
             table.add_row(escape(name), mode, str(group.questions), *cells)
-        out.print(table)
+        show.draw(out, table)
 
 
 def _table(left: list[str], right: list[str]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -280,7 +282,14 @@ def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], e
         drawn.add_column(escape(column), justify="right" if isinstance(value, int) else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(escape(str(value)) for value in row))
-    out.print(drawn)
+    draw(out, drawn)
+
+
+def draw(out: Console, table: Table) -> None:
+    """A table's cells fold on a terminal; a file has no width, and gets a row as a line."""
+    if not out.is_terminal:
+        table.width = Measurement.get(out, out.options.update(max_width=sys.maxsize), table).maximum
+    out.print(table, soft_wrap=False, crop=False)
 
 
 def citation(passage: Passage) -> str:

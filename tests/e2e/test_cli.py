@@ -27,7 +27,6 @@ def environment(neo4j_connection, tmp_path_factory):
         patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
         patch.setenv("E2G_CHUNK_TOKENS", "300")  # so that the short papers of the sample grow trees
         patch.setenv("E2G_CHUNK_OVERLAP", "50")
-        patch.setenv("COLUMNS", "200")
         yield patch
 
 

@@ -30,7 +30,6 @@ def environment(neo4j_connection, tmp_path_factory):
         patch.setenv("NEO4J_URI", neo4j_connection.uri)
         patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
         patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        patch.setenv("COLUMNS", "200")
         yield patch
 
 

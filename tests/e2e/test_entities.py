@@ -33,7 +33,6 @@ def environment(neo4j_connection, tmp_path_factory):
         patch.setenv("NEO4J_URI", neo4j_connection.uri)
         patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
         patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        patch.setenv("COLUMNS", "200")
         yield patch
 
 
@@ -152,8 +151,6 @@ def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
 
 
 def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "200")
-
     def run(*arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["e2g", "entities", *arguments, "--corpus", corpus])
         capsys.readouterr()

@@ -299,7 +299,6 @@ def run(settings, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:writer")
     monkeypatch.setenv("E2G_PRICE_PROMPT", "1")
-    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.txt").write_text(TEXT)
 

@@ -392,7 +392,6 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
     monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
     monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
     monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-    monkeypatch.setenv("COLUMNS", "300")
     (tmp_path / "questions.jsonl").write_text(json.dumps(QUESTION_FILE))
     places = {
         "library": str(two.library),

@@ -44,6 +44,7 @@ FAULTS = {
     "failed": (500, {}),
     "away": (503, {}),
     "cut in mid-stream": part("All "),
+    "ended before its last part": part("All ", note={"done": True}),  # for the server whole, and so not cut
     "cut in mid-line": part("All ") + WHOLE[:20],
     "no UTF-8": b'{"message": {"role": "assistant", "content": "\xff\xfe\n',
     "an error in mid-stream": part("All ") + b'{"error": "the runner has stopped"}\n' + END,

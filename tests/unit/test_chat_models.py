@@ -185,6 +185,27 @@ def test_a_useless_reply_is_asked_for_again_with_a_remark():
     assert entry["prompt_tokens"] == meter.levels[2].prompt_tokens
 
 
+def test_each_request_for_a_summary_differs_from_the_one_before():
+    asked: list[ChatRequest] = []
+
+    class Mute:
+        name, context = "mute", None
+
+        def count(self, text: str) -> int:
+            return len(text)
+
+        def ask(self, request: ChatRequest) -> ChatReply:
+            asked.append(request)
+            return ChatReply("", "stop", 1, 0)
+
+    with pytest.raises(ModelError, match="no text"):
+        ChatSummariser(Mute(), remembering()[0], Meter(), budget=40).summarise(Prose(TEXT))
+    first, second, third = asked
+    assert (first.temperature, first.seed, first.max_tokens) == (0.0, 0, 80)
+    assert (second.seed, second.max_tokens, third.seed, third.max_tokens) == (1, 160, 2, 320)
+    assert min(second.temperature, third.temperature) > 0
+
+
 @pytest.mark.parametrize(
     ("said", "wrong"),
     [
@@ -297,6 +318,7 @@ def test_a_budget_waits_for_calls_that_may_cost_less_than_they_might():
     begun.wait(10)
     threading.Timer(0.1, may_end.set).start()
     with meter.call(1, 100) as call:
+        assert may_end.is_set()
         call.reply = ChatReply("Well.", "stop", 60, 30)
     first.join()
     with pytest.raises(BudgetError, match="105 of the budget of 150"), meter.call(1, 46):

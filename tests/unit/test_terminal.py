@@ -65,6 +65,18 @@ def test_cypher_that_is_shown_reads_the_same_name() -> None:
     assert json.loads(found[1]) == NASTY
 
 
+def test_a_file_gets_each_row_whole_and_a_terminal_folds_it() -> None:
+    def shown(terminal: bool) -> list[str]:
+        file = io.StringIO()
+        console = Console(file=file, width=40, force_terminal=terminal, soft_wrap=True)
+        show.table(console, ["name", "why"], [["Harker", "the only full name with the surname harker"]], "")
+        return file.getvalue().splitlines()
+
+    assert shown(False)[1].split("  ") == ["Harker", "the only full name with the surname harker"]
+    assert len(shown(True)) == 3
+    assert "Harker" in shown(True)[1]
+
+
 def test_json_is_left_as_it_is() -> None:
     assert as_object(evidence())["passages"][0]["text"] == NASTY
 
