@@ -15,7 +15,7 @@ document have, the larger the longer the document stays with one topic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -51,7 +51,7 @@ SAME = 1e-6
 """Deviation, as a part of the largest value, from which on values differ."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unit:
     """A candidate window. `share`: the part of its chunk's text that it holds; `last`: the chunk's last window;
     `persistence`: how far its document stays with a topic, from 0 to 1."""
@@ -144,23 +144,13 @@ def _z_of_all(spread: Scores, signals: dict[str, Any]) -> Scores:
 def smoothed(found: Sequence[Unit], scores: Scores) -> Scores:
     """Each score and what the neighbours lend; `found` in reading order."""
     total = scores.copy()
-    for first, end in _runs(found):
-        share = min(MOST_LENT, LENT * found[first].persistence)
-        for step in range(1, min(REACH, end - first - 1) + 1):
-            total[first + step : end] += share**step * scores[first : end - step]
-            total[first : end - step] += share**step * scores[first + step : end]
+    share = np.array([min(MOST_LENT, LENT * unit.persistence) for unit in found])
+    gaps = np.cumsum([0, *(not unit.follows(before) for before, unit in pairwise(found))])
+    for step in range(1, min(REACH, len(found) - 1) + 1):
+        lent = np.where(gaps[step:] == gaps[:-step], share[step:] ** step, 0.0)
+        total[step:] += lent * scores[:-step]
+        total[:-step] += lent * scores[step:]
     return total
-
-
-def _runs(found: Sequence[Unit]) -> Iterator[tuple[int, int]]:
-    """Where windows follow each other in one document without a gap: (first, end)."""
-    first = 0
-    for i, (before, unit) in enumerate(pairwise(found), 1):
-        if not unit.follows(before):
-            yield first, i
-            first = i
-    if found:
-        yield first, len(found)
 
 
 def worth(best_first: Sequence[tuple[Unit, float]], k: float) -> list[tuple[Unit, float]]:

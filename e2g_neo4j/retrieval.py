@@ -89,29 +89,31 @@ def retrieve(
     entities, unknown = linked(names, link["named"])
     pairs = surviving(link["pairs"], hops)
     shared = candidates(link["shared"])
-    chosen, used, trace = choose(pairs, shared, k=k, hops=hops)
 
     route: Route
+    used, trace = hops, tuple[Round, ...]()
     if mode != "e2g":
-        route = "local" if chosen else "global"
-        reason = _auto_reason(entities, link["pairs"], pairs, shared, hops)
-        behind = {one.chunk: tuple(pair for pair in pairs if one.holds(pair)) for one in shared}
+        behind = {one.chunk: held for one in shared if (held := tuple(pair for pair in pairs if one.holds(pair)))}
+        route = "local" if behind else "global"
+        reason = _auto_reason(entities, link["pairs"], pairs, len(behind), hops)
         ranking = auto if mode == "auto" else diffusion
         windows = yield from ranking(question, corpus=corpus, k=k, entities=entities, behind=behind)
-        found, used, trace = passages_of_windows(windows), hops, ()
-    elif chosen:
-        route, reason = "local", _local_reason(pairs, trace, used, len(chosen), k)
-        rows = yield Read("query/passages", {"corpus": corpus, "ids": [c.chunk for c, _ in chosen]})
-        found = local_passages(chosen, rows)
-        pairs = tuple(pair for pair in pairs if pair.hops <= used)
+        found = passages_of_windows(windows)
     else:
-        route, reason, used = "global", _global_reason(entities, link["pairs"], pairs, hops), hops
-        vector = yield Embed(question)
-        rows = yield Read(
-            "query/nearest",
-            {"corpus": corpus, "vector": vector, "k": 2 * k if entities else k, "names": list(entities)},
-        )
-        found = global_passages(rows, k=k)
+        chosen, used, trace = choose(pairs, shared, k=k, hops=hops)
+        if chosen:
+            route, reason = "local", _local_reason(pairs, trace, used, len(chosen), k)
+            rows = yield Read("query/passages", {"corpus": corpus, "ids": [c.chunk for c, _ in chosen]})
+            found = local_passages(chosen, rows)
+            pairs = tuple(pair for pair in pairs if pair.hops <= used)
+        else:
+            route, reason, used = "global", _global_reason(entities, link["pairs"], pairs, hops), hops
+            vector = yield Embed(question)
+            wanted = 2 * k if entities else k
+            rows = yield Read(
+                "query/nearest", {"corpus": corpus, "vector": vector, "k": wanted, "names": list(entities)}
+            )
+            found = global_passages(rows, k=k)
 
     return Evidence(
         question=question,
@@ -257,13 +259,12 @@ def _auto_reason(
     entities: Sequence[str],
     linked: Sequence[dict[str, Any]],
     pairs: Sequence[Pair],
-    shared: Sequence[Candidate],
+    shared: int,
     hops: int,
 ) -> str:
-    near = [one for one in shared if any(one.holds(pair) for pair in pairs)]
-    if near:
+    if shared:
         joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
-        return f"{joined} share {_count(len(near), 'chunk')}; vectors, words and entities rank the text."
+        return f"{joined} share {_count(shared, 'chunk')}; vectors, words and entities rank the text."
     return f"{_why_global(entities, linked, pairs, hops)}: vectors, words and entities rank the text."
 
 
