@@ -42,7 +42,7 @@ from e2g_neo4j.model import (
 from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.stories import TOKENS, Source, Stories
+from e2g_neo4j.stories import TOKENS, Source, Stories, asked
 from e2g_neo4j.threads import in_thread
 
 if TYPE_CHECKING:
@@ -157,20 +157,31 @@ class E2G:
         return self._drive(self._stories.plan(list(sources), corpus, self._perform))
 
     def retrieve(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
     ) -> Evidence:
         """The evidence for a question. `k` chunks (None: settings.top_k), `hops` edges (None: settings.hops).
 
-        Raises QueryError for a question, k, hops or mode out of range, NotFoundError for a corpus without
-        documents, FingerprintError for an index made with other models.
+        `corpora` instead of `corpus` asks several at once, one by one: what is found in all of them is ranked together,
+        and every passage says its corpus.
+
+        Raises QueryError for a question, k, hops or mode out of range, NotFoundError for a corpus without documents,
+        FingerprintError for an index made with other models.
         """
-        return self._drive(self._stories.retrieve(question, corpus, k, hops, mode))
+        return self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
 
     def answer(
         self,
         question: str,
         *,
-        corpus: str,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
@@ -181,13 +192,20 @@ class E2G:
         With `options`, at most 26, it chooses one of them by its letter. Raises what `retrieve` raises, and
         ModelError when the chat model fails.
         """
-        return self._drive(self._stories.answer(question, corpus, k, hops, mode, options))
+        return self._drive(self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options))
 
     def stream(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
     ) -> Iterator[str | Answer]:
         """As `answer`, in pieces of text as the chat model writes them; the last item is the whole `Answer`."""
-        story = self._stories.answer(question, corpus, k, hops, mode, ())
+        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, ())
         step = _advance(story, None)
         while not isinstance(step, _End):
             if isinstance(step, Chat):
@@ -363,30 +381,45 @@ class AsyncE2G:
         return await self._drive(self._stories.plan(list(sources), corpus, perform))
 
     async def retrieve(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
     ) -> Evidence:
         """As `E2G.retrieve`."""
-        return await self._drive(self._stories.retrieve(question, corpus, k, hops, mode))
+        return await self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
 
     async def answer(
         self,
         question: str,
         *,
-        corpus: str,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
         options: Sequence[str] = (),
     ) -> Answer:
         """As `E2G.answer`."""
-        return await self._drive(self._stories.answer(question, corpus, k, hops, mode, options))
+        return await self._drive(self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options))
 
     async def stream(
-        self, question: str, *, corpus: str, k: int | None = None, hops: int | None = None, mode: Mode = DEFAULT_MODE
+        self,
+        question: str,
+        *,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
+        k: int | None = None,
+        hops: int | None = None,
+        mode: Mode = DEFAULT_MODE,
     ) -> AsyncIterator[str | Answer]:
         """As `E2G.stream`, for `async for`."""
         driver = await self._connected()
-        story = self._stories.answer(question, corpus, k, hops, mode, ())
+        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, ())
         try:
             step = await in_thread(_advance, story, None)
             while not isinstance(step, _End):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,11 @@ class Ranked:
     pairs: tuple[Pair, ...] = ()
     share: float = 1.0
     """How much of a chunk it is."""
+
+
+def best(rows: Iterable[dict[str, Any]], k: int) -> list[Ranked]:
+    """The k rows of the highest score; ties by id."""
+    return [Ranked(row, row["score"]) for row in sorted(rows, key=lambda row: (-row["score"], row["id"]))[:k]]
 
 
 ROUND = 5
@@ -108,6 +113,7 @@ def _passage(node: Ranked) -> Passage:
         start=row["start"],
         end=row["end"],
         score=node.score,
+        corpus=row["corpus"],
         level=row["level"],
         nodes=(row.get("chunk", row["id"]),),
         path=tuple(row["path"]),

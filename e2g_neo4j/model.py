@@ -167,6 +167,7 @@ class Passage:
     pairs: tuple[Pair, ...] = ()
     page: str | None = None
     heading: str | None = None
+    corpus: str = ""
 
     def labelled(self) -> str:
         """The evidence as the paper writes it: `entity1 - entity2: text`."""
@@ -179,7 +180,7 @@ class Evidence:
     """The answer of `retrieve`: what was found, which route found it, and why."""
 
     question: str
-    corpus: str
+    corpora: tuple[str, ...]
     route: Route
     reason: str
     entities: tuple[str, ...]
@@ -190,6 +191,11 @@ class Evidence:
     trace: tuple[Round, ...] = ()
     round_trips: int = 0
     mode: str = "e2g"
+
+    @property
+    def corpus(self) -> str:
+        """The corpus that was asked; of several the first."""
+        return self.corpora[0]
 
 
 Progress: TypeAlias = Callable[[str, int, int], None]

@@ -3,7 +3,7 @@ requests that the program's stories make of whoever drives them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -91,3 +91,13 @@ Perform: TypeAlias = Callable[[Read | Write], Rows]
 Story: TypeAlias = Generator[Read | Write | Embed | Chat, Any, T]
 """What index() and retrieve() are: generators that ask for I/O and receive its answer, so that the sync and
 the async client can drive the same code."""
+
+
+def read_each(statement: str, asked: Mapping[str, Mapping[str, Any]]) -> Story[Rows]:
+    """One read in each corpus, with parameters of its own; every row says its corpus. No statement that a question
+    asks looks at two corpora, so that one which spans several crosses no wall that its caller did not open."""
+    found: Rows = []
+    for corpus, parameters in asked.items():
+        rows: Rows = yield Read(statement, {"corpus": corpus, **parameters})
+        found += [{**row, "corpus": corpus} for row in rows]
+    return found

@@ -95,21 +95,21 @@ def units(candidates: Sequence[dict[str, Any]]) -> list[Unit]:
     ]
 
 
-def ranked(signals: dict[str, Any], *, words: bool = True) -> list[tuple[Unit, float]]:
-    """The candidate windows of a row of `signals.cypher`, best first; ties in reading order."""
-    found = units(signals["candidates"])
+def ranked(signals: Sequence[dict[str, Any]], *, words: bool = True) -> list[tuple[Unit, float]]:
+    """The candidate windows of rows of `signals.cypher`, one row a corpus, best first; ties in reading order."""
+    found = units([candidate for row in signals for candidate in row["candidates"]])
     scores = smoothed(found, relevance(found, signals, words))
     order = sorted(range(len(found)), key=lambda i: -scores[i])
     return [(found[i], float(scores[i])) for i in order]
 
 
-def relevance(found: Sequence[Unit], signals: dict[str, Any], words: bool) -> Scores:
+def relevance(found: Sequence[Unit], signals: Sequence[dict[str, Any]], words: bool) -> Scores:
     """What the signals say of each window by itself."""
     windows = [unit.id for unit in found]
     near = np.array([unit.near for unit in found])
-    own = looked_up(windows, signals["word_ids"], signals["word_scores"])
-    around = looked_up([unit.chunk for unit in found], signals["word_chunk_ids"], signals["word_chunk_scores"])
-    spread = looked_up(windows, signals["spread_ids"], signals["spreads"])
+    own = looked_up(windows, signals, "word_ids", "word_scores")
+    around = looked_up([unit.chunk for unit in found], signals, "word_chunk_ids", "word_chunk_scores")
+    spread = looked_up(windows, signals, "spread_ids", "spreads")
     rest = np.array([1 - unit.share for unit in found])
     best: dict[str, float] = {}
     for unit in found:
@@ -119,9 +119,9 @@ def relevance(found: Sequence[Unit], signals: dict[str, Any], words: bool) -> Sc
     return NEAR * z(near) + AROUND * rest * z(near_around) + SPREAD * _z_of_all(spread, signals) + lexical
 
 
-def looked_up(ids: Sequence[str], known: Sequence[str], scores: Sequence[float]) -> Scores:
+def looked_up(ids: Sequence[str], signals: Sequence[dict[str, Any]], known: str, scores: str) -> Scores:
     """The score of each id; 0 where the list of those known, cut at its end, leaves one out."""
-    by_id = dict(zip(known, scores, strict=True))
+    by_id = {one: score for row in signals for one, score in zip(row[known], row[scores], strict=True)}
     return np.array([by_id.get(one, 0.0) for one in ids])
 
 
@@ -133,11 +133,13 @@ def z(values: Scores) -> Scores:
     return scaled
 
 
-def _z_of_all(spread: Scores, signals: dict[str, Any]) -> Scores:
-    """By mean and deviation over all windows of the corpus: what is rare to be reached at all counts much."""
-    n = signals["windows"]
-    mean = signals["spread_sum"] / n
-    variance = signals["spread_squares"] / n - mean**2
+def _z_of_all(spread: Scores, signals: Sequence[dict[str, Any]]) -> Scores:
+    """By mean and deviation over all windows of the corpora: what is rare to be reached at all counts much."""
+    n = sum(row["windows"] for row in signals)
+    if not n:
+        return np.zeros_like(spread)
+    mean = sum(row["spread_sum"] for row in signals) / n
+    variance = sum(row["spread_squares"] for row in signals) / n - mean**2
     return (spread - mean) / np.sqrt(variance) if variance > 0 else np.zeros_like(spread)
 
 

@@ -22,7 +22,7 @@ from e2g_neo4j.modes.diffusion import diffusion
 from e2g_neo4j.modes.fulltext import fulltext
 from e2g_neo4j.modes.hybrid import hybrid
 from e2g_neo4j.modes.tree import tree
-from e2g_neo4j.queries import Embed, Read, Story
+from e2g_neo4j.queries import Embed, Story, read_each
 
 MAX_HOPS = 6
 """The bound written into `link.cypher`: shortestPath takes a literal only."""
@@ -39,14 +39,13 @@ MAX_QUESTION = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that mentions at least two of the question's entities, and how often it mentions each."""
+    """A chunk that mentions at least two of the question's entities: how often it mentions each, and the surviving
+    pairs of them, closest first."""
 
     chunk: str
     place: tuple[str, int]
     counts: dict[str, int]
-
-    def holds(self, pair: Pair) -> bool:
-        return pair.a in self.counts and pair.b in self.counts
+    pairs: tuple[Pair, ...]
 
     def rank(self) -> tuple[int, int]:
         """Different entities of the question first, then their occurrences."""
@@ -69,55 +68,64 @@ _BASELINES = {
 
 
 def retrieve(
-    question: str, *, corpus: str, names: Sequence[str], made_with: Fingerprint, k: int, hops: int, mode: Mode
+    question: str,
+    *,
+    corpora: Sequence[str],
+    names: Sequence[str],
+    made_with: Fingerprint,
+    k: int,
+    hops: int,
+    mode: Mode,
 ) -> Story[Evidence]:
-    """Find the evidence for a question: at most three reads and one embedding.
+    """Find the evidence for a question: at most three reads a corpus and one embedding.
 
-    `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops` the
-    longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
+    Several corpora are asked one by one: no path, pair or chunk joins two of them, and what is found in all is ranked
+    together. `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops`
+    the longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
     NotFoundError for a corpus without documents, FingerprintError for an index made with other models.
     """
     check(question, k, hops, mode)
     if mode not in ("auto", "diffusion", "e2g"):
-        return (yield from _without_graph(question, corpus, made_with, k, mode))
-    [link] = yield Read(
-        "query/link", {"corpus": corpus, "names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
-    )
-    if not link["found"]:
-        raise no_corpus(corpus)
-    made_with.check(link["made_with"] and Fingerprint(**link["made_with"]))
-    entities, unknown = linked(names, link["named"])
-    pairs = surviving(link["pairs"], hops)
-    shared = candidates(link["shared"])
+        return (yield from _without_graph(question, corpora, made_with, k, mode))
+    asked = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+    links = yield from read_each("query/link", dict.fromkeys(corpora, asked))
+    _check_indexes(links, made_with)
+    entities, unknown = linked(names, links)
+    entities_by_corpus = {link["corpus"]: linked(names, [link])[0] for link in links}
+    distances = [pair for link in links for pair in link["pairs"]]
+    pairs = surviving(distances, hops)
+    shared = [candidate for link in links for candidate in candidates(link, hops)]
 
     route: Route
     used, trace = hops, tuple[Round, ...]()
     if mode != "e2g":
-        behind = {one.chunk: held for one in shared if (held := tuple(pair for pair in pairs if one.holds(pair)))}
+        behind = {one.chunk: one.pairs for one in shared if one.pairs}
         route = "local" if behind else "global"
-        reason = _auto_reason(entities, link["pairs"], pairs, len(behind), hops)
+        reason = _auto_reason(entities, distances, pairs, len(behind), hops)
         ranking = auto if mode == "auto" else diffusion
-        windows = yield from ranking(question, corpus=corpus, k=k, entities=entities, behind=behind)
+        windows = yield from ranking(question, entities=entities_by_corpus, k=k, behind=behind)
         found = passages_of_windows(windows)
     else:
         chosen, used, trace = choose(pairs, shared, k=k, hops=hops)
         if chosen:
             route, reason = "local", _local_reason(pairs, trace, used, len(chosen), k)
-            rows = yield Read("query/passages", {"corpus": corpus, "ids": [c.chunk for c, _ in chosen]})
+            ids = [candidate.chunk for candidate, _ in chosen]
+            rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in corpora})
             found = local_passages(chosen, rows)
             pairs = tuple(pair for pair in pairs if pair.hops <= used)
         else:
-            route, reason, used = "global", _global_reason(entities, link["pairs"], pairs, hops), hops
+            route, reason, used = "global", _global_reason(entities, distances, pairs, hops), hops
             vector = yield Embed(question)
-            wanted = 2 * k if entities else k
-            rows = yield Read(
-                "query/nearest", {"corpus": corpus, "vector": vector, "k": wanted, "names": list(entities)}
-            )
+            near = {
+                corpus: {"vector": vector, "k": 2 * k if here else k, "names": list(here)}
+                for corpus, here in entities_by_corpus.items()
+            }
+            rows = yield from read_each("query/nearest", near)
             found = global_passages(rows, k=k)
 
     return Evidence(
         question=question,
-        corpus=corpus,
+        corpora=tuple(corpora),
         route=route,
         reason=reason,
         entities=entities,
@@ -130,16 +138,15 @@ def retrieve(
     )
 
 
-def _without_graph(question: str, corpus: str, made_with: Fingerprint, k: int, mode: Mode) -> Story[Evidence]:
-    [about] = yield Read("query/corpus", {"corpus": corpus})
-    if not about["found"]:
-        raise no_corpus(corpus)
-    made_with.check(about["made_with"] and Fingerprint(**about["made_with"]))
+def _without_graph(
+    question: str, corpora: Sequence[str], made_with: Fingerprint, k: int, mode: Mode
+) -> Story[Evidence]:
+    _check_indexes((yield from read_each("query/corpus", {corpus: {} for corpus in corpora})), made_with)
     ranking, what = _BASELINES[mode]
-    ranked = yield from ranking(question, corpus=corpus, k=k)
+    ranked = yield from ranking(question, corpora=corpora, k=k)
     return Evidence(
         question=question,
-        corpus=corpus,
+        corpora=tuple(corpora),
         route="global",
         reason=f"Mode {mode} does not look at entities: {what} answer.",
         entities=(),
@@ -148,6 +155,13 @@ def _without_graph(question: str, corpus: str, made_with: Fingerprint, k: int, m
         passages=passages(ranked),
         mode=mode,
     )
+
+
+def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
+    for row in rows:
+        if not row["found"]:
+            raise no_corpus(row["corpus"])
+        made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
 
 
 def check(question: str, k: int, hops: int, mode: str) -> None:
@@ -169,12 +183,13 @@ def check(question: str, k: int, hops: int, mode: str) -> None:
         raise QueryError(f"h is {hops}: choose a number of edges from 1 to {MAX_HOPS}.")
 
 
-def linked(names: Sequence[str], named: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def linked(names: Sequence[str], links: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The entities that a question's names mean, in its order, and the names that mean none."""
     meant: defaultdict[str, list[str]] = defaultdict(list)
-    for row in named:
-        for name in row["names"]:
-            meant[name].append(row["entity"])
+    for link in links:
+        for row in link["named"]:
+            for name in row["names"]:
+                meant[name].append(row["entity"])
     found = (entity for name in names for entity in sorted(meant[name], key=lambda entity: (entity != name, entity)))
     entities = tuple(dict.fromkeys(found))
     return entities, tuple(name for name in dict.fromkeys(names) if not meant[name])
@@ -186,19 +201,19 @@ def _is_unicode(text: str) -> bool:
 
 def surviving(pairs: Iterable[dict[str, Any]], hops: int) -> tuple[Pair, ...]:
     """The pairs at most `hops` edges apart, closest first."""
-    found = (Pair(pair["a"], pair["b"], pair["hops"]) for pair in pairs if pair["hops"] <= hops)
+    found = {Pair(pair["a"], pair["b"], pair["hops"]) for pair in pairs if pair["hops"] <= hops}
     return tuple(sorted(found, key=lambda pair: (pair.hops, pair.a, pair.b)))
 
 
-def candidates(shared: Iterable[dict[str, Any]]) -> list[Candidate]:
-    return [
-        Candidate(
-            row["chunk"],
-            (row["document"], row["index"]),
-            {count["entity"]: count["count"] for count in row["counts"]},
-        )
-        for row in shared
-    ]
+def candidates(link: Mapping[str, Any], hops: int) -> list[Candidate]:
+    """The chunks that mention several of the question's entities in one corpus."""
+    pairs = surviving(link["pairs"], hops)
+    found = []
+    for row in link["shared"]:
+        counts = {count["entity"]: count["count"] for count in row["counts"]}
+        held = tuple(pair for pair in pairs if pair.a in counts and pair.b in counts)
+        found.append(Candidate(row["chunk"], (row["document"], row["index"]), counts, held))
+    return found
 
 
 def choose(
@@ -214,7 +229,7 @@ def choose(
     used = hops
     for h in range(hops, 0, -1):
         near = [pair for pair in pairs if pair.hops <= h]
-        left = [candidate for candidate in shared if any(candidate.holds(pair) for pair in near)]
+        left = [candidate for candidate in shared if any(pair.hops <= h for pair in candidate.pairs)]
         trace.append(Round(h, len(near), len(left)))
         if left:
             kept, used = left, h
@@ -222,8 +237,7 @@ def choose(
             break
     kept.sort(key=lambda candidate: candidate.place)
     kept.sort(key=Candidate.rank, reverse=True)
-    near = [pair for pair in pairs if pair.hops <= used]
-    chosen = [(c, tuple(pair for pair in near if c.holds(pair))) for c in kept[:k]]
+    chosen = [(c, tuple(pair for pair in c.pairs if pair.hops <= used)) for c in kept[:k]]
     return chosen, used, tuple(trace)
 
 

@@ -207,14 +207,16 @@ class Stories:
         ]
         return documents
 
-    def retrieve(self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode) -> Story[Evidence]:
+    def retrieve(
+        self, question: str, corpora: Sequence[str], k: int | None, hops: int | None, mode: Mode
+    ) -> Story[Evidence]:
         from e2g_neo4j.extraction import extract, unwrapped
 
         k, hops = self.settings.top_k if k is None else k, self.settings.hops if hops is None else hops
         check(question, k, hops, mode)  # before spaCy meets it
         story = retrieve(
             question,
-            corpus=corpus,
+            corpora=corpora,
             names=list(extract(self.nlp(unwrapped(question))).counts),
             made_with=self.fingerprint,
             k=k,
@@ -224,9 +226,9 @@ class Stories:
         return (yield from _counting_round_trips(story))
 
     def answer(
-        self, question: str, corpus: str, k: int | None, hops: int | None, mode: Mode, options: Sequence[str]
+        self, question: str, corpora: Sequence[str], k: int | None, hops: int | None, mode: Mode, options: Sequence[str]
     ) -> Story[Answer]:
-        evidence = yield from self.retrieve(question, corpus, k, hops, mode)
+        evidence = yield from self.retrieve(question, corpora, k, hops, mode)
         return (yield from answer(evidence, self.chat_model, self.settings, options))
 
     def corpora(self) -> Story[dict[str, int]]:
@@ -363,6 +365,13 @@ def _place(target: str) -> str:
         if target:  # nothing at all is not the working directory
             return str(Path(target).expanduser().resolve())
     return target
+
+
+def asked(corpus: str | None, corpora: Sequence[str]) -> tuple[str, ...]:
+    """The corpora that a question is for. Raises QueryError where it is for none, or for both ways of naming them."""
+    if isinstance(corpora, str) or (corpus is None) == (not corpora):
+        raise QueryError('Name one corpus, `corpus="novels"`, or several, `corpora=["novels", "letters"]`.')
+    return tuple(dict.fromkeys(corpora)) if corpus is None else (corpus,)
 
 
 def check_name(corpus: str) -> None:

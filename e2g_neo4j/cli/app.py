@@ -32,6 +32,10 @@ app.add_typer(db_app, name="db")
 app.add_typer(migrate_app, name="migrate")
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
+Corpora = Annotated[
+    list[str], typer.Option("--corpus", "-c", help="The corpus to ask; several: give the option several times.")
+]
+ASKED = ["default"]
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
 K = Annotated[int | None, typer.Option("-k", help="Chunks wanted.  [default: E2G_TOP_K or 10]")]
 Hops = Annotated[
@@ -74,7 +78,7 @@ def index(
 @app.command()
 def query(
     question: Question,
-    corpus: Corpus = "default",
+    corpora: Corpora = ASKED,
     k: K = None,
     hops: Hops = None,
     mode: ModeOption = DEFAULT_MODE,
@@ -83,7 +87,7 @@ def query(
 ) -> None:
     """Find the evidence for a question, with the route it took and why."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpus=corpus, k=k, hops=hops, mode=mode)
+        evidence = e2g.retrieve(question, corpora=corpora, k=k, hops=hops, mode=mode)
     if as_json:
         _print_json(as_object(evidence))
     else:
@@ -93,7 +97,7 @@ def query(
 @app.command()
 def ask(
     question: Question,
-    corpus: Corpus = "default",
+    corpora: Corpora = ASKED,
     k: K = None,
     hops: Hops = None,
     mode: ModeOption = DEFAULT_MODE,
@@ -105,9 +109,9 @@ def ask(
     """Answer a question with the configured chat model; without one, show the evidence."""
     with E2G() as e2g:
         if options or as_json:
-            answer = e2g.answer(question, corpus=corpus, k=k, hops=hops, mode=mode, options=options or ())
+            answer = e2g.answer(question, corpora=corpora, k=k, hops=hops, mode=mode, options=options or ())
         else:
-            for piece in e2g.stream(question, corpus=corpus, k=k, hops=hops, mode=mode):
+            for piece in e2g.stream(question, corpora=corpora, k=k, hops=hops, mode=mode):
                 if isinstance(piece, Answer):
                     answer = piece
                 else:
@@ -120,11 +124,11 @@ def ask(
 
 @app.command()
 def explain(
-    question: Question, corpus: Corpus = "default", k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE
+    question: Question, corpora: Corpora = ASKED, k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE
 ) -> None:
     """Show the whole decision behind the evidence, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpus=corpus, k=k, hops=hops, mode=mode)
+        evidence = e2g.retrieve(question, corpora=corpora, k=k, hops=hops, mode=mode)
     show.explanation(out, evidence)
 
 
@@ -321,7 +325,7 @@ def as_object(evidence: Evidence) -> dict[str, Any]:
     """The evidence as `--json` prints it; offsets count characters of the source's text."""
     return {
         "question": evidence.question,
-        "corpus": evidence.corpus,
+        "corpora": list(evidence.corpora),
         "mode": evidence.mode,
         "route": evidence.route,
         "reason": evidence.reason,

@@ -152,9 +152,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print("No passage.")
     for number, passage in enumerate(found.passages, 1):
         out.print()
-        out.print(
-            f"[bold cyan]\\[{number}][/bold cyan] {escape(citation(passage))}  [dim]score {passage.score:.3f}[/dim]"
-        )
+        cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
+        out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
         if passage.pairs:
             out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
@@ -175,7 +174,7 @@ def answer(out: Console, given: Answer) -> None:
         out.print(escape(given.text), end="")
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
     for citation_ in given.citations:
-        out.print(f"[dim]\\[{citation_.number}] {escape(citation(citation_.passage))}[/dim]")
+        out.print(f"[dim]\\[{citation_.number}] {escape(citation(citation_.passage, given.evidence.corpora))}[/dim]")
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"The answer cited passages that it was not given ({numbers}): left out.", style="yellow")
@@ -200,20 +199,21 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(f"          {escape(found.reason)}")
     out.print("[bold]Evidence[/bold]")
     for number, passage in enumerate(found.passages, 1):
-        out.print(f"  \\[{number}] {escape(citation(passage))}  score {passage.score:.3f}")
+        out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:
             out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
     out.print("\n[bold]In Neo4j Browser[/bold], paste one after the other:")
-    if found.pairs:
-        pairs = [{"a": pair.a, "b": pair.b} for pair in found.pairs]
-        out.print(escape(_params(corpus=found.corpus, pairs=pairs)), markup=True)
-        out.print(escape(load("explore/paths_of_pairs")))
-        out.print()
-    nodes = [node for passage in found.passages for node in passage.nodes]
-    out.print(escape(_params(corpus=found.corpus, nodes=nodes, names=list(found.entities))))
-    out.print(escape(load("explore/evidence")))
+    for corpus in found.corpora:
+        if found.pairs:
+            pairs = [{"a": pair.a, "b": pair.b} for pair in found.pairs]
+            out.print(escape(_params(corpus=corpus, pairs=pairs)), markup=True)
+            out.print(escape(load("explore/paths_of_pairs")))
+            out.print()
+        nodes = [node for passage in found.passages if passage.corpus == corpus for node in passage.nodes]
+        out.print(escape(_params(corpus=corpus, nodes=nodes, names=list(found.entities))))
+        out.print(escape(load("explore/evidence")))
 
 
 def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
@@ -292,9 +292,10 @@ def draw(out: Console, table: Table) -> None:
     out.print(table, soft_wrap=False, crop=False)
 
 
-def citation(passage: Passage) -> str:
-    """Document, place and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`."""
-    parts = [passage.document]
+def citation(passage: Passage, corpora: Sequence[str]) -> str:
+    """Document, place and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`; its corpus too where
+    several were asked."""
+    parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
     if passage.page:
         parts.append(f"page {passage.page}")
     if passage.heading:

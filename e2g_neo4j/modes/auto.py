@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from e2g_neo4j.evidence import Ranked
 from e2g_neo4j.model import Pair
 from e2g_neo4j.modes.fulltext import lucene
-from e2g_neo4j.queries import Embed, Read, Rows, Story
+from e2g_neo4j.queries import Embed, Story, read_each
 from e2g_neo4j.ranking import ranked, worth
 
 DEPTH = 20
@@ -35,19 +35,16 @@ HUB = 1000
 def auto(
     question: str,
     *,
-    corpus: str,
+    entities: Mapping[str, Sequence[str]],
     k: int,
-    entities: Sequence[str],
     behind: Mapping[str, tuple[Pair, ...]],
     words: bool = True,
 ) -> Story[list[Ranked]]:
-    """Windows that make up as much text as k chunks. `behind`: by chunk, the pairs that it mentions."""
+    """Windows that make up as much text as k chunks. `entities`: by corpus, what the question names there; `behind`: by
+    chunk, the pairs that it mentions."""
     vector = yield Embed(question)
-    parameters = {
-        "corpus": corpus,
+    constants = {
         "vector": vector,
-        "names": list(entities),
-        "words": lucene(question, corpus),
         "depth": DEPTH,
         "matches": MATCHES,
         "seeds": SEEDS,
@@ -56,9 +53,14 @@ def auto(
         "active": ACTIVE,
         "hub": HUB,
     }
-    signals: Rows = yield Read("query/signals", parameters)
-    best = [one for row in signals for one in worth(ranked(row, words=words), k)]
-    rows: Rows = yield Read("query/windows", {"corpus": corpus, "ids": [unit.id for unit, _ in best]})
+    asked = {
+        corpus: {"names": list(names), "words": lucene(question, corpus), **constants}
+        for corpus, names in entities.items()
+    }
+    signals = yield from read_each("query/signals", asked)
+    best = worth(ranked(signals, words=words), k)
+    ids = [unit.id for unit, _ in best]
+    rows = yield from read_each("query/windows", {corpus: {"ids": ids} for corpus in entities})
     by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
     return [
         Ranked(by_id[unit.id], score, behind.get(unit.chunk, ()), unit.share)

@@ -11,6 +11,6 @@ from e2g_neo4j.queries import Story
 
 
 def diffusion(
-    question: str, *, corpus: str, k: int, entities: Sequence[str], behind: Mapping[str, tuple[Pair, ...]]
+    question: str, *, entities: Mapping[str, Sequence[str]], k: int, behind: Mapping[str, tuple[Pair, ...]]
 ) -> Story[list[Ranked]]:
-    return (yield from auto(question, corpus=corpus, k=k, entities=entities, behind=behind, words=False))
+    return (yield from auto(question, entities=entities, k=k, behind=behind, words=False))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from e2g_neo4j.evidence import Ranked
-from e2g_neo4j.queries import Read, Rows, Story, corpus_key
+from e2g_neo4j.evidence import Ranked, best
+from e2g_neo4j.queries import Story, corpus_key, read_each
 
 MOST_WORDS = 200
 """Different words of a question that are searched for; Lucene refuses some thousand."""
@@ -13,9 +14,9 @@ MOST_WORDS = 200
 _WORD = re.compile(r"\w+(?:['.]\w+)*")
 
 
-def fulltext(question: str, *, corpus: str, k: int) -> Story[list[Ranked]]:
-    rows: Rows = yield Read("query/fulltext", {"corpus": corpus, "words": lucene(question, corpus), "k": k})
-    return [Ranked(row, row["score"]) for row in rows]
+def fulltext(question: str, *, corpora: Sequence[str], k: int) -> Story[list[Ranked]]:
+    asked = {corpus: {"words": lucene(question, corpus), "k": k} for corpus in corpora}
+    return best((yield from read_each("query/fulltext", asked)), k)
 
 
 def lucene(question: str, corpus: str) -> str:

@@ -16,10 +16,10 @@ DEPTH = 50
 """Chunks of each list that are fused, or 2k if that is more."""
 
 
-def hybrid(question: str, *, corpus: str, k: int) -> Story[list[Ranked]]:
+def hybrid(question: str, *, corpora: Sequence[str], k: int) -> Story[list[Ranked]]:
     depth = max(DEPTH, 2 * k)
-    by_vector = yield from dense(question, corpus=corpus, k=depth)
-    by_words = yield from fulltext(question, corpus=corpus, k=depth)
+    by_vector = yield from dense(question, corpora=corpora, k=depth)
+    by_words = yield from fulltext(question, corpora=corpora, k=depth)
     return fused(by_vector, by_words)[:k]
 
 

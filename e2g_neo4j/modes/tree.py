@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from e2g_neo4j.evidence import Ranked
-from e2g_neo4j.queries import Embed, Read, Rows, Story
+from collections.abc import Sequence
+
+from e2g_neo4j.evidence import Ranked, best
+from e2g_neo4j.queries import Embed, Story, read_each
 
 
-def tree(question: str, *, corpus: str, k: int) -> Story[list[Ranked]]:
+def tree(question: str, *, corpora: Sequence[str], k: int) -> Story[list[Ranked]]:
     vector = yield Embed(question)
-    rows: Rows = yield Read("query/nearest", {"corpus": corpus, "vector": vector, "k": k, "names": []})
-    return [Ranked(row, row["score"]) for row in rows]
+    asked = {corpus: {"vector": vector, "k": k, "names": []} for corpus in corpora}
+    return best((yield from read_each("query/nearest", asked)), k)

@@ -243,7 +243,7 @@ class Recorded:
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
         }
-        story: Any = retrieve("Who?", corpus="novels", names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=mode)
+        story: Any = retrieve("Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=mode)
         reply: Any = None
         while True:
             try:

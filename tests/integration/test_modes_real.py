@@ -116,10 +116,10 @@ def test_every_mode_equals_the_naive_implementation_in_every_corpus(driver: Driv
             question = " ".join(words) + "?"
             for corpus, library in written.items():
                 nearest, nodes, by_words, both = (
-                    ranked(driver, mode(question, corpus=corpus, k=k), vector)
+                    ranked(driver, mode(question, corpora=[corpus], k=k), vector)
                     for mode in (dense_mode, tree_mode, fulltext.fulltext, hybrid.hybrid)
                 )
-                every = ranked(driver, fulltext.fulltext(question, corpus=corpus, k=1000), vector)
+                every = ranked(driver, fulltext.fulltext(question, corpora=[corpus], k=1000), vector)
                 assert ids(nearest) == dense(library, vector, k)
                 assert ids(nodes) == tree(library, vector, k)
                 assert_ranked_by_words(every, library, words)
@@ -169,7 +169,7 @@ def test_staged_documents_are_invisible_to_every_mode(
         by_vector, nodes, by_words, both = (
             [
                 (node.row["id"], node.row["text"])
-                for node in ranked(driver, mode(" ".join(WORDS), corpus=corpus, k=100), vector)
+                for node in ranked(driver, mode(" ".join(WORDS), corpora=[corpus], k=100), vector)
             ]
             for mode in (dense_mode, tree_mode, fulltext.fulltext, hybrid.hybrid)
         )
@@ -189,14 +189,14 @@ def test_staged_documents_are_invisible_to_every_mode(
 @pytest.mark.parametrize("mode", [fulltext.fulltext, hybrid.hybrid])
 def test_a_question_of_signs_alone_is_no_error(driver: Driver, mode: Any) -> None:
     corpus = uuid4().hex
-    assert ranked(driver, mode('?! "\\ AND (', corpus=corpus, k=3), [1.0]) == []
+    assert ranked(driver, mode('?! "\\ AND (', corpora=[corpus], k=3), [1.0]) == []
 
 
 @pytest.mark.parametrize("word", ["o'neill", "O'Neill's", "back\\slash", "3.5", "u.s.", "O’Neill"])
 def test_words_with_signs_are_found(driver: Driver, corpora: list[str], corpus: str, word: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["o'neill", "back\\slash", "3.5", "u.s."])])
-    assert ids(ranked(driver, fulltext.fulltext(f"What of {word}?", corpus=corpus, k=3), [1.0])) == ["d-c0"]
+    assert ids(ranked(driver, fulltext.fulltext(f"What of {word}?", corpora=[corpus], k=3), [1.0])) == ["d-c0"]
     rows = driven(driver, asked(f"What of {word}?", corpus), [1.0])[1]["query/signals"]
     assert rows[0]["word_ids"] == ["d-c0-w0"]
 
@@ -211,7 +211,7 @@ def test_a_corpus_is_found_by_its_words_whatever_its_name(
     corpora += [name, apart]
     write(driver, name, [small_document("d", ["harker"], ["mina"])])
     write(driver, apart, [small_document(f"e{number}", ["harker", "harker"]) for number in range(12)])
-    assert ids(ranked(driver, fulltext.fulltext("harker", corpus=name, k=3), [1.0])) == ["d-c0"]
+    assert ids(ranked(driver, fulltext.fulltext("harker", corpora=[name], k=3), [1.0])) == ["d-c0"]
     assert {node.row["document_id"] for node in ranked(driver, asked("harker", name), [1.0])} == {"d"}
 
 
@@ -219,7 +219,7 @@ def test_a_corpus_is_found_by_its_words_whatever_its_name(
 
 
 def asked(question: str, corpus: str, *, k: int = 1000, entities: tuple[str, ...] = ()) -> Story[list[Ranked]]:
-    return auto.auto(question, corpus=corpus, k=k, entities=entities, behind={})
+    return auto.auto(question, entities={corpus: entities}, k=k, behind={})
 
 
 @few_examples(20)
@@ -265,13 +265,13 @@ def assert_windows(
     mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
     entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
     mode = auto.auto if weight else diffusion
-    story = mode(" ".join(names) + "?", corpus=corpus, k=k, entities=entities, behind={})
+    story = mode(" ".join(names) + "?", entities={corpus: entities}, k=k, behind={})
     found, answers = driven(driver, story, vector)
     [row] = answers["query/signals"]
     places = windows(library)
     assert row["windows"] == len(places)
     assert_of_corpus(row, places)
-    order = ranking_of(row, words=weight)
+    order = ranking_of([row], words=weight)
     try:
         expected = signalled(
             library,
@@ -331,7 +331,7 @@ def test_a_staged_document_changes_no_order_by_words(driver: Driver, corpora: li
     write(driver, corpus, [small_document("d", [rare[0], rare[1]]), small_document("e", [rare[1]])])
 
     def order() -> list[str]:
-        return ids(ranked(driver, fulltext.fulltext(" ".join(rare), corpus=corpus, k=9), [1.0]))
+        return ids(ranked(driver, fulltext.fulltext(" ".join(rare), corpora=[corpus], k=9), [1.0]))
 
     assert order() == ["d-c0", "e-c0"]
     staged = [small_document(f"x{number}", [rare[0]]) for number in range(9)]  # published, they would be found too
@@ -352,7 +352,7 @@ def test_staged_documents_are_invisible_to_all_signals(
 
     def found() -> list[Any]:
         [row] = driven(driver, asked(question, corpus, entities=entities), vector)[1]["query/signals"]
-        [without] = driven(driver, diffusion("?", corpus=corpus, k=9, entities=entities, behind={}), vector)[1][
+        [without] = driven(driver, diffusion("?", entities={corpus: entities}, k=9, behind={}), vector)[1][
             "query/signals"
         ]
         return [
@@ -388,7 +388,7 @@ def test_scores_are_finite_whatever_is_asked_of_however_little(
     write(driver, corpus, [small_document(f"d{number}", ["harker", 'the "elder"', "`n`"]) for number in range(chunks)])
     known = tuple(name for name in ("harker", 'the "elder"', "`n`") if name in question)
     for mode in (auto.auto, diffusion):
-        found = ranked(driver, mode(question, corpus=corpus, k=3, entities=known, behind={}), [1.0])
+        found = ranked(driver, mode(question, entities={corpus: known}, k=3, behind={}), [1.0])
         assert sorted(ids(found)) == [f"d{number}-c0-w0" for number in range(chunks)]
         assert all(isfinite(node.score) for node in found)
 
@@ -399,7 +399,7 @@ def test_a_question_without_words_finds_none_by_words(
 ) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["harker"])])
-    assert ranked(driver, fulltext.fulltext(question, corpus=corpus, k=3), [1.0]) == []
+    assert ranked(driver, fulltext.fulltext(question, corpora=[corpus], k=3), [1.0]) == []
     [row] = driven(driver, asked(question, corpus), [1.0])[1]["query/signals"]
     assert row["word_ids"] == row["word_chunk_ids"] == []
 

@@ -67,7 +67,7 @@ def answer(
     mode: Mode = "e2g",
     question: str = "Who?",
 ) -> Evidence:
-    story: Any = retrieve(question, corpus=corpus, names=names, made_with=made_with, k=k, hops=h, mode=mode)
+    story: Any = retrieve(question, corpora=[corpus], names=names, made_with=made_with, k=k, hops=h, mode=mode)
     reply: Any = None
     asked = []
     while True:

@@ -19,7 +19,7 @@ spec.loader.exec_module(answers)
 
 
 def said(text: str, **more) -> Answer:
-    return Answer(text, Evidence("Who?", "corpus", "global", "", (), (), 3, ()), **more)
+    return Answer(text, Evidence("Who?", ("corpus",), "global", "", (), (), 3, ()), **more)
 
 
 def test_exact_match_forgives_articles_case_and_citations():

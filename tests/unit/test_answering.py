@@ -35,7 +35,7 @@ def passage(start: int, words: int, document: str = "The log", level: int = 0) -
 
 
 def evidence(*passages: Passage) -> Evidence:
-    return Evidence("Who?", "corpus", "global", "", (), (), 3, passages)
+    return Evidence("Who?", ("corpus",), "global", "", (), (), 3, passages)
 
 
 # --- citations ---------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def passage(source: str, text: str, start: int, end: int, *nodes: str, level: in
 
 
 def evidence(*passages: Passage, route: str = "local") -> Evidence:
-    return Evidence("Who?", "c", route, "", (), (), 3, passages)  # type: ignore[arg-type]
+    return Evidence("Who?", ("c",), route, "", (), (), 3, passages)  # type: ignore[arg-type]
 
 
 # --- question files ----------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ def chunk(index: int, *, document: str = "d", start: int | None = None, **more: 
         "document": f"Title of {document}",
         "source": f"{document}.txt",
         "path": [f"{document}-s1"],
+        "corpus": "novels",
     }
     return {**row, **more}
 
@@ -46,7 +47,7 @@ def test_a_node_becomes_a_passage_with_its_place_and_citation() -> None:
     row = chunk(2, page="7", heading="The bee")
     [passage] = passages([Ranked(row, 2.5, (AB,))])
     assert passage.text == TEXT[30:50]
-    assert (passage.document, passage.source) == ("Title of d", "d.txt")
+    assert (passage.corpus, passage.document, passage.source) == ("novels", "Title of d", "d.txt")
     assert (passage.start, passage.end, passage.score) == (30, 50, 2.5)
     assert (passage.level, passage.nodes, passage.path) == (0, ("d-c2",), ("d-s1",))
     assert (passage.pairs, passage.page, passage.heading) == ((AB,), "7", "The bee")

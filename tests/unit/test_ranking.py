@@ -95,9 +95,10 @@ def test_z_of_nothing_is_nothing() -> None:
 
 
 def test_what_no_list_names_has_0() -> None:
-    assert looked_up(["a", "b", "a"], ["x", "a"], [3.0, 2.0]).tolist() == [2.0, 0.0, 2.0]
+    signals = [{"ids": ["x", "a"], "scores": [3.0, 2.0]}, {"ids": ["c"], "scores": [1.0]}]
+    assert looked_up(["a", "b", "a", "c"], signals, "ids", "scores").tolist() == [2.0, 0.0, 2.0, 1.0]
     with pytest.raises(ValueError, match="argument"):
-        looked_up(["a"], ["a", "b"], [1.0])
+        looked_up(["a"], [{"ids": ["a", "b"], "scores": [1.0]}], "ids", "scores")
 
 
 # --- windows in reading order ------------------------------------------------------------------------
@@ -185,12 +186,28 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     signals = silent(
         rows, **lists, **scores, spread_sum=sum(spreads), spread_squares=sum(x * x for x in spreads), windows=len(ids)
     )
-    order = ranked(signals, words=0.5)
+    order = ranked([signals], words=0.5)
     assert sorted(unit.id for unit, _ in order) == sorted(ids)
     assert all(np.isfinite(score) for _, score in order)
-    expected = smoothed(found, relevance(found, signals, 0.5)).tolist()
+    expected = smoothed(found, relevance(found, [signals], 0.5)).tolist()
     best = sorted(range(len(ids)), key=lambda i: (-expected[i], i))
     assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
+
+
+def test_two_corpora_are_ranked_as_one() -> None:
+    """Whatever says of which corpus: lists join, sums add up."""
+    row = {"index": 0, "persistence": 0.0, "shares": [0.25, 0.75]}
+    a = {**row, "chunk": "a", "document": "x", "nears": [0.1, 0.5]}
+    b = {**row, "chunk": "b", "document": "y", "nears": [0.3, 0.2]}
+    here = silent([a], word_ids=["a-w1"], word_scores=[3.0], spread_ids=["a-w0"], spreads=[2.0], windows=10)
+    there = silent([b], word_chunk_ids=["b"], word_chunk_scores=[1.0], spread_ids=["b-w1"], spreads=[1.0], windows=30)
+    here |= {"spread_sum": 2.5, "spread_squares": 4.2}
+    there |= {"spread_sum": 1.5, "spread_squares": 1.3}
+    lists = ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
+    one = silent([a, b], spread_sum=4.0, spread_squares=5.5, windows=40) | {
+        name: here[name] + there[name] for name in lists
+    }
+    assert ranked([here, there]) == ranked([one])
 
 
 def test_each_signal_counts_by_its_weight() -> None:
@@ -199,10 +216,10 @@ def test_each_signal_counts_by_its_weight() -> None:
     found = units([row])
 
     def said(words: float = 0.5, **more: Any) -> list[float]:
-        return relevance(found, silent([row], **more), words).tolist()
+        return relevance(found, [silent([row], **more)], words).tolist()
 
     assert said() == [0, 0]
-    assert relevance(units([{**row, "nears": [0.9, 0.1]}]), silent([row]), 0.5).tolist() == [1, -1]
+    assert relevance(units([{**row, "nears": [0.9, 0.1]}]), [silent([row])], 0.5).tolist() == [1, -1]
     assert said(word_ids=["c-w1"], word_scores=[3.0]) == [-0.5, 0.5]
     assert said(words=0.0, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
     spread = {"spread_ids": ["c-w0"], "spreads": [2.0], "spread_sum": 2.0, "spread_squares": 4.0, "windows": 2}
@@ -218,7 +235,7 @@ def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_w
         {**row, "chunk": "c5", "index": 5, "shares": [1.0, 0.0], "nears": [0.0, 0.0]},
     ]
     signals = silent(rows, word_chunk_ids=["c0"], word_chunk_scores=[4.0])
-    assert relevance(units(rows), signals, 0.5).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
+    assert relevance(units(rows), [signals], 0.5).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
 
 
 def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
@@ -227,8 +244,8 @@ def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_i
         {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 1.0]},
         {**row, "chunk": "c5", "index": 5, "shares": [0.5, 0.5], "nears": [0.0, 0.0]},
     ]
-    alone = relevance(units([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), silent(rows), 0.5)
-    both = relevance(units(rows), silent(rows), 0.5)
+    alone = relevance(units([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), [silent(rows)], 0.5)
+    both = relevance(units(rows), [silent(rows)], 0.5)
     assert (both - alone).tolist() == pytest.approx([0.375, 0.125, -0.25, -0.25])
 
 
@@ -263,8 +280,9 @@ def test_one_candidate_has_a_finite_score() -> None:
         spread_squares=0.1 * 0.1,
         windows=1,
     )
-    assert ranked(signals) == [(units([row])[0], 0.0)]
+    assert ranked([signals]) == [(units([row])[0], 0.0)]
 
 
 def test_no_candidate_is_no_window() -> None:
-    assert ranked(silent([])) == []
+    assert ranked([silent([])]) == []
+    assert ranked([]) == []

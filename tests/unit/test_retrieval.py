@@ -124,7 +124,7 @@ class InMemory:
 def answer(
     database: InMemory, names: list[str], *, k: int = 10, h: int = 3, made_with: Fingerprint = MODELS
 ) -> Evidence:
-    return database.drive(retrieve("Who?", corpus=CORPUS, names=names, made_with=made_with, k=k, hops=h, mode="e2g"))
+    return database.drive(retrieve("Who?", corpora=[CORPUS], names=names, made_with=made_with, k=k, hops=h, mode="e2g"))
 
 
 def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
@@ -417,7 +417,7 @@ def test_a_request_out_of_range_is_refused_before_anything_is_read(change: dict[
     request: dict[str, Any] = {"question": "Who?", "k": 10, "hops": 3, "mode": "e2g", **change}
     database = Scripted({}, {})
     with pytest.raises(QueryError, match=told):
-        database.drive(retrieve(**request, corpus=CORPUS, names=[], made_with=MODELS))
+        database.drive(retrieve(**request, corpora=[CORPUS], names=[], made_with=MODELS))
     assert database.asked == []
 
 

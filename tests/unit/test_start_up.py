@@ -15,7 +15,7 @@ LOCAL_ROUTE = """
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.stories import Stories
 stories = Stories(Settings(), None)
-story = stories.retrieve("Did Jonathan Harker meet Count Dracula?", "novels", 5, 3, "e2g")
+story = stories.retrieve("Did Jonathan Harker meet Count Dracula?", ["novels"], 5, 3, "e2g")
 request = next(story)
 assert "jonathan harker" in request.parameters["names"], request
 """

@@ -25,7 +25,7 @@ def evidence() -> Evidence:
     passage = Passage(
         NASTY, NASTY, NASTY, 0, 9, 1.0, nodes=(NASTY,), path=(NASTY,), pairs=(pair,), page=NASTY, heading=NASTY
     )
-    return Evidence(NASTY, NASTY, "local", NASTY, (NASTY, "b"), (pair,), 1, (passage,), (NASTY,))
+    return Evidence(NASTY, (NASTY,), "local", NASTY, (NASTY, "b"), (pair,), 1, (passage,), (NASTY,))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,145 @@
+"""One question to several corpora: what is found in all of them is ranked together, and nothing joins them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import get_args
+
+import pytest
+from libraries import remove
+
+from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.reading import from_text
+from e2g_neo4j.retrieval import Mode
+
+TEXTS = {
+    "ships": "Captain Farran sailed the Cormorant to Lantry. The Cormorant carried coal for the lighthouse.",
+    "letters": "Miss Pendry wrote to Doctor Vale about the lighthouse. Doctor Vale answered Miss Pendry from Lantry.",
+    "secrets": "Captain Farran told Doctor Vale that the lighthouse was sold, and Miss Pendry heard it.",
+}
+QUESTIONS = {
+    "both": "Who knew the lighthouse?",
+    "one": "What did Miss Pendry write to Doctor Vale?",
+    "across": "Did Captain Farran meet Doctor Vale?",
+}
+
+
+@pytest.fixture(scope="module")
+def environment(neo4j_connection, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cwd"))
+        patch.setenv("NEO4J_URI", neo4j_connection.uri)
+        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        yield
+
+
+@pytest.fixture(scope="module")
+def client(environment):
+    with E2G() as e2g:
+        yield e2g
+
+
+@pytest.fixture(scope="module")
+def names(client, driver):
+    """What each text's corpus is called."""
+    found = {name: f"several-{name}" for name in TEXTS}
+    remove(driver, list(found.values()))
+    for name, text in TEXTS.items():
+        client.index([from_text(text, corpus=found[name], source=name, title=name.title())], corpus=found[name])
+    yield found
+    remove(driver, list(found.values()))
+
+
+@pytest.fixture
+def two(names):
+    return [names["ships"], names["letters"]]
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
+    found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode)
+    assert found.corpora == tuple(two)
+    assert {passage.corpus for passage in found.passages} == set(two), "and none of the third"
+    assert all(passage.text in TEXTS[passage.corpus.removeprefix("several-")] for passage in found.passages)
+    assert found.round_trips <= 3 * len(two)
+    turned = client.retrieve(QUESTIONS["both"], corpora=[*reversed(two), two[0]], mode=mode)
+    assert set(turned.passages) == set(found.passages)
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
+def test_several_of_one_are_as_the_one(client, two, question, mode):
+    assert client.retrieve(question, corpora=two[:1], mode=mode) == client.retrieve(question, corpus=two[0], mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["dense", "fulltext", "tree"])
+def test_scores_that_compare_merge(client, two, mode):
+    each = [passage for one in two for passage in client.retrieve(QUESTIONS["both"], corpus=one, mode=mode).passages]
+    found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode).passages
+    assert found == tuple(sorted(each, key=lambda passage: -passage.score))
+    assert client.retrieve(QUESTIONS["both"], corpora=two, mode=mode, k=1).passages == found[:1]
+
+
+@pytest.mark.parametrize("mode", ["auto", "e2g"])
+def test_a_pair_of_one_corpus_decides_for_its_chunks(client, two, mode):
+    found = client.retrieve(QUESTIONS["one"], corpora=two, mode=mode)
+    assert found.route == "local"
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("doctor vale", "miss pendry")]
+    assert found.passages[0].corpus == two[1]
+    assert [bool(passage.pairs) for passage in found.passages] == [
+        passage.corpus == two[1] for passage in found.passages
+    ]
+
+
+@pytest.mark.parametrize("mode", ["auto", "e2g"])
+def test_no_pair_joins_two_corpora(client, two, names, mode):
+    found = client.retrieve(QUESTIONS["across"], corpora=two, mode=mode)
+    assert {"captain farran", "doctor vale"} <= set(found.entities)
+    assert (found.route, found.pairs) == ("global", ())
+    assert client.retrieve(QUESTIONS["across"], corpora=[*two, names["secrets"]], mode=mode).route == "local"
+
+
+def test_one_that_is_not_there_is_named(client, two):
+    for mode in get_args(Mode):
+        with pytest.raises(NotFoundError, match="several-none"):
+            client.retrieve(QUESTIONS["both"], corpora=[*two, "several-none"], mode=mode)
+
+
+@pytest.mark.parametrize("how", [{}, {"corpora": []}, {"corpus": "a", "corpora": ["b"]}, {"corpora": "novels"}])
+def test_corpora_are_named_in_one_way(client, how):
+    for call in (client.retrieve, client.answer, lambda *question, **how: next(client.stream(*question, **how))):
+        with pytest.raises(QueryError, match="Name one corpus"):
+            call("Who?", **how)
+
+
+def test_the_async_client_asks_the_same(client, two):
+    async def asked():
+        async with AsyncE2G() as e2g:
+            streamed = [piece async for piece in e2g.stream(QUESTIONS["one"], corpora=two)]
+            answered = await e2g.answer(QUESTIONS["one"], corpora=two)
+            return await e2g.retrieve(QUESTIONS["one"], corpora=two), answered.evidence, streamed[-1].evidence
+
+    assert set(asyncio.run(asked())) == {client.retrieve(QUESTIONS["one"], corpora=two)}
+
+
+def test_the_commands_take_the_option_several_times(two, monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    several = ["-c", two[0], "--corpus", two[1]]
+    assert f"{two[1]}, Letters, characters" in run("query", QUESTIONS["one"], *several)
+    assert f"{two[1]}, Letters, characters" in run("ask", QUESTIONS["one"], *several)
+    assert two[1] not in run("query", QUESTIONS["both"], "-c", two[0])
+    told = json.loads(run("query", QUESTIONS["one"], *several, "--json"))
+    assert told["corpora"] == two
+    assert told["passages"][0]["corpus"] == two[1]
+    explained = run("explain", QUESTIONS["one"], *several)
+    assert all(f':params {{corpus: "{name}"' in explained for name in two)
