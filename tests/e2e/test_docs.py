@@ -106,9 +106,9 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), line
         case ["export", setting]:
             monkeypatch.setenv(*setting.split("=", 1))
-        case ["pip", "install", what]:
+        case ["pip", "install", "-e", what]:
             project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-            assert what.removeprefix("e2g-neo4j[").removesuffix("]") in project["optional-dependencies"], line
+            assert what.removeprefix(".[").removesuffix("]") in project["optional-dependencies"], line
         case _:
             assert line == ". .venv/bin/activate"
 
