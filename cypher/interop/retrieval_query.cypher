@@ -1,7 +1,7 @@
 // The end of a statement that others begin: Neo4j's and LangChain's retrievers search our indexes, bind node and score,
-// and append this, their retrieval_query. It keeps to one corpus; where they searched several, less than they asked for
-// is left. A node is a chunk, a summary or a window of a chunk.
-// $corpus
+// and append this, their retrieval_query. Of what they found in all corpora it leaves the best of one. A node is a chunk,
+// a summary or a window of a chunk.
+// $corpus, $limit: how many at most
 // → text, score, metadata
 WITH node, score WHERE node.corpus = $corpus
 MATCH (d:Document {corpus: $corpus, id: node.document})
@@ -13,4 +13,4 @@ RETURN node.text AS text, score, {
   path: COLLECT { MATCH (place)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level },
   entities: COLLECT { MATCH (e:Entity)-[m:FROM_CHUNK]->(place) RETURN e.name ORDER BY m.count DESC, e.key LIMIT 10 }
 } AS metadata
-ORDER BY score DESC, node.id
+ORDER BY score DESC, node.id LIMIT $limit

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from threading import Lock
+from typing import Self
 from weakref import WeakKeyDictionary
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from e2g_neo4j.client import E2G, AsyncE2G
 from e2g_neo4j.errors import ConfigurationError
@@ -24,12 +25,14 @@ from e2g_neo4j.integrations.passages import Vectoriser, metadata, passage_id
 from e2g_neo4j.model import Evidence
 from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, Mode
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.stories import asked
 
 __all__ = ["E2GEmbeddings", "E2GRetriever"]
 
 
 class E2GRetriever(BaseRetriever):
-    """Passages of a corpus as LangChain's documents, best first. `invoke` and `ainvoke` take k, hops and mode too.
+    """Passages of a corpus, or of several, as LangChain's documents, best first. `invoke` and `ainvoke` take k, hops
+    and mode too.
 
     A document's text is an exact slice of what was indexed, or a summary; its metadata say where from and why
     (`e2g_neo4j.integrations.passages.metadata`). Neighbours come as one document, so that there may be fewer than k.
@@ -37,14 +40,16 @@ class E2GRetriever(BaseRetriever):
     `client` and `async_client` are borrowed, and stay open. Without either, the retriever opens its own when it is
     first asked, one for each event loop, to the server that the settings name; `close` and `aclose` end those.
 
-    Raises ConfigurationError where it is awaited and was given a `client` only, or the other way round, and what
-    `E2G.retrieve` raises.
+    Raises QueryError where it is for no corpus, ConfigurationError where it is awaited and was given a `client` only,
+    or the other way round, and what `E2G.retrieve` raises.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    corpus: str
+    corpus: str | None = None
     """What is asked; no document of another one is ever returned."""
+    corpora: tuple[str, ...] = ()
+    """Several that are asked together, instead of `corpus`."""
     k: int | None = Field(None, ge=1, le=1000)
     """How many documents at most, of the evidence that k chunks make up. None: all that of `settings.top_k` chunks."""
     hops: int | None = Field(None, ge=1, le=MAX_HOPS)
@@ -57,6 +62,11 @@ class E2GRetriever(BaseRetriever):
     _own: E2G | None = PrivateAttr(None)
     _own_async: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncE2G] = PrivateAttr(default_factory=WeakKeyDictionary)
     _opening: Lock = PrivateAttr(default_factory=Lock)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        asked(self.corpus, self.corpora)
+        return self
 
     def close(self) -> None:
         """Close the client that was opened for `invoke`, if any."""
@@ -82,7 +92,12 @@ class E2GRetriever(BaseRetriever):
     ) -> list[Document]:
         k = self.k if k is None else k
         found = self._client().retrieve(
-            query, corpus=self.corpus, k=k, hops=self.hops if hops is None else hops, mode=mode or self.mode
+            query,
+            corpus=self.corpus,
+            corpora=self.corpora,
+            k=k,
+            hops=self.hops if hops is None else hops,
+            mode=mode or self.mode,
         )
         return _documents(found, k)
 
@@ -97,7 +112,12 @@ class E2GRetriever(BaseRetriever):
     ) -> list[Document]:
         k = self.k if k is None else k
         found = await self._async_client().retrieve(
-            query, corpus=self.corpus, k=k, hops=self.hops if hops is None else hops, mode=mode or self.mode
+            query,
+            corpus=self.corpus,
+            corpora=self.corpora,
+            k=k,
+            hops=self.hops if hops is None else hops,
+            mode=mode or self.mode,
         )
         return _documents(found, k)
 

@@ -9,7 +9,7 @@ with E2G() as e2g:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Optional
 
 import neo4j
@@ -19,6 +19,7 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.integrations.passages import Vectoriser, metadata
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.stories import asked
 
 try:
     from neo4j_graphrag.embeddings.base import Embedder
@@ -48,6 +49,7 @@ class E2GRetriever(Retriever):
     Args:
         driver: a neo4j driver to borrow.
         corpus: what is asked; no passage of another corpus is ever returned.
+        corpora: several that are asked together, instead of `corpus`.
         client: an `E2G` to borrow in its place, so that several retrievers share one and its models. With neither,
             the retriever has a client of its own, to the server that the settings name; `close` ends that.
         k: how many items at most, where a search says no `top_k`, out of the evidence that k chunks make up. None: all
@@ -56,7 +58,8 @@ class E2GRetriever(Retriever):
         mode: how text is ranked: see `e2g_neo4j.retrieval`.
         result_formatter: makes an item of a record with text, score and metadata; None: `format_record`.
 
-    Raises ConfigurationError where both driver and client are given; a search raises what `E2G.retrieve` raises.
+    Raises QueryError where it is for no corpus, and ConfigurationError where both driver and client are given; a search
+    raises what `E2G.retrieve` raises.
     """
 
     VERIFY_NEO4J_VERSION = False  # that is for statements of theirs; ours say themselves what they miss
@@ -65,7 +68,8 @@ class E2GRetriever(Retriever):
         self,
         driver: neo4j.Driver | None = None,
         *,
-        corpus: str,
+        corpus: str | None = None,
+        corpora: Sequence[str] = (),
         client: E2G | None = None,
         k: int | None = None,
         hops: int | None = None,
@@ -74,10 +78,11 @@ class E2GRetriever(Retriever):
     ) -> None:
         if driver is not None and client is not None:
             raise ConfigurationError("A retriever asks one server: give it driver or client, not both.")
+        corpora = asked(corpus, corpora)
         self._lent = client is not None
         self.client = client or E2G(driver)
         super().__init__(self.client._driver, self.client.settings.neo4j_database)
-        self.corpus, self.k, self.hops, self.mode = corpus, k, hops, mode
+        self.corpora, self.k, self.hops, self.mode = corpora, k, hops, mode
         self.result_formatter = result_formatter
 
     def close(self) -> None:
@@ -97,7 +102,7 @@ class E2GRetriever(Retriever):
             Records with text, score and metadata.
         """
         k = self.k if top_k is None else top_k
-        evidence = self.client.retrieve(query_text, corpus=self.corpus, k=k, hops=self.hops, mode=self.mode)
+        evidence = self.client.retrieve(query_text, corpora=self.corpora, k=k, hops=self.hops, mode=self.mode)
         return RawSearchResult(
             records=[
                 neo4j.Record(  # type: ignore[no-untyped-call]
@@ -106,7 +111,7 @@ class E2GRetriever(Retriever):
                 for passage in evidence.passages[:k]
             ],
             metadata={
-                "corpus": evidence.corpus,
+                "corpora": list(evidence.corpora),
                 "route": evidence.route,
                 "reason": evidence.reason,
                 "mode": evidence.mode,

@@ -19,8 +19,8 @@ FULLTEXT_INDEX = "e2g_chunk_words"
 def retrieval_query() -> str:
     """What retrievers of others append to their own search: it gives columns text, score and metadata, best first.
 
-    It keeps to one corpus, and asks for it as `$corpus`. Neo4j's retrievers take that from `query_params`, LangChain's
-    Neo4jVector from `params`.
+    Of what they find in all corpora it leaves the best `$limit` of `$corpus`. Neo4j's retrievers take these two from
+    `query_params`, LangChain's Neo4jVector from `params`.
     """
     return load("interop/retrieval_query")
 
@@ -44,7 +44,7 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
     """
     return {
         "id": passage_id(passage),
-        "corpus": evidence.corpus,
+        "corpus": passage.corpus,
         "document": passage.document,
         "source": passage.source,
         "start": passage.start,

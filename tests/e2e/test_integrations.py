@@ -209,6 +209,20 @@ def test_what_cannot_be_asked_is_an_error(e2g: E2G, asked: str) -> None:
         langchain.E2GRetriever(client=e2g, corpus=asked).invoke(QUESTION, top_k=3)
 
 
+def test_several_corpora(e2g: E2G, asked: str) -> None:
+    both = [asked, f"{asked}-other"]
+    documents = langchain.E2GRetriever(client=e2g, corpora=both, k=10).invoke(QUESTION)
+    assert {document.metadata["corpus"] for document in documents} == set(both)
+    assert len({document.id for document in documents}) == len(documents)
+    found = neo4j_graphrag.E2GRetriever(client=e2g, corpora=both, k=10).search(QUESTION)
+    assert [item.metadata["id"] for item in found.items] == [document.id for document in documents]
+    assert found.metadata["corpora"] == both
+    for names in ({}, {"corpus": asked, "corpora": both}):
+        for retriever in (langchain.E2GRetriever, neo4j_graphrag.E2GRetriever):
+            with pytest.raises(QueryError, match="Name one corpus"):
+                retriever(client=e2g, **names)
+
+
 # --- neo4j-graphrag ----------------------------------------------------------------------------------
 
 
@@ -341,16 +355,15 @@ def test_vector_cypher_retriever(driver: Driver, embedder, asked: str) -> None:
     retriever = VectorCypherRetriever(
         driver, VECTOR_INDEX, retrieval_query(), embedder, result_formatter=neo4j_graphrag.format_record
     )
-    inside = {"query_params": {"corpus": asked}}
-    found = items(retriever.search(query_text=QUESTION, top_k=3, filters={"corpus": asked}, **inside))
+    found = items(retriever.search(query_text=QUESTION, top_k=40, query_params={"corpus": asked, "limit": 3}))
     assert len(found) == 3
     assert_of_this_corpus(found, asked)
     scores = [said["score"] for _, said in found]
     assert scores == sorted(scores, reverse=True)
     assert "Bob Miller" in found[0][1]["entities"]
-    unfiltered = items(retriever.search(query_text=QUESTION, top_k=40, **inside))
-    assert_of_this_corpus(unfiltered, asked)
-    assert {text for text, _ in found} <= {text for text, _ in unfiltered}
+    every = items(retriever.search(query_text=QUESTION, top_k=40, query_params={"corpus": asked, "limit": 40}))
+    assert_of_this_corpus(every, asked)
+    assert every[:3] == found
 
 
 def test_hybrid_cypher_retriever(driver: Driver, embedder, asked: str) -> None:
@@ -364,7 +377,7 @@ def test_hybrid_cypher_retriever(driver: Driver, embedder, asked: str) -> None:
                 query_text=fulltext_query(question, asked),
                 query_vector=embedder.embed_query(question),
                 top_k=40,
-                query_params={"corpus": asked},
+                query_params={"corpus": asked, "limit": 5},
             )
         )
         assert_of_this_corpus(found, asked)
@@ -406,7 +419,9 @@ def test_langchains_vector_store(store, asked: str) -> None:
     plain = store().similarity_search(QUESTION, k=3, filter={"corpus": asked})
     assert [one.metadata["corpus"] for one in plain] == [asked] * 3
     whole = store(retrieval_query=retrieval_query())
-    retriever = whole.as_retriever(search_kwargs={"k": 3, "filter": {"corpus": asked}, "params": {"corpus": asked}})
+    retriever = whole.as_retriever(
+        search_kwargs={"k": 3, "filter": {"corpus": asked}, "params": {"corpus": asked, "limit": 3}}
+    )
     found = retriever.invoke(QUESTION)
     assert [one.page_content for one in found] == [one.page_content for one in plain]
     assert_of_this_corpus(said(found), asked)
@@ -414,7 +429,7 @@ def test_langchains_vector_store(store, asked: str) -> None:
 
 def test_langchains_hybrid_vector_store(store, asked: str) -> None:
     hybrid = store(search_type="hybrid", keyword_index_name=FULLTEXT_INDEX, retrieval_query=retrieval_query())
-    words = {"query_text": fulltext_query(QUESTION, asked), "corpus": asked}
+    words = {"query_text": fulltext_query(QUESTION, asked), "corpus": asked, "limit": 5}
     found = hybrid.similarity_search(QUESTION, k=40, params=words)
     assert_of_this_corpus(said(found), asked)
     assert found[0].metadata["score"] == pytest.approx(1.0)
