@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test lint train-pipeline clean
+.PHONY: env demo ollama test lint docs train-pipeline clean
 
 env: $(READY)
 
@@ -27,8 +27,11 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: env
+	$(BIN)/mkdocs build --strict
+
 train-pipeline: env
 	$(BIN)/python -m training.train
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,141 @@
+"""The documentation is true: what its pages show runs as it stands there, in order, and the site builds.
+
+Each page is one story: its commands, in this process, and its Python, whose names stay for the next block.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from libraries import remove
+from nbclient import NotebookClient
+from neo4j import Driver
+from real_ollama import RealOllama
+from scripted_models import Says
+
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.local import Connection
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
+NOTEBOOK = DOCS / "first_questions.ipynb"
+CORPORA = ("papers", "papers-again", "drafts", "notes")
+ELSEWHERE = {"db", "demo"}
+"""Commands with tests of their own: one would stop the server of this one. Here they only say how they are called."""
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Language and text of each block of a page."""
+    return re.findall(
+        r"^```(\w+)\n(.*?)^```$", (DOCS / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+@pytest.fixture(scope="module")
+def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with two papers, which are indexed already, and the questions of the page on tuning."""
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "papers").mkdir()
+    for paper in ("theodora-quill.md", "court-of-inquiry.txt"):
+        shutil.copy(LIBRARY / paper, folder / "papers")
+    [questions] = [text for language, text in blocks("tuning") if language == "json"]
+    (folder / "questions.jsonl").write_text(questions, encoding="utf-8")
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+    )
+    remove(driver, CORPORA)
+    with E2G(settings=settings) as e2g:
+        e2g.index([folder / "papers"], corpus="papers")
+    yield folder
+    remove(driver, CORPORA)
+
+
+@pytest.fixture
+def here(place: Path, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    monkeypatch.setenv("E2G_WORKERS", "1")
+    return place
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(language in ("sh", "python") for language, _ in blocks(page))]
+)
+def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, capsys) -> None:
+    shown = blocks(page)
+    if any("qwen3:8b" in text for _, text in shown):
+        ollama: RealOllama = request.getfixturevalue("ollama_server")
+        ollama.create("qwen3:8b", Says("Theodora Quill made it. [1]"))
+        monkeypatch.setenv("OLLAMA_HOST", ollama.host)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for language, text in shown:
+        if language == "sh":
+            for line in text.splitlines():
+                run(line, monkeypatch)
+        elif language == "python":
+            exec(compile(text, f"docs/{page}.md", "exec"), names)
+            assert capsys.readouterr().out.strip(), text
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of a shell. What cannot be done here is looked up: a target of make, an extra, another command."""
+    match shlex.split(line):
+        case ["e2g", *words]:
+            monkeypatch.setattr(sys, "argv", ["e2g", *words, *(["--help"] if words[0] in ELSEWHERE else [])])
+            with pytest.raises(SystemExit) as end:
+                cli.main()
+            assert end.value.code in (0, None), line
+        case ["make", target]:
+            assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), line
+        case ["export", setting]:
+            monkeypatch.setenv(*setting.split("=", 1))
+        case ["pip", "install", "-e", what]:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            assert what.removeprefix(".[").removesuffix("]") in project["optional-dependencies"], line
+        case _:
+            assert line == ". .venv/bin/activate"
+
+
+def test_every_page_is_in_the_navigation_and_the_site_builds(tmp_path: Path) -> None:
+    """With every warning an error; and nothing is fetched from elsewhere when a page is looked at."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    assert "not included in the" not in done.stderr, done.stderr
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(
+            r'<(?:script|img|iframe|source)[^>]+src="([^"]+)"|<link rel="(?!canonical)[^>]+href="([^"]+)"', text
+        )
+        assert not [one for one in fetched if "//" in "".join(one)], page
+    assert "How many documents at most" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.timeout(900)
+def test_the_notebook_runs_from_top_to_bottom(here: Path, driver: Driver) -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+    remove(driver, ["sample"])
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(here)}}).execute()
+    printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
+    assert "12 documents indexed" in printed
+    assert "local - " in printed
+    assert "global - " in printed
+    remove(driver, ["sample"])
