@@ -193,7 +193,7 @@ def ask(
     e2g: E2G, question: str, *, corpus: str, k: int, mode: Mode, vectors: dict[str, list[float]]
 ) -> tuple[Evidence, float]:
     """The evidence and the seconds it took without reading and embedding the question; embeddings are kept."""
-    story = e2g._stories.retrieve(question, corpus, k, None, mode)
+    story = e2g._stories.retrieve(question, [corpus], k, None, mode)
     request: Any = next(story)  # the question was read by spaCy before the first request
     began = time.perf_counter()
     while True:

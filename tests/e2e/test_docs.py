@@ -28,7 +28,8 @@ from e2g_neo4j.local import Connection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
+PAGES = sorted({page.stem for page in DOCS.glob("*.md")} - {"evaluation"})
+"""All but the one that says how figures were made that took hours."""
 NOTEBOOK = DOCS / "first_questions.ipynb"
 CORPORA = ("papers", "papers-again", "drafts", "notes")
 ELSEWHERE = {"db", "demo"}
