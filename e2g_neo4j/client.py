@@ -47,6 +47,7 @@ from e2g_neo4j.threads import in_thread
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from neo4j.graph import Path as GraphPath
 
 T = TypeVar("T")
 
@@ -175,6 +176,12 @@ class E2G:
         FingerprintError for an index made with other models.
         """
         return self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
+
+    def paths(self, evidence: Evidence) -> list[GraphPath]:
+        """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
+        from them to the chunks of the evidence, and from those up the tree. Nodes carry their vectors.
+        """
+        return self._drive(self._stories.paths(evidence))
 
     def answer(
         self,
@@ -392,6 +399,10 @@ class AsyncE2G:
     ) -> Evidence:
         """As `E2G.retrieve`."""
         return await self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
+
+    async def paths(self, evidence: Evidence) -> list[GraphPath]:
+        """As `E2G.paths`."""
+        return await self._drive(self._stories.paths(evidence))
 
     async def answer(
         self,

@@ -15,6 +15,7 @@ from e2g_neo4j.answering import answer
 from e2g_neo4j.chat.chatting import Askable, ChatModel, load_chat_model
 from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.errors import InputError, QueryError, ReadingError, no_corpus, no_document
+from e2g_neo4j.explore.statements import evidence_parameters
 from e2g_neo4j.formats import utf8
 from e2g_neo4j.model import (
     Alias,
@@ -38,6 +39,7 @@ from e2g_neo4j.summarising.cache import SummaryCache
 # These take seconds to import: only calls that read text load them, and only what embeds text loads the embedder.
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from neo4j.graph import Path as GraphPath
     from spacy.language import Language
 
     from e2g_neo4j.embedding.embedder import Embedder
@@ -224,6 +226,10 @@ class Stories:
             mode=mode,
         )
         return (yield from _counting_round_trips(story))
+
+    def paths(self, evidence: Evidence) -> Story[list[GraphPath]]:
+        rows = yield Read("explore/evidence", evidence_parameters(evidence))
+        return [row["path"] for row in rows]
 
     def answer(
         self, question: str, corpora: Sequence[str], k: int | None, hops: int | None, mode: Mode, options: Sequence[str]

@@ -1,9 +1,28 @@
-// The evidence of a question: its nodes, the question's entities in them, and the way up the tree.
-// $corpus, $nodes: [id], $names
-// → n, mention, path
-MATCH (n:Chunk|Summary {corpus: $corpus})
-WHERE n.id IN $nodes
-OPTIONAL MATCH mention = (n)<-[:FROM_CHUNK]-(e:Entity)
-WHERE e.key IN $names
-OPTIONAL MATCH path = (n)-[:CHILD_OF*1..]->(:Summary)
-RETURN n, mention, path
+// Why a question got its evidence: the paths between its entities, the chunks and summaries that were given, the
+// question's entities in them, and the way from each up the tree.
+// $corpora: [name], $pairs: [{a, b}], keys of entities, $nodes: [id], $names: keys of entities
+// → path
+UNWIND $corpora AS corpus
+CALL (corpus) {
+  UNWIND $pairs AS pair
+  MATCH (a:Entity {corpus: corpus, key: pair.a})
+  MATCH (b:Entity {corpus: corpus, key: pair.b})
+  MATCH path = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+  RETURN path
+  LIMIT 30
+  UNION
+  UNWIND $nodes AS id
+  MATCH path = (n:Chunk|Summary {corpus: corpus, id: id})
+  RETURN path
+  UNION
+  UNWIND $nodes AS id
+  MATCH path = (:Chunk {corpus: corpus, id: id})<-[:FROM_CHUNK]-(e:Entity)
+  WHERE e.key IN $names
+  RETURN path
+  UNION
+  UNWIND $nodes AS id
+  MATCH path = (:Chunk|Summary {corpus: corpus, id: id})-[:CHILD_OF*1..]->(:Summary)
+  RETURN path
+}
+RETURN path
+LIMIT 300

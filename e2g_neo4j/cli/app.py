@@ -14,12 +14,15 @@ from e2g_neo4j.archive import Format
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluate import evaluate_command
+from e2g_neo4j.cli.explore import draw, serve_guide, show_in_browser
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError, ReadingError
+from e2g_neo4j.explore.guide import PORT
 from e2g_neo4j.model import Answer, Evidence
 from e2g_neo4j.retrieval import DEFAULT_MODE, Mode
+from e2g_neo4j.settings import load_settings
 from e2g_neo4j.stories import chosen
 
 app = typer.Typer(
@@ -45,6 +48,7 @@ ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
 Budget = Annotated[
     int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
 ]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 out = Console(highlight=False, soft_wrap=True)
@@ -124,12 +128,46 @@ def ask(
 
 @app.command()
 def explain(
-    question: Question, corpora: Corpora = ASKED, k: K = None, hops: Hops = None, mode: ModeOption = DEFAULT_MODE
+    question: Question,
+    corpora: Corpora = ASKED,
+    k: K = None,
+    hops: Hops = None,
+    mode: ModeOption = DEFAULT_MODE,
+    browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
+    no_open: NoOpen = False,
 ) -> None:
     """Show the whole decision behind the evidence, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=corpora, k=k, hops=hops, mode=mode)
-    show.explanation(out, evidence)
+    if browser:
+        show_in_browser(out, evidence, load_settings(), no_open=no_open)
+    else:
+        show.explanation(out, evidence)
+
+
+@app.command()
+def viz(
+    question: Question,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    corpora: Corpora = ASKED,
+    k: K = None,
+    hops: Hops = None,
+    mode: ModeOption = DEFAULT_MODE,
+) -> None:
+    """Draw the evidence for a question in a page of its own."""
+    draw(out, question, output, corpora=corpora, k=k, hops=hops, mode=mode)
+
+
+@app.command()
+def guide(
+    corpus: Corpus = "default",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where to serve it; 0: any that is free.")
+    ] = PORT,
+    no_open: NoOpen = False,
+) -> None:
+    """Serve a guide to the graph for Neo4j Browser, until Ctrl-C."""
+    serve_guide(out, corpus, port, no_open=no_open)
 
 
 @app.command()

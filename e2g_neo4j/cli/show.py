@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import time
@@ -18,6 +17,7 @@ from rich.table import Table
 
 from e2g_neo4j import model
 from e2g_neo4j.cli.terminal import escape, neutral
+from e2g_neo4j.explore.statements import evidence_parameters, params
 from e2g_neo4j.model import (
     Alias,
     Answer,
@@ -204,16 +204,10 @@ def explanation(out: Console, found: Evidence) -> None:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:
             out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
-    out.print("\n[bold]In Neo4j Browser[/bold], paste one after the other:")
-    for corpus in found.corpora:
-        if found.pairs:
-            pairs = [{"a": pair.a, "b": pair.b} for pair in found.pairs]
-            out.print(escape(_params(corpus=corpus, pairs=pairs)), markup=True)
-            out.print(escape(load("explore/paths_of_pairs")))
-            out.print()
-        nodes = [node for passage in found.passages if passage.corpus == corpus for node in passage.nodes]
-        out.print(escape(_params(corpus=corpus, nodes=nodes, names=list(found.entities))))
-        out.print(escape(load("explore/evidence")))
+    out.print("\n[bold]In Neo4j Browser[/bold], paste one after the other, or add --browser:")
+    out.print(escape(params(evidence_parameters(found))))
+    out.print()
+    out.print(escape(load("explore/evidence")))
 
 
 def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
@@ -322,20 +316,6 @@ def excerpt(passage: Passage, names: Sequence[str]) -> str:
 
 def _pair(pair: Pair) -> str:
     return f"{pair.a} - {pair.b} ({_plural(pair.hops, 'hop')})"
-
-
-def _params(**values: Any) -> str:
-    fields = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())
-    return f":params {{{fields}}}"
-
-
-def _literal(value: Any) -> str:
-    """A Cypher literal of strings, lists and maps."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_literal(each)}" for name, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_literal, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _plural(number: int, noun: str) -> str:

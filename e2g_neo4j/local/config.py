@@ -44,6 +44,8 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
         "client.allow_telemetry": "false",
+        # Hosts that Browser may show guides of: Neo4j's default and, for `e2g guide`, this machine by its number too.
+        "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
         # A quarter of a gigabyte for each database would be set aside before there is any data.

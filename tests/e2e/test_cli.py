@@ -142,11 +142,10 @@ def test_ask_without_a_chat_model_shows_evidence_and_the_next_step(run, sample):
 def test_explain_prints_cypher_that_runs(run, sample, driver):
     _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
-    assert ':params {corpus: "cli-sample"' in out
-    statement = out[out.index("UNWIND $pairs") :].split("\n\n")[0]
-    rows, _, _ = driver.execute_query(
-        statement, corpus=sample, pairs=[{"a": "chronometer", "b": "luke farran"}], database_="neo4j"
-    )
+    assert ':params {corpora: ["cli-sample"], ' in out
+    statement = out[out.index("UNWIND $corpora") :]
+    pairs = [{"a": "chronometer", "b": "luke farran"}]
+    rows, _, _ = driver.execute_query(statement, corpora=[sample], pairs=pairs, nodes=[], names=[], database_="neo4j")
     assert rows
 
 

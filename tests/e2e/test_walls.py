@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -27,6 +27,7 @@ from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.evaluation import Question, evaluate
+from e2g_neo4j.explore.guide import GuideServer
 from e2g_neo4j.local import Connection
 from e2g_neo4j.queries import corpus_key
 from e2g_neo4j.retrieval import Mode
@@ -221,6 +222,16 @@ def retrieve(client: Any, two: Two) -> None:
     assert ("ann harper", "dora finch", 1) in {(pair.a, pair.b, pair.hops) for pair in near.pairs}, "there it does"
 
 
+def paths(client: Any, two: Two) -> None:
+    """Of evidence that was made up to name nodes of the other corpus, nothing is found."""
+    evidence = client.retrieve(QUESTIONS[0], corpus=two.mine, k=100)
+    foreign = client.retrieve(QUESTIONS[0], corpus=two.other, k=100)
+    found = client.paths(replace(evidence, passages=evidence.passages + foreign.passages, entities=foreign.entities))
+    nodes = [node for path in found for node in path.nodes]
+    assert {node["corpus"] for node in nodes} == {two.mine}
+    assert_nothing_of_the_other(two, [dict(node) for node in nodes])
+
+
 def entities(client: Any, two: Two) -> None:
     mine = {one.key: one for one in client.entities(corpus=two.mine)}
     other = {one.key: one for one in client.entities(corpus=two.other)}
@@ -289,7 +300,7 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
-        *(entities, merges, split, join, export_corpus, import_corpus),
+        *(paths, entities, merges, split, join, export_corpus, import_corpus),
     )
 }
 WRITING = {"index", "delete", "resume", "split", "join", "import_corpus"}
@@ -353,6 +364,8 @@ COMMANDS: dict[str, list[str]] = {
     "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],
+    "viz": [QUESTIONS[0], "--corpus", "{mine}", "-o", "{page}"],
+    "guide": ["--corpus", "{mine}", "--port", "0"],
     "documents": ["--corpus", "{mine}", "--json"],
     "entities": ["--corpus", "{mine}"],
     "status": ["--corpus", "{mine}", "--json"],
@@ -398,7 +411,12 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         "mine": two.mine,
         "questions": str(tmp_path / "questions.jsonl"),
         "archive": str(tmp_path / "a.zip"),
+        "page": str(tmp_path / "a.html"),
     }
+    served: list[bytes] = []
+    monkeypatch.setattr(
+        GuideServer, "serve_forever", lambda self: served.extend(page.content for page in self.pages.values())
+    )
     for name, arguments in COMMANDS.items():
         filled_in = [places[one[1:-1]] if one[:1] == "{" else one for one in arguments]
         monkeypatch.setattr(sys, "argv", ["e2g", name, *filled_in])
@@ -407,3 +425,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         printed = capsys.readouterr()
         assert end.value.code in (0, None), (name, printed.err)
         assert_nothing_of_the_other(two, [printed.out, printed.err])
+    drawn = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert_nothing_of_the_other(two, [drawn[drawn.index("neo4j-viz-data") :], *(page.decode() for page in served)])
+    assert "Bob Miller" in drawn
+    assert served

@@ -18,7 +18,7 @@ from e2g_neo4j import E2G, AsyncE2G, Settings, database, migrate
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.evaluation import Question, evaluate
 from e2g_neo4j.local import Connection, LocalServer
-from e2g_neo4j.queries import Read
+from e2g_neo4j.queries import Read, folder
 from e2g_neo4j.reading import from_text
 from e2g_neo4j.retrieval import Mode
 
@@ -26,8 +26,7 @@ DIMENSIONS = 384
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
 
 NOT_SENT = {
-    "explore/evidence.cypher": "is shown to be pasted into Browser",
-    "explore/paths_of_pairs.cypher": "is shown to be pasted into Browser",
+    **{f"explore/{path.name}": "is for Browser" for path in folder("cypher").glob("explore/*.cypher")},
     "archive/discard.cypher": "wants an import that fails",
     "archive/take_over.cypher": "wants an import that was killed",
 }
@@ -123,6 +122,7 @@ def test_every_statement_is_that_of_a_file_byte_for_byte(sent: Sent) -> None:
 
 READS: dict[str, Callable[[E2G, str], Any]] = {
     "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in get_args(Mode)],
+    "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),
     "plan": lambda client, corpus: client.plan([from_text(TEXT, corpus=corpus, source="z")], corpus=corpus),

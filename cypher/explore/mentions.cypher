@@ -1,0 +1,16 @@
+// Where an entity is mentioned: the chunks that do so most often, with the text around the first of its names there.
+// $corpus, $name: of the entity, as it is written or in small letters
+// → mentions, document, chunk, page, heading, text
+MATCH (e:Entity {corpus: $corpus})
+WHERE e.key = toLower($name) OR $name IN e.forms
+WITH e ORDER BY e.chunks DESC, e.key LIMIT 1
+WITH e, e.forms + COLLECT { MATCH (:Alias)-[r:ALIAS_OF]->(e) RETURN DISTINCT r.form } AS names
+MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+WITH m, c, names ORDER BY m.count DESC, c.document, c.index LIMIT 25
+WITH m, c, coalesce([name IN names WHERE c.text CONTAINS name | size(split(c.text, name)[0])][0], 0) AS at
+WITH m, c, CASE WHEN at > 100 THEN at - 100 ELSE 0 END AS start
+MATCH (d:Document {corpus: $corpus, id: c.document})
+RETURN m.count AS mentions, d.title AS document, c.index AS chunk, coalesce(c.page, '') AS page,
+       coalesce(c.heading, '') AS heading,
+       '… ' + replace(replace(substring(c.text, start, 300), '\n\n', ' '), '\n', ' ') + ' …' AS text
+ORDER BY mentions DESC, document, chunk

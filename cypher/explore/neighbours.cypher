@@ -1,0 +1,9 @@
+// The neighbourhood of an entity: those that share most sentences with it, by weight.
+// $corpus, $name: of the entity, as it is written or in small letters, $limit: how many neighbours
+// → edge
+MATCH (e:Entity {corpus: $corpus})
+WHERE e.key = toLower($name) OR $name IN e.forms
+WITH e ORDER BY e.chunks DESC, e.key LIMIT 1
+MATCH edge = (e)-[r:CO_OCCURS]-(:Entity)
+WITH edge, r ORDER BY r.weight DESC, elementId(r) LIMIT toInteger($limit)
+RETURN edge

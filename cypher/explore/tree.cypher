@@ -1,0 +1,10 @@
+// The upper part of the tree of a document: its summaries from the highest level down, at most 60 of them.
+// $corpus, $title: of the document
+// → s, up
+MATCH (d:Document {corpus: $corpus, title: $title})
+WHERE d.id IS NOT NULL
+WITH d ORDER BY d.source LIMIT 1
+MATCH (s:Summary {corpus: $corpus, document: d.id})
+WITH s ORDER BY s.level DESC, s.index LIMIT 60
+OPTIONAL MATCH up = (s)-[:CHILD_OF]->(:Summary)
+RETURN s, up

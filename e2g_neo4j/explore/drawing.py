@@ -1,0 +1,84 @@
+"""The evidence of a question as a picture in a page of its own, drawn by neo4j-viz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from neo4j.graph import Node, Relationship
+from neo4j.graph import Path as GraphPath
+
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.explore.guide import HERE, STYLE
+
+CAPTION = 40
+"""Characters of a text that stand in a circle."""
+TEXT = 600
+"""Characters of a text that are shown where the pointer is."""
+
+
+def page(paths: Iterable[GraphPath]) -> str:
+    """HTML that shows the nodes and relationships of some paths, in the colours of `e2g.grass`.
+
+    Vectors are left out, and of texts their beginnings are kept. Raises ConfigurationError without neo4j-viz.
+    """
+    try:
+        import neo4j_viz
+    except ImportError as error:
+        raise ConfigurationError(
+            "neo4j-viz draws the graph and is not installed: `pip install 'e2g-neo4j[viz]'`, or look at it in Neo4j "
+            "Browser with `e2g explain --browser`."
+        ) from error
+
+    nodes: dict[str, Node] = {}
+    relationships: dict[str, Relationship] = {}
+    for path in paths:
+        nodes |= {node.element_id: node for node in path.nodes}
+        relationships |= {one.element_id: one for one in path.relationships}
+    graph = neo4j_viz.VisualizationGraph(
+        nodes=[_node(neo4j_viz.Node, node) for node in nodes.values()],
+        relationships=[_relationship(neo4j_viz.Relationship, one) for one in relationships.values()],
+    )
+    return str(graph.render(width="100%", height="100vh").data)
+
+
+def _node(kind: Any, node: Node) -> Any:
+    (label,) = node.labels
+    style = _style(f"node.{label}")
+    properties = {name: _short(value, TEXT) for name, value in node.items() if not isinstance(value, list)}
+    return kind(
+        id=node.element_id,
+        caption=_short(node[style["caption"].strip("{}")], CAPTION),
+        size=float(style["diameter"].removesuffix("px")) / 2,
+        color=style["color"],
+        properties=properties,
+    )
+
+
+def _relationship(kind: Any, one: Relationship) -> Any:
+    style = _style(f"relationship.{one.type}")
+    caption = style["caption"]
+    start, end = one.nodes
+    return kind(
+        id=one.element_id,
+        source=start.element_id if start else None,
+        target=end.element_id if end else None,
+        caption=one.type if caption == "<type>" else str(one[caption.strip("{}")]),
+        color=style["color"],
+        width=float(style["shaft-width"].removesuffix("px")),
+        properties={name: value for name, value in one.items() if not isinstance(value, list)},
+    )
+
+
+@cache
+def _style(selector: str) -> dict[str, str]:
+    """The properties that the style file gives to a label or type."""
+    text = (HERE / STYLE).read_text(encoding="utf-8")
+    [body] = re.findall(rf"(?ms)^{re.escape(selector)} \{{\n(.*?)^\}}", text)
+    return {name: value.strip('"') for name, value in re.findall(r"([\w-]+): (.*?);", body)}
+
+
+def _short(value: Any, characters: int) -> Any:
+    return value[:characters] + "…" if isinstance(value, str) and len(value) > characters else value

@@ -1,0 +1,188 @@
+"""The guide that Neo4j Browser shows, and the server that hands it out, on loopback only.
+
+Neo4j Browser 5, as the managed server and Neo4j's own packages have it, reads guides in HTML, its successor in AsciiDoc
+(Neo4j Browser manual, "Custom guides"). The guide is written in AsciiDoc; the HTML is made from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.explore.statements import params
+from e2g_neo4j.model import DocumentInfo, EntityInfo
+from e2g_neo4j.queries import load
+
+HOST = "127.0.0.1"
+PORT = 7475
+HERE = Path(__file__).parent
+STYLE = "e2g.grass"
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+NEIGHBOURS, HOPS = 12, 3
+
+
+def example_parameters(corpus: str, documents: list[DocumentInfo], entities: list[EntityInfo]) -> dict[str, Any]:
+    """Parameters for every statement of the guide, out of what a corpus holds: its longest documents and its names.
+
+    What is not there, such as a second document, is left out.
+    """
+    longest = sorted(documents, key=lambda one: (-one.chunks, one.title))
+    names = [one.name for one in entities if one.name[:1].isupper()] or [one.name for one in entities]
+    found: dict[str, Any] = {"corpus": corpus}
+    if longest:
+        found |= {"title": longest[0].title, "index": longest[0].chunks // 2}
+    if len(longest) > 1:
+        found |= {"first": longest[0].title, "second": longest[1].title}
+    if names:
+        found |= {"name": names[0], "limit": NEIGHBOURS}
+    if len(names) > 1:
+        found |= {"a": names[0], "b": names[-1], "hops": HOPS}
+    return found
+
+
+def asciidoc(parameters: Mapping[str, Any], style_address: str) -> str:
+    """The guide in AsciiDoc. A section whose statement asks for a parameter that is not there is left out."""
+    commands = {
+        "style": f":style {style_address}",
+        "config": ":config autoComplete: false",
+        "parameters": params(dict(parameters)),
+    }
+
+    def statement(found: re.Match[str]) -> str:
+        return commands.get(found[1]) or load(f"explore/{found[1]}")
+
+    sections = []
+    for section in re.split(r"(?m)^(?=== )", (HERE / "guide.adoc").read_text(encoding="utf-8")):
+        text = re.sub(r"(?m)^include::(\w+)\[\]$", statement, section)
+        asked = {name for block in _blocks(text) if not block.startswith(":") for name in re.findall(r"\$(\w+)", block)}
+        if asked <= parameters.keys():
+            sections.append(text)
+    return "".join(sections)
+
+
+def html(text: str) -> str:
+    """The slides of a guide, from the AsciiDoc that `guide.adoc` keeps to: sections, paragraphs and listings."""
+    slides = [_slide(*section.split("\n", 1)) for section in re.split(r"(?m)^== ", text)[1:]]
+    deck = "\n".join(slides)
+    return f'<article class="guide">\n<carousel class="deck container-fluid">\n{deck}\n</carousel>\n</article>\n'
+
+
+def _slide(title: str, body: str) -> str:
+    parts = re.split(r"(?ms)^\[source,cypher\]\n----\n(.*?)\n----$", body)
+    shown = []
+    for number, part in enumerate(parts):
+        if number % 2:
+            shown.append(f'<figure><pre class="pre-scrollable code runnable">{escape(part)}</pre></figure>')
+        else:
+            shown += [f"<p>{_inline(paragraph)}</p>" for paragraph in part.strip().split("\n\n") if paragraph]
+    return (
+        f'<slide class="row-fluid"><div class="col-sm-12"><h3>{escape(title)}</h3>\n'
+        + "\n".join(shown)
+        + "</div></slide>"
+    )
+
+
+def _inline(text: str) -> str:
+    text = re.sub(r"`(.*?)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"\*(.*?)\*", r"<strong>\1</strong>", text)
+
+
+def _blocks(text: str) -> list[str]:
+    return re.findall(r"(?ms)^----\n(.*?)\n----$", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is served under one path."""
+
+    kind: str
+    content: bytes
+
+
+class GuideServer(ThreadingHTTPServer):
+    """Serves the guide on loopback, to Neo4j Browser only.
+
+    Args:
+        parameters: as of `example_parameters`.
+        origins: further host names whose pages may read it, beside those of this machine: where Browser is served.
+        port: 0 for any that is free.
+
+    Raises ConfigurationError where the port is taken.
+    """
+
+    daemon_threads = True
+
+    def __init__(
+        self, parameters: Mapping[str, Any], *, origins: frozenset[str] = frozenset(), port: int = PORT
+    ) -> None:
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The port {port} of {HOST} cannot be had ({error.strerror}): name another one with --port."
+            ) from error
+        self.origins = LOOPBACK | origins
+        text = asciidoc(parameters, self.address(STYLE))
+        self.pages = {
+            "/guide.html": Page("text/html", html(text).encode()),
+            "/guide.adoc": Page("text/asciidoc", text.encode()),
+            f"/{STYLE}": Page("text/plain", (HERE / STYLE).read_bytes()),
+        }
+
+    def address(self, name: str) -> str:
+        """By the name of this machine that Browser fetches from without being told to."""
+        return f"http://localhost:{self.server_port}/{name}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: GuideServer
+    server_version = "e2g"
+    sys_version = ""
+
+    def do_OPTIONS(self) -> None:
+        """Browser asks first, because it asks for a fresh copy."""
+        self._answer(HTTPStatus.NO_CONTENT)
+
+    def do_GET(self) -> None:
+        page = self.server.pages.get(urlsplit(self.path).path)
+        self._answer(HTTPStatus.OK, page) if page else self._answer(HTTPStatus.NOT_FOUND)
+
+    def _answer(self, status: HTTPStatus, page: Page | None = None) -> None:
+        """Nothing at all to somebody who has come by another name, which is how a foreign page gets to loopback."""
+        if _hostname(f"//{self.headers.get('Host', '')}") not in LOOPBACK:
+            status, page = HTTPStatus.FORBIDDEN, None
+        self.send_response(status)
+        origin = self.headers.get("Origin", "")
+        if _hostname(origin) in self.server.origins:
+            self.send_header("Access-Control-Allow-Origin", origin)
+            self.send_header("Access-Control-Allow-Methods", "GET")
+            self.send_header("Access-Control-Allow-Headers", "cache-control, pragma")
+            self.send_header("Access-Control-Allow-Private-Network", "true")
+        self.send_header("Vary", "Origin")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        content = page.content if page else b""
+        if page:
+            self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing is logged: the terminal belongs to the address that was printed."""
+
+
+def _hostname(address: str) -> str:
+    try:
+        name = urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+    return f"[{name}]" if ":" in name else name

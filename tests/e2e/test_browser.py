@@ -1,0 +1,184 @@
+"""Neo4j Browser itself, in a headless Chromium, on the managed server: what a person sees of the graph.
+
+E2G_TEST_CHROMIUM=required makes a missing Chromium an error. E2G_SCREENSHOTS names a folder that the pictures are left
+in.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neo4j import Driver, Result
+from playwright.sync_api import Playwright, sync_playwright
+from real_browser import CHROMIUM, RealBrowser, chromium_page, neo4j_browser
+
+from e2g_neo4j import E2G, Settings
+from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.explore.drawing import page as drawn
+from e2g_neo4j.explore.guide import GuideServer, example_parameters
+from e2g_neo4j.explore.statements import evidence_address, params
+from e2g_neo4j.local import Connection
+from e2g_neo4j.model import Evidence
+from e2g_neo4j.queries import load
+
+pytestmark = pytest.mark.timeout(900)
+
+CORPUS = "browser-sample"
+QUESTION = "Who really made the chronometer that Luke Farran saved?"
+TABLES = ("corpora", "documents", "hubs", "mentions", "bridges")
+PICTURES = ("tree", "branch", "neighbours", "between", "shared")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _has_chromium(neo4j_connection: Connection) -> None:
+    if CHROMIUM is None:
+        message = "There is no Chromium: install the package `chromium` of your system."
+        pytest.fail(message) if os.environ.get("E2G_TEST_CHROMIUM") == "required" else pytest.skip(message)
+    if not neo4j_connection.browser_url:
+        pytest.skip("Only the managed server is known to serve Browser.")
+
+
+@pytest.fixture(scope="module")
+def client(neo4j_connection: Connection) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+        **CHUNKS,
+    )
+    with E2G(settings=settings) as client:
+        client.index([LIBRARY], corpus=CORPUS)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def examples(client: E2G) -> dict[str, Any]:
+    return example_parameters(CORPUS, client.documents(CORPUS), client.entities(corpus=CORPUS, limit=300))
+
+
+@pytest.fixture(scope="module")
+def evidence(client: E2G) -> Evidence:
+    return client.retrieve(QUESTION, corpus=CORPUS, k=4)
+
+
+@pytest.fixture(scope="module")
+def guide(examples: dict[str, Any]) -> Iterator[GuideServer]:
+    with GuideServer(examples, port=0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def browser(
+    playwright: Playwright, neo4j_connection: Connection, guide: GuideServer, examples: dict[str, Any]
+) -> Iterator[RealBrowser]:
+    """Logged in, with the style and the parameters of the guide."""
+    with neo4j_browser(playwright, neo4j_connection) as browser:
+        style = browser.run(f":style {guide.address('e2g.grass')}")
+        assert "node.Entity" in style.inner_text()
+        assert "autoComplete" in browser.run(":config autoComplete: false").inner_text()
+        assert CORPUS in browser.run(params(examples)).inner_text()
+        yield browser
+
+
+@pytest.fixture
+def keep(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Where a screenshot goes."""
+    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
+    return lambda name: folder / f"{name}.png"
+
+
+def graph_of(driver: Driver, name: str, parameters: dict[str, Any]) -> Any:
+    return driver.execute_query(load(f"explore/{name}"), parameters, result_transformer_=Result.graph)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_read_as_it_stands(browser: RealBrowser, driver, examples, keep, name: str) -> None:
+    frame = browser.run(load(f"explore/{name}"))
+    frame.locator("table").first.wait_for()
+    browser.screenshot(keep(name))
+    told = frame.inner_text()
+    [row, *_] = driver.execute_query(load(f"explore/{name}"), examples).records
+    for column in row.keys():  # noqa: SIM118 a record iterates over its values
+        assert column in told
+    assert "embedding" not in told
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_shows_what_was_asked_for_and_no_more(
+    browser: RealBrowser, driver, examples, keep, name: str
+) -> None:
+    frame = browser.run(load(f"explore/{name}"))
+    browser.await_picture(frame)
+    browser.screenshot(keep(name))
+    asked = graph_of(driver, name, examples)
+    assert frame.locator("g.node").count() == len(asked.nodes)
+    assert frame.locator("g.relationship").count() == len(asked.relationships)
+    captions = " ".join(frame.locator("g.node text").all_text_contents())
+    for node in asked.nodes:
+        if "Entity" in node.labels:
+            assert node["name"][:4] in captions
+
+
+def test_a_node_tells_its_text_and_its_vector_is_cut(browser: RealBrowser, keep) -> None:
+    frame = browser.run(load("explore/branch"))
+    browser.await_picture(frame)
+    panel = frame.get_by_test_id("vizInspector")
+    for node in frame.locator("g.node").all():
+        node.click(force=True)
+        panel.get_by_text("Node properties").wait_for()
+        if panel.get_by_text("embedding").count():
+            break
+    browser.screenshot(keep("panel"))
+    assert "Show all" in panel.inner_text()
+    assert "text" in panel.inner_text()
+    assert len(panel.inner_text()) < 3000
+
+
+def test_the_guide_opens_beside_the_results(browser: RealBrowser, client: E2G, guide: GuideServer, keep) -> None:
+    browser.command(f":guide {guide.address('guide.html')}")
+    browser.page.get_by_text("What is here").first.wait_for()
+    browser.screenshot(keep("guide"))
+    for title in ("Parameters", "Corpora", "Documents"):
+        browser.page.get_by_text("Next", exact=True).click()
+        browser.page.get_by_role("heading", name=title).last.wait_for()
+    browser.page.locator("pre.runnable, pre.code").last.click()
+    frame = browser.run_what_stands_in_the_editor()
+    frame.locator("table").first.wait_for()
+    assert all(one.title in frame.inner_text() for one in client.documents(CORPUS))
+
+
+def test_an_address_of_explain_shows_the_evidence(playwright, neo4j_connection, guide, evidence, keep) -> None:
+    with neo4j_browser(playwright, neo4j_connection) as browser:
+        browser.run(f":style {guide.address('e2g.grass')}")
+        browser.open(evidence_address(neo4j_connection.browser_url, evidence))
+        frame = browser.run_what_stands_in_the_editor()
+        browser.await_picture(frame)
+        browser.screenshot(keep("explain"))
+        assert frame.locator("g.node").count() > len(evidence.passages)
+
+
+def test_a_picture_without_browser_asks_nobody(
+    playwright, client: E2G, evidence: Evidence, tmp_path: Path, keep
+) -> None:
+    file = tmp_path / "evidence.html"
+    file.write_text(drawn(client.paths(evidence)), encoding="utf-8")
+    with chromium_page(playwright) as (page, asked):
+        page.goto(file.as_uri())
+        page.locator("canvas").first.wait_for()
+        page.wait_for_timeout(3000)
+        page.screenshot(path=keep("viz"))
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

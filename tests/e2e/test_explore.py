@@ -1,0 +1,265 @@
+"""Queries made for looking, addresses, guide and picture, on the sample library in a real Neo4j."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from neo4j import Driver, Result
+from neo4j.graph import Graph
+
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.explore.drawing import page
+from e2g_neo4j.explore.guide import NEIGHBOURS, GuideServer, example_parameters
+from e2g_neo4j.explore.statements import evidence_parameters
+from e2g_neo4j.local import Connection
+from e2g_neo4j.model import Evidence
+from e2g_neo4j.queries import folder, load
+
+CORPUS = "explore-sample"
+QUESTION = "Who really made the chronometer that Luke Farran saved?"
+TABLES = {"corpora", "documents", "hubs", "mentions", "bridges"}
+MOST = 300
+"""What Browser shows of nodes at most."""
+
+
+@pytest.fixture(scope="module")
+def client(neo4j_connection: Connection) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+        **CHUNKS,
+    )
+    with E2G(settings=settings) as client:
+        client.index([LIBRARY], corpus=CORPUS)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def examples(client: E2G) -> dict[str, Any]:
+    return example_parameters(CORPUS, client.documents(CORPUS), client.entities(corpus=CORPUS, limit=300))
+
+
+@pytest.fixture(scope="module")
+def evidence(client: E2G) -> Evidence:
+    return client.retrieve(QUESTION, corpus=CORPUS)
+
+
+@pytest.fixture
+def parameters(examples: dict[str, Any], evidence: Evidence) -> dict[str, Any]:
+    return examples | evidence_parameters(evidence)
+
+
+def rows(driver: Driver, name: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(row) for row in driver.execute_query(load(f"explore/{name}"), parameters).records]
+
+
+def graph(driver: Driver, name: str, parameters: dict[str, Any]) -> Graph:
+    return driver.execute_query(load(f"explore/{name}"), parameters, result_transformer_=Result.graph)
+
+
+NAMES = sorted(path.stem for path in folder("cypher").glob("explore/*.cypher"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_query_shows_something_and_never_too_much(driver, parameters, name: str) -> None:
+    found = rows(driver, name, parameters)
+    assert 0 < len(found) <= MOST
+    shown = graph(driver, name, parameters)
+    if name in TABLES:
+        assert not shown.nodes
+        for value in (value for row in found for value in row.values()):
+            assert not isinstance(value, list) or len(value) <= 10, "a vector does not belong in a table"
+    else:
+        assert 0 < len(shown.nodes) <= MOST
+        assert {node["corpus"] for node in shown.nodes} == {CORPUS}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_corpus_has_none_of_it(driver, parameters, name: str) -> None:
+    if name != "corpora":
+        assert rows(driver, name, parameters | {"corpus": "no-such", "corpora": ["no-such"]}) == []
+
+
+def test_a_tree_and_one_branch_of_it(driver, parameters) -> None:
+    tree = graph(driver, "tree", parameters)
+    levels = {node["level"] for node in tree.nodes}
+    assert {label for node in tree.nodes for label in node.labels} == {"Summary"}
+    assert {one.type for one in tree.relationships} <= {"CHILD_OF"}
+    branch = graph(driver, "branch", parameters)
+    leaf = [node for node in branch.nodes if "Chunk" in node.labels and node["index"] == parameters["index"]]
+    assert len(leaf) == 1
+    on_the_way = {one.nodes[1]["level"] for one in branch.relationships if one.type == "CHILD_OF"}
+    assert on_the_way == levels, "up to the highest level"
+    assert [node["title"] for node in branch.nodes if "Document" in node.labels] == [parameters["title"]]
+
+
+def test_neighbours_are_the_strongest_and_as_many_as_asked_for(driver, client, parameters) -> None:
+    name = parameters["name"]
+    shown = graph(driver, "neighbours", parameters)
+    assert len(shown.relationships) == NEIGHBOURS
+    assert len(shown.nodes) == NEIGHBOURS + 1
+    assert all(name in {node["name"] for node in one.nodes} for one in shown.relationships)
+    [row] = driver.execute_query(
+        "MATCH (:Entity {corpus: $corpus, name: $name})-[r:CO_OCCURS]-() RETURN collect(r.weight) AS weights",
+        corpus=CORPUS,
+        name=name,
+    ).records
+    best = sorted(row["weights"], reverse=True)[:NEIGHBOURS]
+    assert sorted((one["weight"] for one in shown.relationships), reverse=True) == best
+    small = graph(driver, "neighbours", parameters | {"name": name.upper().lower(), "limit": 2.0})
+    assert len(small.relationships) == 2, "in small letters, and as Browser sends numbers"
+
+
+def test_what_lies_between_two_entities(driver, parameters) -> None:
+    shown = rows(driver, "between", parameters | {"a": "Luke Farran", "b": "chronometer"})
+    [path] = {row["path"] for row in shown}
+    assert {path.nodes[0]["key"], path.nodes[-1]["key"]} == {"luke farran", "chronometer"}
+    for row in shown:
+        assert row["carrier"].nodes[0] in path.nodes
+        assert row["carrier"].nodes[2] in path.nodes
+        assert "Chunk" in row["carrier"].nodes[1].labels
+    long = rows(driver, "between", parameters)
+    assert len(long) <= 3 * parameters["hops"]
+    hops = len(long[0]["path"])
+    assert rows(driver, "between", parameters | {"hops": hops - 1}) == []
+
+
+def test_bridges_are_counted_right(driver, parameters) -> None:
+    shown = rows(driver, "bridges", parameters)
+    assert [row["clustering"] for row in shown] == sorted(row["clustering"] for row in shown)
+    for row in (shown[0], shown[-1]):
+        around = driver.execute_query(
+            "MATCH (:Entity {corpus: $corpus, name: $name})-[r:CO_OCCURS]-(n) RETURN n.key AS key, n.name AS name "
+            "ORDER BY r.weight DESC, key LIMIT 12",
+            corpus=CORPUS,
+            name=row["entity"],
+        ).records
+        assert row["strongest"] == [one["name"] for one in around][:6]
+        pairs = list(combinations(sorted(one["key"] for one in around), 2))
+        joined = driver.execute_query(
+            "UNWIND $pairs AS p MATCH (:Entity {corpus: $corpus, key: p[0]})-[r:CO_OCCURS]-"
+            "(:Entity {corpus: $corpus, key: p[1]}) RETURN count(r) AS n",
+            corpus=CORPUS,
+            pairs=pairs,
+        ).records[0]["n"]
+        assert row["clustering"] == pytest.approx(joined / len(pairs), abs=0.005)
+
+
+def test_mentions_show_the_name(driver, parameters) -> None:
+    shown = rows(driver, "mentions", parameters)
+    assert all(parameters["name"].split()[-1] in row["text"] for row in shown)
+    assert [row["mentions"] for row in shown] == sorted((row["mentions"] for row in shown), reverse=True)
+
+
+def test_what_two_documents_share_is_in_both(driver, parameters) -> None:
+    shown = rows(driver, "shared", parameters)
+    assert 0 < len(shown) <= 10
+    for row in shown:
+        assert row["one"].nodes[0] == row["other"].nodes[0]
+        assert row["one"].nodes[2]["title"] == parameters["first"]
+        assert row["other"].nodes[2]["title"] == parameters["second"]
+
+
+def test_the_evidence_of_a_question(driver, parameters, evidence: Evidence) -> None:
+    shown = graph(driver, "evidence", parameters)
+    given = {node for passage in evidence.passages for node in passage.nodes}
+    above = {node for passage in evidence.passages for node in passage.path}
+    assert {node["id"] for node in shown.nodes if node.get("id")} == given | above
+    entities = {node["key"] for node in shown.nodes if "Entity" in node.labels}
+    assert entities >= {name for pair in evidence.pairs for name in (pair.a, pair.b)}
+
+
+def test_the_guide_runs_on_the_corpus(driver, examples) -> None:
+    with GuideServer(examples, port=0) as server:
+        text = server.pages["/guide.adoc"].content.decode()
+    found = re.findall(r"(?ms)^----\n(.*?)\n----$", text)
+    assert len(found) == len(NAMES) - 1 + 3
+    for statement in found:
+        if not statement.startswith(":"):
+            assert driver.execute_query(statement, examples).records
+
+
+# --- the command line ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(client: E2G, neo4j_connection: Connection, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    opened: list[str] = []
+    monkeypatch.setattr("e2g_neo4j.cli.explore.webbrowser.open", opened.append)
+
+    def run(*arguments: str) -> tuple[str, list[str]]:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        opened.clear()
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        assert end.value.code in (0, None), printed.err
+        return printed.out, list(opened)
+
+    return run
+
+
+def test_explain_gives_an_address_with_the_statement(run, driver, evidence: Evidence, monkeypatch) -> None:
+    monkeypatch.setenv("DISPLAY", ":0")
+    out, opened = run("explain", QUESTION, "-c", CORPUS, "--browser")
+    [address] = opened
+    assert address in out
+    assert address.startswith("http://127.0.0.1:7474/browser/?cmd=edit&arg=")
+    statement = unquote(address.split("arg=")[1])
+    filled_in = driver.execute_query(statement, result_transformer_=Result.graph)
+    asked = graph(driver, "evidence", evidence_parameters(evidence))
+    assert {node.element_id for node in filled_in.nodes} == {node.element_id for node in asked.nodes}
+    assert run("explain", QUESTION, "-c", CORPUS, "--browser", "--no-open")[1] == []
+    monkeypatch.delenv("DISPLAY")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    if sys.platform == "linux":
+        assert run("explain", QUESTION, "-c", CORPUS, "--browser")[1] == []
+
+
+def test_the_guide_is_served_until_it_is_interrupted(run, monkeypatch, capsys) -> None:
+    def interrupted(self: GuideServer) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GuideServer, "serve_forever", interrupted)
+    monkeypatch.setattr(sys, "argv", ["e2g", "guide", "-c", CORPUS, "--port", "0", "--no-open"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    assert re.search(r"(?m)^  :guide http://localhost:\d+/guide\.html$", capsys.readouterr().out)
+
+
+def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Evidence, tmp_path) -> None:
+    out, _ = run("viz", QUESTION, "-c", CORPUS, "-o", "evidence.html")
+    assert "evidence.html" in out
+    text = (tmp_path / "evidence.html").read_text(encoding="utf-8")
+    [data] = re.findall(r'(?s)<script type="application/json" id="neo4j-viz-data">(.*?)</script>', text)
+    drawn = json.loads(data)
+    shown = graph(driver, "evidence", evidence_parameters(evidence))
+    assert {node["id"] for node in drawn["nodes"]} == {node.element_id for node in shown.nodes}
+    assert {one["id"] for one in drawn["relationships"]} == {one.element_id for one in shown.relationships}
+    assert "embedding" not in data
+    assert {"#da7194", "#f5d97e"} <= {node["color"].lower() for node in drawn["nodes"]}
+    assert "Luke Farran" in {node["caption"] for node in drawn["nodes"]}
+    assert not re.search(r"""<(script|link|img|iframe)[^>]*\s(src|href)=["']?(https?:)?//""", text)
+
+
+def test_without_neo4j_viz_the_way_out_is_named(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "neo4j_viz", None)
+    with pytest.raises(ConfigurationError, match=r"e2g-neo4j\[viz\].*--browser"):
+        page([])
