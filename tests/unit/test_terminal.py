@@ -60,7 +60,7 @@ def test_markup_is_no_markup() -> None:
 def test_cypher_that_is_shown_reads_the_same_name() -> None:
     file = io.StringIO()
     show.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
-    found = re.search(r":params \{corpus: (\"(?:[^\"\\]|\\.)*\")", file.getvalue())
+    found = re.search(r":params \{corpora: \[(\"(?:[^\"\\]|\\.)*\")", file.getvalue())
     assert found
     assert json.loads(found[1]) == NASTY
 
