@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.model import Chunk, Section, SourceDocument, Span, TokenSpans
 
-CHUNKER = "content-defined-1"
-"""Where a text is cut; part of what an index is made with."""
+CHUNKER = "content-defined-2"
+"""Which rules a text is cut by. A document that was cut by others is indexed again, though its text is the same."""
 
 BLOCK = 16_384
 """Characters that are tokenised at once."""
@@ -49,8 +49,8 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
     words, and begins between two words; so it shares some tokens less than `overlap` with the one before. Where no
     word ends in the last quarter (an endless word, Chinese without full stops), it ends between two graphemes, and
     failing that (emoji as bytes) between two tokens. The windows of a part are about equally long, some hundredths
-    shorter than `size`. A document of at most `size` tokens is one chunk. The id depends on the document and the
-    chunk's text alone, so that a chunk that does not change keeps it.
+    shorter than `size`. A document of at most `size` tokens is one chunk. The id depends on the document,
+    the chunk's text and what of it is its own, so that a chunk that does not change keeps it.
 
     Raises ConfigurationError unless 0 <= overlap < size.
     """
@@ -62,11 +62,14 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
     headings = [section for section in document.sections if section.kind == "heading"]
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for start, end, tokens in _windows(document.text, token_spans, size, overlap):
+    windows = list(_windows(document.text, token_spans, size, overlap))
+    begins = [*(own for *_, own in windows[1:]), len(document.text)]
+    for (start, end, tokens, own), following in zip(windows, begins, strict=False):  # there may be no window
         text = document.text[start:end]
+        own_end = min(following, end)
         chunks.append(
             Chunk(
-                id=_identity(document.id, text, seen),
+                id=_identity(document.id, f"{text}\0{own - start}:{own_end - end}", seen),
                 index=len(chunks),
                 text=text,
                 start=start,
@@ -74,20 +77,26 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
                 tokens=tokens,
                 page=_page(pages, start, end),
                 heading=_heading(headings, start, end),
+                own=(own, own_end),
             )
         )
     return chunks
 
 
-def _windows(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterator[tuple[int, int, int]]:
-    """Start, end and number of tokens of each window; those that add nothing but white space are left out."""
+def _windows(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterator[tuple[int, int, int, int]]:
+    """Start, end and number of tokens of each window, and where what is its own begins; those that add nothing but
+    white space are left out.
+
+    That is after a quarter of what it shares with the one before: so far from the borders of both, a pipeline finds
+    the same sentences in both of them.
+    """
     covered = 0
     for start, end, tokens in _cut(text, token_spans, size, overlap):
         window = text[start:end]
         end = start + len(window.rstrip())
         start += len(window) - len(window.lstrip())
         if covered < end and start < end:
-            yield start, end, tokens
+            yield start, end, tokens, start + max(0, covered - start) // 4
             covered = end
 
 
@@ -240,8 +249,8 @@ def _blocks(text: str, start: int, stop: int) -> Iterator[Span]:
         start = end
 
 
-def _identity(document: str, text: str, seen: Counter[str]) -> str:
-    digest = sha256(text.encode("utf-8")).hexdigest()[:12]
+def _identity(document: str, content: str, seen: Counter[str]) -> str:
+    digest = sha256(content.encode("utf-8")).hexdigest()[:12]
     seen[digest] += 1
     repeat = f"-{seen[digest]}" if seen[digest] > 1 else ""
     return f"{document}-{digest}{repeat}"

@@ -14,6 +14,10 @@ from itertools import combinations
 
 from e2g_neo4j.model import Chunk, Extraction, Sentence, Span
 
+MOST_ENTITIES = 40
+"""Of one sentence that are joined with each other: more are no sentence but a list, whose edges would be their number
+squared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -47,23 +51,17 @@ def mentions(
 ) -> list[ChunkMentions]:
     """Give every sentence of a document to one chunk, and list each chunk's mentions.
 
-    Chunks come in reading order with their extractions and the spans of their windows in their text. A sentence
-    belongs to the first chunk that holds it whole; one that the end of a chunk cuts off is left to the next chunk if
-    that holds its beginning. Of a sentence longer than the overlap, which no chunk holds whole, the first chunk's part
-    counts.
+    Chunks come with their extractions and the spans of their windows in their text. A sentence belongs to the chunk
+    whose own it begins in: so what a chunk mentions depends on nothing but the chunk. One of more than MOST_ENTITIES
+    counts as several, of so many each: edges join a list's neighbours, not all of a list.
     """
     found = []
-    covered = 0  # the character up to which sentences have found their chunk
-    for position, (chunk, extraction, cut) in enumerate(zip(chunks, extractions, windows, strict=True)):
-        following = chunks[position + 1].start if position + 1 < len(chunks) else None
+    for chunk, extraction, cut in zip(chunks, extractions, windows, strict=True):
         own: list[tuple[str, ...]] = []
         for sentence in extraction.sentences:
-            start, end = chunk.start + sentence.start, chunk.start + sentence.end
-            cut_off = following is not None and end >= chunk.end and start >= following
-            if start < covered or cut_off:
-                continue
-            covered = end
-            own.append(sentence.entities)
+            if chunk.own[0] <= chunk.start + sentence.start < chunk.own[1]:
+                names = sentence.entities
+                own += (names[at : at + MOST_ENTITIES] for at in range(0, max(len(names), 1), MOST_ENTITIES))
         places: dict[str, list[int]] = {}
         for number, names in enumerate(own):
             for name in names:
@@ -100,7 +98,8 @@ def _by_window(sentences: Sequence[Sentence], windows: Sequence[Span]) -> dict[s
 
 
 def edges(documents: Iterable[Iterable[ChunkMentions]]) -> Edges:
-    """CO_OCCURS edges of the given documents: count and weight summed over their sentences.
+    """CO_OCCURS edges of the given documents: count and weight summed over their sentences. In the database
+    `cypher/index/add_edges.cypher` makes them, of what is staged.
 
     `count` is the edge weight of E²GraphRAG (arXiv 2505.24226); `weight` gives a sentence of n entities
     1 / n a pair, so that long lists do not drown real ties.

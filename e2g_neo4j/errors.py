@@ -104,6 +104,13 @@ def no_alias(name: str, corpus: str) -> NotFoundError:
     )
 
 
+def no_notes(document: str, corpus: str) -> FingerprintError:
+    return FingerprintError(
+        f"The document {document!r} of the corpus {corpus!r} was indexed by an earlier version of this program, which "
+        "kept too little of it: index it again first."
+    )
+
+
 def no_corpus(corpus: str) -> NotFoundError:
     return NotFoundError(
         f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list what there "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -53,7 +54,11 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A window of a document: `text == document.text[start:end]`, `tokens` counted by the tokenizer in use."""
+    """A window of a document: `text == document.text[start:end]`, `tokens` counted by the tokenizer in use.
+
+    `own` are the characters of the document where the sentences begin that are the chunk's own: of what two chunks
+    share, each place is the own of one of them.
+    """
 
     id: str
     index: int
@@ -63,18 +68,7 @@ class Chunk:
     tokens: int
     page: str | None = None
     heading: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The part of a chunk that the embedding model read at once. Offsets count characters of the document's text."""
-
-    id: str
-    chunk: str
-    index: int
-    text: str
-    start: int
-    end: int
+    own: Span = (0, sys.maxsize)
 
 
 # --- what extraction finds ---------------------------------------------------------------------------
@@ -108,7 +102,11 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A node of the tree. Level 1 stands on chunks; `children` are ids of the level below, in reading order."""
+    """A node of the tree. Level 1 stands on chunks; `children` are ids of the level below, in reading order.
+
+    `made_of` is a hash of the summariser and of all that the node stands on, so that what is made of the same need not
+    be made again; `notes` is what the node above needs to know of the text, see `summarising.tree.Prose.packed`.
+    """
 
     id: str
     level: int
@@ -116,6 +114,8 @@ class Summary:
     text: str
     tokens: int
     children: tuple[str, ...]
+    made_of: str = ""
+    notes: bytes = b""
 
 
 # --- what retrieval answers --------------------------------------------------------------------------
@@ -233,8 +233,9 @@ class IndexPlan:
 
 @dataclass(slots=True)
 class IndexReport:
-    """What one run of `index` or `resume` did. `failed`: sources that `resume` could not read any more, and why.
-    Seconds are wall time by stage; side-by-side stages overlap.
+    """What one run of `index` or `resume` did. `chunks` and `tokens` were read, `kept` chunks of changed documents left
+    as they were. `failed`: sources that `resume` could not read any more, and why. Seconds are wall time by stage;
+    side-by-side stages overlap.
 
     `spending` is what the chat model was asked for, by level of the tree, and `cost` that in the currency of the
     prices that are set; both are empty without a chat model.
@@ -246,6 +247,7 @@ class IndexReport:
     replaced: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
+    kept: int = 0
     tokens: int = 0
     summaries_by_level: dict[int, int] = field(default_factory=dict)
     entities: int = 0

@@ -1,7 +1,7 @@
 """Keeping two names apart that were joined, and joining them again.
 
-What a name stands for is decided for a whole document, so the chunks of the documents concerned are read by spaCy
-again, as they are in the database; their mentions and edges are replaced in one transaction each. Vectors and
+What a name stands for is decided for a whole document, from what the pipeline found in its chunks, which they keep:
+nothing is read again. Mentions and edges of the documents concerned are replaced in one transaction each; vectors and
 summaries stay. The graph is then that of a fresh index which knows what to keep apart.
 """
 
@@ -11,15 +11,14 @@ import time
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from spacy.language import Language
-
 from e2g_neo4j.cooccurrence import mentions
-from e2g_neo4j.errors import no_alias
-from e2g_neo4j.extraction import entity_key, extract_all
+from e2g_neo4j.errors import no_alias, no_notes
+from e2g_neo4j.extraction import entity_key
 from e2g_neo4j.model import Alias, Chunk
 from e2g_neo4j.naming import joined, joins, name_counts
+from e2g_neo4j.packing import unpacked
 from e2g_neo4j.queries import Read, Story, Write
-from e2g_neo4j.writing import rewrite_mentions
+from e2g_neo4j.writing import clean, rewrite_mentions
 
 WAIT_SECONDS = 0.5
 """How long to wait before looking again whether a run has let go of a document."""
@@ -31,7 +30,7 @@ def aliases(corpus: str, words: str = "") -> Story[list[Alias]]:
     return [Alias(**row) for row in rows]
 
 
-def split(name: str, *, corpus: str, nlp: Language, workers: int) -> Story[list[Alias]]:
+def split(name: str, *, corpus: str) -> Story[list[Alias]]:
     """Keep a name apart from all others in a corpus, and return what it stood for.
 
     It is remembered for documents to come. Raises NotFoundError where the name stands for no other.
@@ -42,46 +41,57 @@ def split(name: str, *, corpus: str, nlp: Language, workers: int) -> Story[list[
         raise no_alias(name, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/keep_apart", {"corpus": corpus, "key": key})))
-    yield from _relink(key, corpus, nlp, workers)
+    yield from _relink(key, corpus)
     return [one for one in found if one.entity]
 
 
-def join(name: str, *, corpus: str, nlp: Language, workers: int) -> Story[list[Alias]]:
+def join(name: str, *, corpus: str) -> Story[list[Alias]]:
     """Undo `split`, and return what the name stands for then. Raises NotFoundError where it was not kept apart."""
     key = entity_key(name)
     if not any(one.key == key and one.apart for one in (yield from aliases(corpus, key))):
         raise no_alias(name, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/join_again", {"corpus": corpus, "key": key})))
-    yield from _relink(key, corpus, nlp, workers)
+    yield from _relink(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
-def _relink(key: str, corpus: str, nlp: Language, workers: int) -> Story[None]:
+def _relink(key: str, corpus: str) -> Story[None]:
     """Make the mentions of all documents again that have a name."""
     rows = yield Read("query/documents_with", {"corpus": corpus, "key": key})
     for row in rows:
-        while not (yield from _relinked(row["document"], corpus, nlp, workers)):
+        while not (yield from _relinked(row["document"], corpus)):
             time.sleep(WAIT_SECONDS)  # a run is at work on it, or has published another version
+    yield from clean(corpus)
 
 
-def _relinked(document: str, corpus: str, nlp: Language, workers: int) -> Story[bool]:
+def _relinked(document: str, corpus: str) -> Story[bool]:
     """Whether a document still is what was read when its new mentions are written, or is gone."""
     rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})
     if not rows:
         return True
+    if any(row["notes"] is None for row in rows):
+        raise no_notes(document, corpus)
     kept = yield Read("index/apart", {"corpus": corpus})
-    write = rewritten(document, rows, {row["key"] for row in kept}, corpus=corpus, nlp=nlp, workers=workers)
-    return bool((yield write))
+    return bool((yield rewritten(document, rows, {row["key"] for row in kept}, corpus=corpus)))
 
 
-def rewritten(
-    document: str, rows: Sequence[dict[str, Any]], apart: Collection[str], *, corpus: str, nlp: Language, workers: int
-) -> Write:
+def rewritten(document: str, rows: Sequence[dict[str, Any]], apart: Collection[str], *, corpus: str) -> Write:
     """The mentions of a document anew, from the rows of `query/chunks_of`."""
-    chunks = [Chunk(row["id"], row["index"], row["text"], row["start"], row["end"], row["tokens"]) for row in rows]
+    chunks = [
+        Chunk(
+            row["id"],
+            row["index"],
+            row["text"],
+            row["start"],
+            row["end"],
+            row["tokens"],
+            own=(row["start"] + row["own"][0], row["start"] + row["own"][1]),
+        )
+        for row in rows
+    ]
     windows = [[(start - row["start"], end - row["start"]) for start, end in row["windows"]] for row in rows]
-    extractions = list(extract_all(nlp, [chunk.text for chunk in chunks], workers))
+    extractions = [unpacked(row["notes"]) for row in rows]
     same = joins(name_counts(extractions), apart)
     return rewrite_mentions(
         corpus,

@@ -93,10 +93,6 @@ class Stories:
         return Tools(self.nlp, self.embedder)
 
     @property
-    def _workers(self) -> int:
-        return self.settings.workers or os.cpu_count() or 1
-
-    @property
     def dimensions(self) -> int:
         """Of the embedding model; the bundled one need not be loaded for that."""
         from e2g_neo4j.embedding.embedder import BUNDLED, BUNDLED_DIMENSIONS
@@ -264,7 +260,7 @@ class Stories:
         listed = yield from self.documents(corpus)
         going = listed if targets is None else chosen(targets, listed, corpus)
         for document in going:
-            yield delete(corpus, [document.id])
+            yield from delete(corpus, [document.id])
         return going
 
     def entities(self, corpus: str, query: str, limit: int) -> Story[list[EntityInfo]]:
@@ -294,13 +290,13 @@ class Stories:
         from e2g_neo4j.relinking import split
 
         yield from self.documents(corpus)
-        return (yield from split(name, corpus=corpus, nlp=self.nlp, workers=self._workers))
+        return (yield from split(name, corpus=corpus))
 
     def join(self, name: str, corpus: str) -> Story[list[Alias]]:
         from e2g_neo4j.relinking import join
 
         yield from self.documents(corpus)
-        return (yield from join(name, corpus=corpus, nlp=self.nlp, workers=self._workers))
+        return (yield from join(name, corpus=corpus))
 
     def stats(self, corpus: str) -> Story[dict[str, int]]:
         [row] = yield Read("query/stats", {"corpus": corpus})

@@ -1,6 +1,7 @@
 """How documents come into the database, and leave it: staged in bounded transactions under labels that no index and
-no query looks at, then published in one transaction; deleted in one. Only this module knows the columns of
-`cypher/index/*`.
+no query looks at, then published in one. What goes is taken out of sight in one transaction, in the same way, and
+removed in bounded ones after it. What a new version has in common with the one before stays. Only this module knows
+the columns of `cypher/index/*`.
 
 Every one of these transactions takes the lock of its corpus first, so that the writers of a corpus go one after the
 other, wherever they run. What takes long, reading and summarising, is done outside of them.
@@ -9,84 +10,165 @@ other, wherever they run. What takes long, reading and summarising, is done outs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from e2g_neo4j.cooccurrence import ChunkMentions, edges
-from e2g_neo4j.model import Chunk, SourceDocument, Summary, Vectors, Window
+from e2g_neo4j.chunking import CHUNKER
+from e2g_neo4j.cooccurrence import ChunkMentions
+from e2g_neo4j.model import Chunk, SourceDocument, Span, Summary, Vectors
 from e2g_neo4j.naming import Join
-from e2g_neo4j.queries import Story, Write, corpus_key
+from e2g_neo4j.queries import Read, Story, Write, corpus_key
+
+T = TypeVar("T")
 
 NODE_ROWS = 500
 """Nodes of a transaction: each carries a text and a vector."""
+
+CHUNK_ROWS = 80
+"""Chunks of a transaction, with some five windows each."""
+
+CHUNKS_READ = 100
+"""Chunks that one statement reads."""
 
 ROWS = 10_000
 """Relationships of a transaction, or of a statement where one transaction must take all."""
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """What queries see of a document before it is replaced: rows of its nodes by id. Nothing of a new document."""
+
+    chunks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    summaries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChunk:
+    """A chunk of a document with what the models found in it: the extraction, packed; the windows in which the
+    embedding model read it, as spans in its text; their vectors, shape (windows, dimensions), and its own."""
+
+    document: str
+    chunk: Chunk
+    notes: bytes
+    windows: Sequence[Span]
+    window_vectors: Vectors
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A document with everything that was made of it; vectors stand in the order of their nodes."""
+    """A document that is staged: its chunks and its tree, and the chunks that stay as they were `before`. `persistence`
+    is that of its windows."""
 
     document: SourceDocument
     chunks: Sequence[Chunk]
     summaries: Sequence[Summary]
-    mentions: Sequence[ChunkMentions]
     joins: Sequence[Join]
-    windows: Sequence[Window]
-    chunk_vectors: Vectors
-    window_vectors: Vectors
-    summary_vectors: Vectors
+    windows: int
+    persistence: float
+    before: Before = field(default_factory=Before)
+    staying: Collection[str] = ()
+
+    @property
+    def new_summaries(self) -> list[Summary]:
+        return [summary for summary in self.summaries if summary.id not in self.before.summaries]
+
+
+def before(corpus: str, document: str) -> Story[Before]:
+    """What queries see of a document."""
+    chunks = yield Read("index/chunks_before", {"corpus": corpus, "document": document})
+    summaries = yield Read("index/summaries_before", {"corpus": corpus, "document": document})
+    return Before({row["id"]: row for row in chunks}, {row["id"]: row for row in summaries})
+
+
+def window_vectors(corpus: str, chunks: Sequence[str]) -> Story[dict[str, Vectors]]:
+    """The vectors of the windows of visible chunks, by chunk."""
+    found: dict[str, Vectors] = {}
+    for some in batches(chunks, CHUNKS_READ):
+        for row in (yield Read("index/window_vectors", {"corpus": corpus, "chunks": some})):
+            found[row["chunk"]] = np.array(row["vectors"], dtype=np.float32)
+    return found
+
+
+def told(mentions: ChunkMentions) -> str:
+    """A hash of what a chunk mentions, the same in every corpus."""
+    found = [(one.entity, one.count, one.sentences, one.windows, one.forms) for one in mentions.mentions]
+    return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def claim(corpus: str, run: str, documents: Sequence[SourceDocument]) -> Iterator[Write]:
     """Take documents for a run, which alone may then write them. What another run holds stays with it, and nothing is
     taken while the corpus is being imported."""
     rows = ({"id": one.id, "source": one.source, "title": one.title} for one in documents)
-    for batch in _batches(rows, ROWS):
+    for batch in batches(rows, ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus}),
         )
 
 
-def write(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Story[bool]:
-    """Stage documents and publish them; whether that was done, or else another run, or a deletion, came between."""
-    for request in stage(corpus, run, documents):
-        if not (yield request):
-            return False
-    return bool((yield publish(corpus, run, documents)))
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """Writes everything of some documents but what makes it visible, for a run that has claimed them.
 
-
-def stage(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
-    """Everything but what makes it visible. What an interrupted run staged before is removed first.
-
-    Each request is conditional on the run still holding the documents.
+    Transactions are bounded. Each is conditional on the run still holding the documents: it answers no row where
+    another run, or a deletion, came between.
     """
-    condition = holding(corpus, run, [indexed.document.id for indexed in documents])
 
-    def in_batches(statement: str, rows: Iterator[Mapping[str, Any]], size: int, **parameters: Any) -> Iterator[Write]:
-        for batch in _batches(rows, size):
-            yield Write(((statement, {"corpus": corpus, "rows": batch, **parameters}),), condition)
+    corpus: str
+    run: str
+    documents: Sequence[str]
 
-    ids = [indexed.document.id for indexed in documents]
-    yield Write((("index/discard_staged", {"corpus": corpus, "documents": ids}),), condition)
-    key = corpus_key(corpus)
-    yield from in_batches("index/stage_chunks", _chunk_rows(documents), NODE_ROWS, corpus_key=key)
-    yield from in_batches("index/stage_windows", _window_rows(documents), NODE_ROWS, corpus_key=key)
-    yield from in_batches("index/stage_order", _order_rows(documents), ROWS)
-    yield from in_batches("index/stage_summaries", _summary_rows(documents), NODE_ROWS)
-    yield from in_batches("index/stage_tree", _tree_rows(documents), ROWS)
-    yield from in_batches("index/mentions", _mention_rows([indexed.mentions for indexed in documents]), ROWS)
+    def begin(self) -> Write:
+        """What an interrupted run staged before is removed first."""
+        these = {"corpus": self.corpus, "documents": list(self.documents)}
+        return self._write(("index/begin_documents", these), ("index/discard_staged", these))
+
+    def chunks(self, read: Iterable[ReadChunk]) -> Iterator[Write]:
+        """Chunks with their windows; what they mention comes later."""
+        key = corpus_key(self.corpus)
+        for some in batches(read, CHUNK_ROWS):
+            chunk_rows = [_chunk_row(one) for one in some]
+            window_rows = [row for one in some for row in _window_rows(one)]
+            yield self._write(
+                ("index/stage_chunks", {"corpus": self.corpus, "corpus_key": key, "rows": chunk_rows}),
+                ("index/stage_windows", {"corpus": self.corpus, "corpus_key": key, "rows": window_rows}),
+            )
+
+    def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:
+        """The new summaries of documents, one after the other, with their vectors."""
+        for some in batches(_summary_rows(documents, vectors), NODE_ROWS):
+            yield self._write(("index/stage_summaries", {"corpus": self.corpus, "rows": some}))
+
+    def mentions(self, found: Sequence[ChunkMentions]) -> Iterator[Write]:
+        """What staged chunks mention."""
+        for some in batches(_mention_rows(found), ROWS):
+            yield self._write(("index/mentions", {"corpus": self.corpus, "rows": some}))
+        for some in batches(_weight_rows(found), ROWS):
+            yield self._write(("index/weigh_windows", {"corpus": self.corpus, "rows": some}))
+
+    def _write(self, *statements: tuple[str, dict[str, Any]]) -> Write:
+        return Write(statements, holding(self.corpus, self.run, self.documents))
 
 
 def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Write:
-    """One transaction: nodes and edges of the versions before go, with entities that nothing else mentions, and the
-    staged ones become visible. What the versions before contributed is read in the same transaction."""
+    """One transaction: nodes and edges of the versions before go that do not stay, with entities that nothing else
+    mentions, and the staged ones become visible. What goes, and what comes, is read in the same transaction."""
     ids = [indexed.document.id for indexed in documents]
-    edge_rows = _edge_rows([indexed.mentions for indexed in documents])
+    stays = [
+        {
+            "document": indexed.document.id,
+            "chunks": sorted(indexed.staying),
+            "summaries": [summary.id for summary in indexed.summaries if summary.id in indexed.before.summaries],
+            "again": False,
+        }
+        for indexed in documents
+    ]
+    coming = (one.id for indexed in documents for one in indexed.chunks if one.id not in indexed.staying)
     aliases = (row for indexed in documents for row in _alias_rows(indexed.document.id, indexed.joins))
     ready = [
         {
@@ -94,25 +176,30 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Writ
             "title": indexed.document.title,
             "source": indexed.document.source,
             "sha256": indexed.document.sha256,
+            "chunker": CHUNKER,
             "characters": len(indexed.document.text),
             "tokens": sum(chunk.tokens for chunk in indexed.chunks),
             "chunks": len(indexed.chunks),
-            "windows": len(indexed.windows),
-            "persistence": persistence(indexed.window_vectors),
+            "windows": indexed.windows,
+            "persistence": indexed.persistence,
         }
         for indexed in documents
     ]
     return Write(
         (
             # Adding first spares what both versions have from being removed and made again.
-            *_in_batches("index/co_occurrences", corpus, edge_rows),
-            ("index/withdraw_edges", {"corpus": corpus, "documents": ids}),
-            ("index/count_mentions", {"corpus": corpus, "documents": ids}),
+            *(("index/add_edges", {"corpus": corpus, "chunks": some}) for some in batches(coming, CHUNKS_READ)),
+            ("index/withdraw_edges", {"corpus": corpus, "rows": stays}),
+            ("index/count_mentions", {"corpus": corpus, "rows": stays}),
             ("index/withdraw_aliases", {"corpus": corpus, "documents": ids}),
-            ("index/retire", {"corpus": corpus, "documents": ids}),
+            ("index/retire", {"corpus": corpus, "rows": stays}),
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
             ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
+            *_in_batches("index/move_chunks", corpus, _moved_chunk_rows(documents)),
+            *_in_batches("index/move_summaries", corpus, _moved_summary_rows(documents)),
+            *_in_batches("index/order_chunks", corpus, _order_rows(documents)),
+            *_in_batches("index/hang_nodes", corpus, _tree_rows(documents)),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
@@ -136,18 +223,19 @@ def rewrite_mentions(
     staged of it is removed.
     """
     these = {"corpus": corpus, "documents": [document]}
-    weights = ({"id": one.chunk, "window_weights": window_weights(one)} for one in found)
+    chunks = [one.chunk for one in found]
+    nothing_stays = [{"document": document, "chunks": [], "again": True}]
     return Write(
         (
             ("index/discard_staged", these),
-            ("index/withdraw_edges", these),
-            ("index/count_mentions", these),
+            ("index/withdraw_edges", {"corpus": corpus, "rows": nothing_stays}),
+            ("index/count_mentions", {"corpus": corpus, "rows": nothing_stays}),
             ("index/withdraw_aliases", these),
             ("index/withdraw_mentions", {"corpus": corpus, "document": document}),
-            *_in_batches("index/mentions", corpus, _mention_rows([found])),
-            *_in_batches("index/weigh_windows", corpus, weights),
-            ("index/count_mentions", these),
-            *_in_batches("index/co_occurrences", corpus, _edge_rows([found])),
+            *_in_batches("index/mentions", corpus, _mention_rows(found)),
+            *_in_batches("index/weigh_windows", corpus, _weight_rows(found)),
+            ("index/count_mentions", {"corpus": corpus, "rows": nothing_stays}),
+            *(("index/add_edges", {"corpus": corpus, "chunks": some}) for some in batches(chunks, CHUNKS_READ)),
             ("index/publish_chunks", these),
             ("index/forget_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, _alias_rows(document, joins)),
@@ -162,48 +250,69 @@ def holding(corpus: str, run: str, documents: Sequence[str]) -> tuple[str, dict[
     return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run}
 
 
-def delete(corpus: str, documents: Sequence[str]) -> Write:
-    """One transaction: documents go with all that they alone contributed, whoever holds them."""
+def delete(corpus: str, documents: Sequence[str]) -> Story[None]:
+    """Documents go with all that they alone contributed, whoever holds them: out of sight in one transaction, out of
+    the database in bounded ones after it."""
     these = {"corpus": corpus, "documents": list(documents)}
-    return Write(
+    nothing_stays = {
+        "corpus": corpus,
+        "rows": [{"document": one, "chunks": [], "summaries": [], "again": False} for one in documents],
+    }
+    yield Write(
         (
             ("index/lock_corpus", {"corpus": corpus}),
-            ("index/withdraw_edges", these),
+            ("index/withdraw_edges", nothing_stays),
             ("index/discard_staged", these),
-            ("index/count_mentions", these),
+            ("index/count_mentions", nothing_stays),
             ("index/withdraw_aliases", these),
-            ("index/retire", these),
+            ("index/retire", nothing_stays),
             ("index/delete_documents", these),
             ("index/count_corpus", {"corpus": corpus}),
             ("index/forget_corpus", {"corpus": corpus}),
         )
     )
+    yield from clean(corpus)
 
 
-def persistence(vectors: Vectors) -> float:
-    """How much more alike neighbouring windows of a document are than any two of it, from 0 to 1.
+def clean(corpus: str) -> Story[None]:
+    """Remove what was taken out of sight, in bounded transactions. What one run leaves, the next removes."""
+    some = Write((("index/clean", {"corpus": corpus, "limit": NODE_ROWS}),), ("index/is_unclean", {"corpus": corpus}))
+    while (yield some):
+        pass
+
+
+class Persistence:
+    """How much more alike neighbouring windows of a document are than any two of it, from 0 to 1, as they come.
 
     (mean cosine of neighbours - mean cosine of all pairs) / (1 - mean cosine of all pairs). 0 for fewer than three
     windows, and for one that is repeated, where 32-bit vectors tell rounding only.
     """
-    n = len(vectors)
-    if n < 3:
-        return 0.0
-    rows = vectors.astype(np.float64)
-    neighbours = float((rows[:-1] * rows[1:]).sum(axis=1).mean())
-    total = rows.sum(axis=0)
-    pairs = float((total @ total - n) / (n * (n - 1)))
-    if pairs > 1 - 1e-6:
-        return 0.0
-    return min(max(0.0, (neighbours - pairs) / (1 - pairs)), 1.0)
 
+    def __init__(self) -> None:
+        self.windows = 0
+        self._neighbours = 0.0
+        self._total: NDArray[np.float64] = np.zeros(1)
+        self._last: NDArray[np.float64] = np.zeros(1)
 
-def window_shares(indexed: IndexedDocument) -> dict[str, list[float]]:
-    """For each chunk: the part of its characters that each of its windows holds."""
-    lengths: dict[str, list[int]] = {chunk.id: [] for chunk in indexed.chunks}
-    for window in indexed.windows:
-        lengths[window.chunk].append(window.end - window.start)
-    return {chunk: [length / sum(found) for length in found] for chunk, found in lengths.items()}
+    def add(self, vectors: Vectors) -> None:
+        """The next windows, shape (n, dimensions)."""
+        for row in vectors.astype(np.float64):
+            if self.windows:
+                self._neighbours += float(self._last @ row)
+            self._total = self._total + row
+            self._last = row
+            self.windows += 1
+
+    @property
+    def value(self) -> float:
+        n = self.windows
+        if n < 3:
+            return 0.0
+        neighbours = self._neighbours / (n - 1)
+        pairs = float((self._total @ self._total - n) / (n * (n - 1)))
+        if pairs > 1 - 1e-6:
+            return 0.0
+        return min(max(0.0, (neighbours - pairs) / (1 - pairs)), 1.0)
 
 
 def window_weights(mentions: ChunkMentions) -> list[float]:
@@ -215,52 +324,71 @@ def window_weights(mentions: ChunkMentions) -> list[float]:
     return weights
 
 
-def _chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+def _chunk_row(read: ReadChunk) -> dict[str, Any]:
+    chunk = read.chunk
+    lengths = [end - start for start, end in read.windows]
+    return {
+        "id": chunk.id,
+        "document": read.document,
+        "index": chunk.index,
+        "text": chunk.text,
+        "start": chunk.start,
+        "end": chunk.end,
+        "tokens": chunk.tokens,
+        "page": chunk.page,
+        "heading": chunk.heading,
+        "own": [place - chunk.start for place in chunk.own],
+        "notes": read.notes,
+        "window_shares": [length / sum(lengths) for length in lengths],
+        "embedding": read.vector.tolist(),
+    }
+
+
+def _window_rows(read: ReadChunk) -> Iterator[Mapping[str, Any]]:
+    for number, ((start, end), vector) in enumerate(zip(read.windows, read.window_vectors, strict=True)):
+        yield {
+            "id": f"{read.chunk.id}-w{number}",
+            "document": read.document,
+            "chunk": read.chunk.id,
+            "index": number,
+            "text": read.chunk.text[start:end],
+            "start": read.chunk.start + start,
+            "end": read.chunk.start + end,
+            "embedding": vector.tolist(),
+        }
+
+
+def _moved_chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
-        shares = window_shares(indexed)
-        for chunk, mentions, vector in zip(indexed.chunks, indexed.mentions, indexed.chunk_vectors, strict=True):
-            yield {
+        for chunk in indexed.chunks:
+            there = indexed.before.chunks[chunk.id] if chunk.id in indexed.staying else None
+            row = {
                 "id": chunk.id,
-                "document": indexed.document.id,
                 "index": chunk.index,
-                "text": chunk.text,
                 "start": chunk.start,
                 "end": chunk.end,
-                "tokens": chunk.tokens,
                 "page": chunk.page,
                 "heading": chunk.heading,
-                "window_shares": shares[chunk.id],
-                "window_weights": window_weights(mentions),
-                "embedding": vector.tolist(),
             }
-
-
-def _window_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    for indexed in documents:
-        for window, vector in zip(indexed.windows, indexed.window_vectors, strict=True):
-            yield {
-                "id": window.id,
-                "document": indexed.document.id,
-                "chunk": window.chunk,
-                "index": window.index,
-                "text": window.text,
-                "start": window.start,
-                "end": window.end,
-                "embedding": vector.tolist(),
-            }
+            if there and any(there[name] != value for name, value in row.items()):
+                yield {**row, "shift": chunk.start - there["start"]}
 
 
 def _order_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    """Chunks that are followed by another one than before."""
     for indexed in documents:
-        for chunk, following in zip(indexed.chunks, indexed.chunks[1:], strict=False):
-            yield {"chunk": chunk.id, "next": following.id}
+        following = [*(chunk.id for chunk in indexed.chunks[1:]), None]
+        for chunk, after in zip(indexed.chunks, following, strict=False):
+            there = indexed.before.chunks[chunk.id] if chunk.id in indexed.staying else {}
+            if there.get("next") != after:
+                yield {"chunk": chunk.id, "next": after}
 
 
-def _summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+def _summary_rows(documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Mapping[str, Any]]:
+    left = iter(vectors)
     for indexed in documents:
-        spans = {chunk.id: (chunk.start, chunk.end) for chunk in indexed.chunks}
-        for summary, vector in zip(indexed.summaries, indexed.summary_vectors, strict=True):
-            spans[summary.id] = spans[summary.children[0]][0], spans[summary.children[-1]][1]
+        spans = _spans(indexed)
+        for summary in indexed.new_summaries:
             start, end = spans[summary.id]
             yield {
                 "id": summary.id,
@@ -271,24 +399,52 @@ def _summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str,
                 "tokens": summary.tokens,
                 "start": start,
                 "end": end,
-                "embedding": vector.tolist(),
+                "made_of": summary.made_of,
+                "notes": summary.notes or None,
+                "embedding": next(left).tolist(),
             }
 
 
-def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+def _moved_summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
     for indexed in documents:
+        spans = _spans(indexed)
         for summary in indexed.summaries:
-            for child in summary.children:
-                yield {"child": child, "parent": summary.id}
+            there = indexed.before.summaries.get(summary.id)
+            start, end = spans[summary.id]
+            row = {
+                "id": summary.id,
+                "index": summary.index,
+                "start": start,
+                "end": end,
+                "made_of": summary.made_of,
+                "notes": summary.notes or None,
+            }
+            if there and any(there[name] != value for name, value in row.items()):
+                yield row
 
 
-def _edge_rows(documents: Sequence[Sequence[ChunkMentions]]) -> Iterator[Mapping[str, Any]]:
-    for (a, b), (count, weight) in sorted(edges(documents).items()):
-        yield {"a": a, "b": b, "count": count, "weight": weight}
+def _spans(indexed: IndexedDocument) -> dict[str, Span]:
+    """The characters of the document that each node stands for."""
+    spans = {chunk.id: (chunk.start, chunk.end) for chunk in indexed.chunks}
+    for summary in indexed.summaries:
+        spans[summary.id] = spans[summary.children[0]][0], spans[summary.children[-1]][1]
+    return spans
 
 
-def _mention_rows(documents: Sequence[Sequence[ChunkMentions]]) -> Iterator[Mapping[str, Any]]:
-    mentions = (mention for document in documents for chunk in document for mention in chunk.mentions)
+def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
+    """Nodes that another summary stands on than before."""
+    for indexed in documents:
+        parents = {child: summary.id for summary in indexed.summaries for child in summary.children}
+        chunks = {id: row for id, row in indexed.before.chunks.items() if id in indexed.staying}
+        there = {**chunks, **indexed.before.summaries}
+        for node in [*(chunk.id for chunk in indexed.chunks), *(summary.id for summary in indexed.summaries)]:
+            parent = parents.get(node)
+            if there.get(node, {}).get("parent") != parent:
+                yield {"child": node, "parent": parent}
+
+
+def _mention_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
+    mentions = (mention for chunk in found for mention in chunk.mentions)
     for mention in sorted(mentions, key=lambda mention: (mention.entity, mention.chunk)):
         yield {
             "entity": mention.entity,
@@ -299,6 +455,11 @@ def _mention_rows(documents: Sequence[Sequence[ChunkMentions]]) -> Iterator[Mapp
             "forms": None if mention.forms is None else [form for form, _ in mention.forms],
             "form_counts": None if mention.forms is None else [count for _, count in mention.forms],
         }
+
+
+def _weight_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
+    for one in found:
+        yield {"id": one.chunk, "window_weights": window_weights(one), "told": told(one)}
 
 
 def _alias_rows(document: str, joins: Sequence[Join]) -> Iterator[Mapping[str, Any]]:
@@ -315,12 +476,13 @@ def _alias_rows(document: str, joins: Sequence[Join]) -> Iterator[Mapping[str, A
 
 def _in_batches(statement: str, corpus: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """A statement for each so many rows, of one transaction."""
-    for batch in _batches(rows, ROWS):
+    for batch in batches(rows, ROWS):
         yield statement, {"corpus": corpus, "rows": batch}
 
 
-def _batches(items: Any, size: int) -> Iterator[list[Any]]:
-    batch: list[Any] = []
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of so many, the last of what is left."""
+    batch: list[T] = []
     for item in items:
         batch.append(item)
         if len(batch) == size:

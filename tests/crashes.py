@@ -24,11 +24,13 @@ def index_and_die(connection: Connection, corpus: str, statements: int) -> None:
     """Write AFTER over BEFORE; SIGKILL when the server has answered so many statements, in the middle of a transaction
     or between two. Exits by itself where there are fewer."""
     leases.SECONDS = LEASE_SECONDS
-    writing.NODE_ROWS = 1  # more transactions to be killed in
+    writing.NODE_ROWS = writing.CHUNK_ROWS = 1  # more transactions to be killed in
     load, left = database.load, statements
 
     def counting(name: str) -> Any:
         nonlocal left
+        if name == "index/renew_run":  # how often it comes depends on the clock
+            return load(name)
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         left -= 1

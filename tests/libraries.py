@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from re import finditer
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
@@ -14,13 +17,25 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 
 from e2g_neo4j import database
+from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import ChunkMentions, mentions
 from e2g_neo4j.leases import Lease
-from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors, Window
+from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
 from e2g_neo4j.naming import Join, joined, joins, name_counts
+from e2g_neo4j.packing import packed
 from e2g_neo4j.queries import Perform, Read, Rows, Story, Write
-from e2g_neo4j.writing import IndexedDocument, claim, stage
-from e2g_neo4j.writing import write as written
+from e2g_neo4j.writing import (
+    Before,
+    IndexedDocument,
+    Persistence,
+    ReadChunk,
+    Staging,
+    before,
+    claim,
+    clean,
+    publish,
+    told,
+)
 
 T = TypeVar("T")
 Found = dict[tuple[str, ...], dict[str, Any]]
@@ -126,6 +141,63 @@ def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocu
     return documents
 
 
+class LongDocument(NaiveDocument):
+    """One that the program's own chunker cut: ids and vectors come from the text, as they do of a real document."""
+
+
+def long_document(id: str, mentioned: Sequence[Sequence[str]]) -> LongDocument:
+    """Sentences of at most four names each, some 64 words a chunk, three nodes to a summary."""
+    text, sentences = text_of(mentioned, ["\n\n" if number % 7 == 6 else " " for number in range(len(mentioned))])
+    source = SourceDocument(id, "", "", "", text, "")
+    cut = chunk(source, lambda part: [found.span() for found in finditer(r"\S+", part)], size=64, overlap=24)
+    chunks = tuple(
+        NaiveChunk(
+            one.id,
+            one.index,
+            one.start,
+            one.end,
+            _vector(_seeded(one.id)),
+            _parts(_seeded(one.text), one.start, one.end),
+        )
+        for one in cut
+    )
+    made: Counter[str] = Counter()
+
+    def name(level: int, children: Sequence[str]) -> str:
+        digest = crc32(repr((level, list(children))).encode())
+        made[f"{digest}"] += 1
+        return f"{id}-s{level}-{digest}-{made[f'{digest}']}"
+
+    summaries: list[NaiveSummary] = []
+    below, level = [one.id for one in cut], 1
+    while len(below) > 1:
+        groups = [below[start : start + 3] for start in range(0, len(below), 3)]
+        below = [name(level, group) for group in groups]
+        summaries += (
+            NaiveSummary(node, level, index, f"Summary {node}.", tuple(group), _vector(_seeded(node)))
+            for index, (node, group) in enumerate(zip(below, groups, strict=True))
+        )
+        level += 1
+    return LongDocument(id, text, sentences, chunks, tuple(summaries))
+
+
+def _seeded(text: str) -> np.random.Generator:
+    return np.random.default_rng(crc32(text.encode()))
+
+
+def sentences_of_names(least: int, most: int) -> st.SearchStrategy[list[list[str]]]:
+    """So many sentences; the same few names again and again, so that a change meets old edges, and people so rarely
+    that whom a name stands for changes with an edit."""
+    numbers = st.tuples(st.integers(least, most), st.integers(0, 2**32 - 1))
+    return numbers.map(lambda drawn: _sentences(*drawn))
+
+
+def _sentences(count: int, seed: int) -> list[list[str]]:
+    random = np.random.default_rng(seed)
+    told = (*NAMES * 8, *PEOPLE)
+    return [[told[i] for i in random.integers(0, len(told), random.integers(0, 5))] for _ in range(count)]
+
+
 def _vector(random: np.random.Generator) -> tuple[float, ...]:
     return tuple(float(x) for x in random.standard_normal(DIMENSIONS).astype(np.float32))
 
@@ -173,9 +245,27 @@ def vectors() -> st.SearchStrategy[list[float]]:
 
 def chunks_of(document: NaiveDocument) -> list[Chunk]:
     return [
-        Chunk(chunk.id, chunk.index, document.chunk_text(chunk), chunk.start, chunk.end, tokens=chunk.end - chunk.start)
-        for chunk in document.chunks
+        Chunk(
+            one.id,
+            one.index,
+            document.chunk_text(one),
+            one.start,
+            one.end,
+            tokens=one.end - one.start,
+            own=(first, last),
+        )
+        for one, (first, last) in zip(document.chunks, pairwise(own_borders(document)), strict=True)
     ]
+
+
+def own_borders(document: NaiveDocument) -> list[int]:
+    """Where the sentences begin that are each chunk's own: early in what it shares with the one before."""
+    shared = [
+        max(0, before.end - after.start) // 4 if isinstance(document, LongDocument) else int(before.end > after.start)
+        for before, after in pairwise(document.chunks)
+    ]
+    begins = [one.start + part for one, part in zip(document.chunks[1:], shared, strict=True)]
+    return [0, *begins, len(document.text) + 1]
 
 
 def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
@@ -208,14 +298,6 @@ def forms_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[st
     return {name: forms for name, forms in found.items() if set(forms) != {name}}
 
 
-def windows_of(document: NaiveDocument) -> list[Window]:
-    return [
-        Window(f"{chunk.id}-w{number}", chunk.id, number, document.text[one.start : one.end], one.start, one.end)
-        for chunk in document.chunks
-        for number, one in enumerate(chunk.windows)
-    ]
-
-
 def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
     return mentions(
         chunks_of(document),
@@ -228,22 +310,61 @@ def joins_of(document: NaiveDocument) -> list[Join]:
     return joins(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
 
 
-def indexed(document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS) -> IndexedDocument:
-    """The document as indexing hands it to writing. Its title and source are made of its id."""
+@dataclass(frozen=True)
+class Staged:
+    """A document with all that is staged of it: chunks and summaries that do not stay, vectors in their order."""
+
+    indexed: IndexedDocument
+    read: list[ReadChunk]
+    mentions: list[ChunkMentions]
+    summary_vectors: Vectors
+
+    @property
+    def document(self) -> SourceDocument:
+        return self.indexed.document
+
+
+def indexed(
+    document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS, there: Before | None = None
+) -> Staged:
+    """What indexing finds in a document. Its title and source are made of its id."""
+    there = there or Before()
+    mentioned = mentions_of(document)
+    staying = {
+        one.chunk for one in mentioned if one.chunk in there.chunks and there.chunks[one.chunk]["told"] == told(one)
+    }
+    new = [(chunk, naive) for chunk, naive in zip(chunks_of(document), document.chunks, strict=True)]
+    new = [(chunk, naive) for chunk, naive in new if chunk.id not in staying]
     title, source, sha256 = f"Title of {document.id}", f"{document.id}.txt", f"sha of {document.text}"
-    return IndexedDocument(
-        document=SourceDocument(document.id, corpus, title, source, document.text, sha256),
-        chunks=chunks_of(document),
-        summaries=[
-            Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
-            for summary in document.summaries
+    spread = Persistence()
+    spread.add(padded([one.vector for chunk in document.chunks for one in chunk.windows], dimensions))
+    return Staged(
+        IndexedDocument(
+            document=SourceDocument(document.id, corpus, title, source, document.text, sha256),
+            chunks=chunks_of(document),
+            summaries=[
+                Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
+                for summary in document.summaries
+            ],
+            joins=joins_of(document),
+            windows=spread.windows,
+            persistence=spread.value,
+            before=there,
+            staying=staying,
+        ),
+        read=[
+            ReadChunk(
+                document.id,
+                chunk,
+                packed(extraction_of(document, naive)),
+                [(one.start - naive.start, one.end - naive.start) for one in naive.windows],
+                padded([one.vector for one in naive.windows], dimensions),
+                padded([naive.vector], dimensions)[0],
+            )
+            for chunk, naive in new
         ],
-        mentions=mentions_of(document),
-        joins=joins_of(document),
-        windows=windows_of(document),
-        chunk_vectors=padded([chunk.vector for chunk in document.chunks], dimensions),
-        window_vectors=padded([one.vector for chunk in document.chunks for one in chunk.windows], dimensions),
-        summary_vectors=padded([summary.vector for summary in document.summaries], dimensions),
+        mentions=[one for one in mentioned if one.chunk not in staying],
+        summary_vectors=padded([one.vector for one in document.summaries if one.id not in there.summaries], dimensions),
     )
 
 
@@ -294,8 +415,30 @@ def driven(perform: Perform, story: Story[T]) -> T:
         reply = perform(request)
 
 
-def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[IndexedDocument]:
+def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[Staged]:
     return [indexed(document, corpus, dimensions=REAL_DIMENSIONS) for document in library]
+
+
+def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]:
+    """All that is written of documents before they are published, in the order in which indexing does it."""
+    staging = Staging(corpus, run, [one.document.id for one in documents])
+    yield staging.begin()
+    yield from staging.chunks(one for document in documents for one in document.read)
+    yield from staging.mentions([one for document in documents for one in document.mentions])
+    vectors = np.concatenate([one.summary_vectors for one in documents])
+    yield from staging.summaries([one.indexed for one in documents], vectors)
+
+
+def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
+    return publish(corpus, run, [one.indexed for one in documents])
+
+
+def written(corpus: str, run: str, documents: Sequence[Staged]) -> Story[bool]:
+    """Stage and publish; whether the run held the documents all the while."""
+    for request in (*stage(corpus, run, documents), published(corpus, run, documents)):
+        if not (yield request):
+            return False
+    return True
 
 
 def staging(corpus: str, library: Sequence[NaiveDocument], run: str = "a run") -> Iterator[Write]:
@@ -308,12 +451,22 @@ def staging(corpus: str, library: Sequence[NaiveDocument], run: str = "a run") -
 def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
     """Index a library as the program does, in a run of its own: claimed, staged, then published. Documents that are
     there are replaced."""
-    documents = documents_of(corpus, library)
     perform = performing(driver)
     with Lease(perform, corpus) as lease:
-        for request in claim(corpus, lease.run, [one.document for one in documents]):
+        for request in claim(corpus, lease.run, [one.document for one in documents_of(corpus, library)]):
             perform(request)
+        documents = [
+            indexed(one, corpus, dimensions=REAL_DIMENSIONS, there=before_of(perform, corpus, one)) for one in library
+        ]
         assert driven(perform, written(corpus, lease.run, documents))
+        driven(perform, clean(corpus))
+
+
+def before_of(perform: Perform, corpus: str, document: NaiveDocument) -> Before:
+    """What stays of a document. Of one whose ids do not come from its text, nothing."""
+    if not isinstance(document, LongDocument):
+        return Before()
+    return driven(perform, before(corpus, document.id))
 
 
 def snapshot(driver: Driver, corpus: str) -> Snapshot:

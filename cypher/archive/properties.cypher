@@ -3,13 +3,14 @@
 // → edge, name, types
 CALL () {
   MATCH (n)
-  WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport
+  WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport AND NOT n:E2GRetired
   UNWIND keys(n) AS name
   RETURN false AS edge, name, valueType(n[name]) AS type
   UNION
   MATCH (n)
-  WHERE n.corpus = $corpus
-  MATCH (n)-[r]->()
+  WHERE n.corpus = $corpus AND NOT n:E2GRetired
+  MATCH (n)-[r]->(other)
+  WHERE NOT other:E2GRetired
   UNWIND keys(r) AS name
   RETURN true AS edge, name, valueType(r[name]) AS type
 }

@@ -1,11 +1,11 @@
-// Count how many chunks mention an entity, and in which forms it is written, before the visible chunks of documents go
-// and the staged ones take their place. The commonest form is the name of the entity; among equals one that is not all capitals.
-// $corpus, $documents: [id]
-UNWIND $documents AS document
-CALL (document) {
-  MATCH (c:Chunk {corpus: $corpus, document: document}) RETURN c, -1 AS sign
+// Count how many chunks mention an entity, and in which forms it is written, before the visible chunks of documents go,
+// but for those that stay, and the staged ones take their place. The commonest form is the name of the entity; among equals one that is not all capitals.
+// $corpus, $rows: [{document, chunks: [id] that stay}]
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (c:Chunk {corpus: $corpus, document: row.document}) WHERE NOT c.id IN row.chunks RETURN c, -1 AS sign
   UNION ALL
-  MATCH (c:StagedChunk {corpus: $corpus, document: document}) RETURN c, 1 AS sign
+  MATCH (c:StagedChunk {corpus: $corpus, document: row.document}) RETURN c, 1 AS sign
 }
 MATCH (c)<-[m:FROM_CHUNK]-(e:Entity)
 WITH e, sum(sign) AS more, collect([m, sign]) AS mentions

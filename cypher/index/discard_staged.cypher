@@ -1,5 +1,5 @@
-// Remove what an interrupted run left of these documents, and entities that nothing else mentions. Staged nodes carry
-// labels of their own, so that no index and no query sees them before they are published.
+// Give up what an interrupted run left of these documents, and entities that nothing else mentions; `index/clean` removes
+// them. Staged nodes carry labels of their own, so that no index and no query sees them before they are published.
 // $corpus, $documents: [id]
 UNWIND $documents AS document
 CALL (document) {
@@ -11,10 +11,10 @@ CALL (document) {
 }
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS staged, collect(DISTINCT e) AS entities
-FOREACH (n IN staged | DETACH DELETE n)
+FOREACH (n IN staged | REMOVE n:StagedChunk:StagedWindow:StagedSummary SET n:E2GRetired)
 WITH entities
 UNWIND entities AS e
-OPTIONAL MATCH (e)-[left:FROM_CHUNK]->()
-WITH e, count(left) AS mentions
-WHERE mentions = 0
-DETACH DELETE e
+WITH e
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
+REMOVE e:Entity
+SET e:E2GRetired

@@ -2,5 +2,5 @@
 // $corpus, $keys
 UNWIND $keys AS key
 MATCH (e:Entity {corpus: $corpus, key: key})
-WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->() }
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
 DETACH DELETE e

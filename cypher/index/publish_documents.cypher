@@ -1,8 +1,8 @@
 // Declare documents ready: from the end of this transaction on, queries see them.
-// $corpus, $rows: [{id, title, source, sha256, characters, tokens, chunks, windows, persistence}]
+// $corpus, $rows: [{id, title, source, sha256, chunker, characters, tokens, chunks, windows, persistence}]
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.id})
-SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.characters = row.characters,
-    d.tokens = row.tokens, d.chunks = row.chunks, d.windows = row.windows, d.persistence = row.persistence,
+SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.chunker = row.chunker,
+    d.characters = row.characters, d.tokens = row.tokens, d.chunks = row.chunks, d.windows = row.windows, d.persistence = row.persistence,
     d.state = 'ready'
 REMOVE d.run, d.work, d.error

@@ -1,20 +1,22 @@
-// Remove the visible chunks, windows and summaries of documents, and entities that nothing else mentions. Edges between
-// entities are adjusted before.
-// $corpus, $documents: [id]
-UNWIND $documents AS document
-CALL (document) {
-  MATCH (n:Chunk {corpus: $corpus, document: document}) RETURN n
+// Take the visible chunks, windows and summaries of documents out of sight of all queries, but for those that stay, and
+// entities that nothing else mentions. Edges that anything visible has are adjusted before; `index/clean` does the rest.
+// $corpus, $rows: [{document, chunks: [id], summaries: [id]}], those that stay
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (n:Chunk {corpus: $corpus, document: row.document}) WHERE NOT n.id IN row.chunks RETURN n
   UNION ALL
-  MATCH (n:Window {corpus: $corpus, document: document}) RETURN n
+  MATCH (c:Chunk {corpus: $corpus, document: row.document})<-[:PART_OF]-(n:Window)
+  WHERE NOT c.id IN row.chunks
+  RETURN n
   UNION ALL
-  MATCH (n:Summary {corpus: $corpus, document: document}) RETURN n
+  MATCH (n:Summary {corpus: $corpus, document: row.document}) WHERE NOT n.id IN row.summaries RETURN n
 }
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS gone, collect(DISTINCT e) AS entities
-FOREACH (n IN gone | DETACH DELETE n)
+FOREACH (n IN gone | REMOVE n:Chunk:Window:Summary SET n:E2GRetired)
 WITH entities
 UNWIND entities AS e
-OPTIONAL MATCH (e)-[left:FROM_CHUNK]->()
-WITH e, count(left) AS mentions
-WHERE mentions = 0
-DETACH DELETE e
+WITH e
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
+REMOVE e:Entity
+SET e:E2GRetired

@@ -1,16 +1,26 @@
-// Take from the edges between entities what the visible chunks of documents contribute: each sentence of n entities
-// counts one for each pair, and weighs 1 / n. An edge without any shared sentence left is removed.
-// $corpus, $documents: [id]
-UNWIND $documents AS document
-MATCH (c:Chunk {corpus: $corpus, document: document})<-[m:FROM_CHUNK]-(e:Entity)
-UNWIND m.sentences AS sentence
-WITH c, sentence, e ORDER BY e.key
-WITH c, sentence, collect(e) AS entities
-WHERE size(entities) > 1
-UNWIND range(0, size(entities) - 2) AS i
-UNWIND range(i + 1, size(entities) - 1) AS j
-WITH entities[i] AS a, entities[j] AS b, count(*) AS count, sum(1.0 / size(entities)) AS weight
-MATCH (a)-[r:CO_OCCURS]-(b)
+// Take from the edges between entities what the visible chunks of documents contribute, but for the chunks that stay:
+// each sentence of n entities counts one for each pair, and weighs 1 / n. An edge without any shared sentence left is
+// removed. The edges between two entities that nothing else mentions are left alone, because they go with them, unless
+// the document is to mention them again.
+// $corpus, $rows: [{document, chunks: [id] that stay, again}]
+UNWIND $rows AS row
+MATCH (c:Chunk {corpus: $corpus, document: row.document})<-[m:FROM_CHUNK]-(e:Entity)
+WHERE NOT c.id IN row.chunks
+WITH row, e, collect({chunk: c.id, sentences: m.sentences}) AS mentions
+WITH e, mentions, row.again OR EXISTS {
+  MATCH (e)-[:FROM_CHUNK]->(other)
+  WHERE NOT other:Chunk OR other.document <> row.document OR other.id IN row.chunks
+} AS stays
+UNWIND mentions AS mention
+UNWIND mention.sentences AS sentence
+WITH mention.chunk AS chunk, sentence, e, stays ORDER BY e.key
+WITH chunk, sentence, collect(e) AS entities, collect(stays) AS staying
+WITH entities, staying, size(entities) AS n
+WHERE n > 1
+UNWIND range(0, n - 2) AS i
+UNWIND [j IN range(i + 1, n - 1) WHERE staying[i] OR staying[j]] AS j
+WITH entities[i] AS a, entities[j] AS b, count(*) AS count, sum(1.0 / n) AS weight
+MATCH (a)-[r:CO_OCCURS]->(b)
 SET r.count = r.count - count, r.weight = r.weight - weight
 WITH r WHERE r.count <= 0
 DELETE r

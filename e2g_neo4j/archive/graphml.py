@@ -12,7 +12,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"BOOLEAN": "boolean", "INTEGER": "long", "FLOAT": "double"}
-_LEFT_OUT = "embedding"
+_LEFT_OUT = ("embedding", "notes")  # numbers and bytes, which are for this program alone
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -20,12 +20,12 @@ def write_graphml(file: Path, rows: Callable[[str], Iterator[dict[str, Any]]]) -
     """Write nodes and relationships of a corpus; return how many documents, nodes and relationships, and 0.
 
     Labels and types of relationships are the attributes `labels` and `label`. Lists, and numbers that are not always
-    of one type, become text. Embeddings are left out, and characters that XML cannot hold replaced by U+FFFD.
+    of one type, become text. Embeddings and notes are left out, and characters that XML cannot hold replaced by U+FFFD.
     """
     types = {
         (row["edge"], row["name"]): _type(row["types"])
         for row in rows("archive/properties")
-        if row["name"] != _LEFT_OUT
+        if row["name"] not in _LEFT_OUT
     }
     documents = nodes = edges = 0
     with etree.xmlfile(str(file), encoding="utf-8") as xml:
@@ -57,7 +57,7 @@ def _type(found: list[str]) -> str:
 
 def _filled(element: Any, prefix: str, properties: dict[str, Any]) -> Any:
     for name, value in properties.items():
-        if value is not None and name != _LEFT_OUT:
+        if value is not None and name not in _LEFT_OUT:
             data = etree.SubElement(element, "data", {"key": _NOT_IN_XML.sub("\ufffd", f"{prefix}_{name}")})
             data.text = _NOT_IN_XML.sub("\ufffd", _text(value))
     return element

@@ -82,10 +82,11 @@ def report(out: Console, done: IndexReport) -> None:
     levels = ", ".join(f"{number} on level {level}" for level, number in sorted(done.summaries_by_level.items()))
     seconds = ", ".join(f"{stage} {value:.1f}" for stage, value in done.seconds.items() if stage != "total")
     replaced = f", {done.replaced} of them replaced" if done.replaced else ""
+    kept = f"; {done.kept} kept as they were" if done.kept else ""
     unchanged = f"; {done.unchanged} unchanged" if done.unchanged else ""
     rows = [
         ("documents", f"{done.documents}{replaced}{unchanged}"),
-        ("chunks", f"{done.chunks} ({done.tokens} tokens)"),
+        ("chunks", f"{done.chunks} ({done.tokens} tokens){kept}"),
         ("summaries", levels or "none"),
         ("corpus now", f"{done.entities} entities, {done.co_occurrences} co-occurrences, {done.mentions} mentions"),
         ("seconds", f"{done.seconds['total']:.1f} ({seconds}; extracting and embedding run side by side)"),

@@ -6,6 +6,8 @@ Which text a node stands for, and who is its parent, is decided here. What the s
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +26,9 @@ from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary
 HEARTBEAT = 0.5
 """Seconds after which progress is reported even where there is none."""
 
+MOST_READY = 64
+"""Nodes that may be ready to be written when more sentences are brought."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prose:
@@ -39,6 +44,26 @@ class Prose:
     vectors: Vectors | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     level: int = 1
+
+    def packed(self) -> bytes:
+        """What is known of the text, to be kept beside it; the vectors in half precision. Empty where nothing is."""
+        if self.vectors is None:
+            return b""
+        sentences = [(sentence.start, sentence.end, sentence.entities) for sentence in self.sentences]
+        notes = zlib.compress(json.dumps([sentences, sorted(self.counts.items())]).encode())
+        return len(notes).to_bytes(4, "big") + notes + self.vectors.astype(np.float16).tobytes()
+
+    @classmethod
+    def unpacked(cls, text: str, packed: bytes) -> Prose:
+        """The text with what was packed of it."""
+        if not packed:
+            return cls(text)
+        end = 4 + int.from_bytes(packed[:4], "big")
+        sentences, counts = json.loads(zlib.decompress(packed[4:end]))
+        vectors = np.frombuffer(packed[end:], np.float16).astype(np.float32).reshape(len(sentences), -1)
+        return cls(
+            text, tuple(Sentence(start, last, tuple(names)) for start, last, names in sentences), vectors, dict(counts)
+        )
 
 
 class Summariser(Protocol):
@@ -68,13 +93,12 @@ class Summariser(Protocol):
 class Ground:
     """What a tree grows on: a document and its chunks in reading order.
 
-    An extractive summariser needs the extraction of each chunk and the vectors of the extraction's sentences.
+    Nodes that are `known` are not written again: `Summary.made_of` → text and notes.
     """
 
     document: SourceDocument
     chunks: Sequence[Chunk]
-    extractions: Sequence[Extraction] | None = None
-    sentence_vectors: Sequence[Vectors] | None = None
+    known: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)
 
 
 class Forest:
@@ -86,8 +110,9 @@ class Forest:
     nothing to bring together, and a second copy of it would only crowd out other evidence. For the same reason a
     node that would stand on one summary alone repeats its text, without a call.
 
-    A node is begun as soon as its children are there; nodes of earlier documents and of higher levels go first. When
-    one fails, no other is begun, and those that are under way are finished.
+    A node is begun as soon as its children are there, and `feed` has brought the sentences of those that are chunks,
+    if the summariser needs them; nodes of earlier documents and of higher levels go first. When one fails, no other is
+    begun, and those that are under way are finished.
 
     Args:
         grounds: what neighbouring chunks share is summarised once.
@@ -108,10 +133,10 @@ class Forest:
     ) -> None:
         if group_size < 2:
             raise ValueError(f"A group of {group_size} nodes would never end: the group size is at least 2.")
-        self._trees = [_Tree(ground, group_size, token_spans) for ground in grounds]
+        self._trees = [_Tree(ground, group_size, token_spans, summariser) for ground in grounds]
         self._summariser = summariser
         self._progress = progress
-        self._ready = [(number, -1, index) for number, tree in enumerate(self._trees) for index in range(tree.width)]
+        self._ready = [(number, -1, index) for number, tree in enumerate(self._trees) for index in tree.complete()]
         self._left = sum(tree.left for tree in self._trees)
         self._changed = Condition()
         self._error: BaseException | None = None
@@ -119,6 +144,20 @@ class Forest:
         for _ in range(self._at_work):
             # Daemons, so that nobody who stops the program waits for a slow model.
             Thread(target=self._work, name="e2g-summarising", daemon=True).start()
+
+    def wants(self, number: int, chunk: int) -> bool:
+        """Whether the sentences of a chunk are still needed, by its number in its document."""
+        return self._trees[number].wants(chunk)
+
+    def feed(self, number: int, chunk: int, extraction: Extraction, vectors: Vectors) -> None:
+        """Bring what the summariser needs of a chunk: its extraction and a vector of each sentence of that, shape
+        (sentences, dimensions). Waits while many nodes are ready to be written, so that memory is bounded."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._ready) < MOST_READY or self._error is not None)
+            group = self._trees[number].fed(chunk, extraction, vectors)
+            if group is not None:
+                heappush(self._ready, (number, -1, group))
+                self._changed.notify_all()
 
     def tree(self, number: int) -> list[Summary]:
         """The summaries over a document's chunks, level by level, in reading order, once all are written.
@@ -155,7 +194,7 @@ class Forest:
             number, height, index = node
             tree = self._trees[number]
             try:
-                prose = tree.write(-height, index, self._summariser)
+                prose = tree.write(-height, index)
                 with self._changed:
                     parent = tree.grown(-height, index, prose)
                     if parent is not None:
@@ -180,47 +219,88 @@ class Forest:
             return heappop(self._ready)
 
 
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A written node: its text, what is known of that in packed form, and `Summary.made_of`."""
+
+    text: str
+    notes: bytes
+    made_of: str
+
+
 class _Tree:
     """The nodes of one tree that are written, and those that are still to be."""
 
-    def __init__(self, ground: Ground, group_size: int, token_spans: TokenSpans) -> None:
+    def __init__(self, ground: Ground, group_size: int, token_spans: TokenSpans, summariser: Summariser) -> None:
         self._ground = ground
+        self._summariser = summariser
         self._group_size = group_size
         self._token_spans = token_spans
-        nothing: list[None] = [None] * len(ground.chunks)
-        self._leaves = list(
-            zip(ground.chunks, ground.extractions or nothing, ground.sentence_vectors or nothing, strict=True)
-        )
+        self._leaves: list[_Leaf] = [(one, None, None) for one in ground.chunks]
+        self._ids = [one.id.removeprefix(ground.document.id) for one in ground.chunks]  # the same in every corpus
         widths = list(_widths(len(ground.chunks), group_size))
-        self._written: list[list[Prose | None]] = [[None] * width for width in widths]
+        self._written: list[list[_Node | None]] = [[None] * width for width in widths]
         self._missing = [
             [len(group) for group in _groups(range(below), group_size)] for below in widths[: len(widths) - 1]
         ]
-        self.width = widths[0] if widths else 0
         self.left = sum(widths)
+        groups = _groups(range(len(ground.chunks)), group_size) if widths else ()
+        self._hungry = [set(group) if self._is_hungry(group) else set[int]() for group in groups]
 
-    def write(self, level: int, index: int, summariser: Summariser) -> Prose:
-        """A summary of a node's children; never an empty one."""
-        where = f"Summary {index} of level {level} of {self._ground.document.title!r}"
+    def _is_hungry(self, group: Sequence[int]) -> bool:
+        made_of = self._made_of(1, [self._ids[number] for number in group])
+        return self._summariser.needs_sentences and made_of not in self._ground.known
+
+    def _made_of(self, level: int, standing_on: Sequence[str]) -> str:
+        return sha256(json.dumps([self._summariser.name, level, standing_on]).encode()).hexdigest()[:24]
+
+    def complete(self) -> list[int]:
+        """The nodes of level 1 that wait for no sentences."""
+        return [index for index, hungry in enumerate(self._hungry) if not hungry]
+
+    def wants(self, chunk: int) -> bool:
+        return bool(self._hungry) and chunk in self._hungry[chunk // self._group_size]
+
+    def fed(self, chunk: int, extraction: Extraction, vectors: Vectors) -> int | None:
+        """The node over a chunk, if this is the last that it waited for."""
+        group = chunk // self._group_size
+        self._leaves[chunk] = (self._ground.chunks[chunk], extraction, vectors)
+        self._hungry[group].remove(chunk)
+        return None if self._hungry[group] else group
+
+    def write(self, level: int, index: int) -> _Node:
+        """A summary of a node's children; never an empty one. What it needed of these is let go of."""
         children = slice(index * self._group_size, (index + 1) * self._group_size)
+        below = [node for node in self._written[level - 2][children] if node] if level > 1 else []
+        made_of = self._made_of(level, [node.made_of for node in below] or self._ids[children])
+        if made_of in self._ground.known:
+            return _Node(*self._ground.known[made_of], made_of)
+        if len(below) == 1:
+            return _Node(below[0].text, below[0].notes, made_of)
+        prose = self._summary(level, index, children, below)
+        if level == 1:
+            self._leaves[children] = [(leaf, None, None) for leaf, _, _ in self._leaves[children]]
+        return _Node(prose.text, prose.packed(), made_of)
+
+    def _summary(self, level: int, index: int, children: slice, below: Sequence[_Node]) -> Prose:
+        where = f"Summary {index} of level {level} of {self._ground.document.title!r}"
         if level == 1:
             prose = _merged(self._ground.document, self._leaves[children])
         else:
-            below = [prose for prose in self._written[level - 2][children] if prose is not None]
-            if len(below) == 1:
-                return below[0]
-            prose = _joined(below, level)
+            prose = _joined([Prose.unpacked(node.text, node.notes) for node in below], level)
         try:
-            summary = summariser.summarise(prose)
+            summary = self._summariser.summarise(prose)
         except ModelError as error:
             raise type(error)(f"{where}: {error}") from error
         if not summary.text.strip():
-            raise ModelError(f"{where}: {summariser.name} returned no text. Index again, or choose another model.")
+            raise ModelError(
+                f"{where}: {self._summariser.name} returned no text. Index again, or choose another model."
+            )
         return summary
 
-    def grown(self, level: int, index: int, prose: Prose) -> tuple[int, int] | None:
+    def grown(self, level: int, index: int, node: _Node) -> tuple[int, int] | None:
         """Take a written node in. Minus the level and the index of its parent, where that can be written now."""
-        self._written[level - 1][index] = prose
+        self._written[level - 1][index] = node
         self.left -= 1
         if level > len(self._missing):
             return None
@@ -233,10 +313,13 @@ class _Tree:
         below = [chunk.id for chunk in self._ground.chunks]
         for level, written in enumerate(self._written, 1):
             ids: Counter[str] = Counter()
-            for index, (prose, children) in enumerate(zip(written, _groups(below, self._group_size), strict=True)):
-                text = prose.text if prose else ""
-                identity = _identity(self._ground.document, level, text, ids)
-                found.append(Summary(identity, level, index, text, len(self._token_spans(text)), tuple(children)))
+            nodes = [node for node in written if node]
+            for index, (node, children) in enumerate(zip(nodes, _groups(below, self._group_size), strict=True)):
+                identity = _identity(self._ground.document, level, node.text, ids)
+                tokens = len(self._token_spans(node.text))
+                found.append(
+                    Summary(identity, level, index, node.text, tokens, tuple(children), node.made_of, node.notes)
+                )
             below = [summary.id for summary in found[-len(written) :]]
         return found
 
@@ -253,8 +336,11 @@ def grow_tree(
     progress: Callable[[int], None] | None = None,
 ) -> list[Summary]:
     """The tree of one document by itself; see `Ground` and `Forest`."""
-    ground = Ground(document, chunks, extractions, sentence_vectors)
+    ground = Ground(document, chunks)
     with Forest([ground], summariser, group_size=group_size, token_spans=token_spans, progress=progress) as forest:
+        for number, (extraction, vectors) in enumerate(zip(extractions or (), sentence_vectors or (), strict=True)):
+            if forest.wants(0, number):
+                forest.feed(0, number, extraction, vectors)
         return forest.tree(0)
 
 
@@ -276,11 +362,11 @@ def _widths(chunks: int, group_size: int) -> Iterator[int]:
 
 # --- the texts of a level ----------------------------------------------------------------------------
 
-_Node = TypeVar("_Node")
+_N = TypeVar("_N")
 _Leaf: TypeAlias = tuple[Chunk, Extraction | None, Vectors | None]
 
 
-def _groups(nodes: Sequence[_Node], size: int) -> Iterator[Sequence[_Node]]:
+def _groups(nodes: Sequence[_N], size: int) -> Iterator[Sequence[_N]]:
     return (nodes[i : i + size] for i in range(0, len(nodes), size))
 
 

@@ -8,14 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from e2g_neo4j import E2G, AsyncE2G, cli, indexing
+from e2g_neo4j import E2G, AsyncE2G, Settings, cli, indexing
+from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.reading import from_text
+from e2g_neo4j.summarising.extractive import ExtractiveSummariser
 
+T = TypeVar("T")
+NAMES = ["Anna", "Bertha", "Clara", "Dora", "Emma", "Frida", "Greta", "Hanna", "Ida", "Jonna", "Klara", "Lotta"] * 2
 TEXTS = {
     "ann.txt": "Ann Harper met Bob Miller in Paris. Bob Miller had a letter from Carol Dean.",
     "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
@@ -116,6 +123,104 @@ async def test_the_async_client_deletes_and_resumes(environment, library, corpus
         assert (await e2g.resume(corpus=corpus)).documents == 0
         assert len(await e2g.delete(corpus=corpus)) == 3
         assert corpus not in await e2g.status()
+
+
+def nodes(driver, corpus: str) -> dict[tuple[str, str], str]:
+    """The database's own ids of chunks, windows, summaries and entities, by what they are called here."""
+    found = driver.execute_query(
+        "MATCH (n:Chunk|Window|Summary|Entity {corpus: $corpus}) "
+        "RETURN labels(n)[0] AS label, coalesce(n.id, n.name) AS id, elementId(n) AS element",
+        corpus=corpus,
+    ).records
+    return {(row["label"], row["id"]): row["element"] for row in found}
+
+
+def placed(driver, corpus: str) -> list[list[object]]:
+    """Where chunks and windows are in their document, in order, and what the entities of each chunk are. Of ids what
+    comes after that of the document, which depends on the corpus."""
+    return driver.execute_query(
+        "MATCH (c:Chunk {corpus: $corpus}) "
+        "OPTIONAL MATCH (c)-[:NEXT_CHUNK]->(n) "
+        "WITH c, n ORDER BY c.index "
+        "RETURN substring(c.id, size(c.document)) AS id, c.index, c.start, c.end, "
+        "  substring(n.id, size(c.document)) AS next, COLLECT { "
+        "  MATCH (w:Window)-[:PART_OF]->(c) WITH w ORDER BY w.index RETURN [w.start, w.end, w.text] "
+        "} AS windows, COLLECT { "
+        "  MATCH (e:Entity)-[m:FROM_CHUNK]->(c) WITH e, m ORDER BY e.name RETURN [e.name, m.count, m.sentences] "
+        "} AS mentions",
+        corpus=corpus,
+    ).records
+
+
+def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(environment, corpus, driver, monkeypatch):
+    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md")))
+    settings = Settings(chunk_tokens=100, chunk_overlap=20, summary_tokens=60)
+    place = text.index(" ", len(text) // 2)
+    edited = f"{text[:place]} splendid{text[place:]}"
+    asked: Counter[str] = Counter()
+
+    def counting(name: str, texts: Iterable[T]) -> Iterator[T]:
+        for one in texts:
+            asked[name] += 1
+            yield one
+
+    extract_all, embed_with_parts, embed_long = indexing.extract_all, indexing.embed_with_parts, indexing.embed_long
+    summarise = ExtractiveSummariser.summarise
+    monkeypatch.setattr(
+        indexing, "extract_all", lambda nlp, texts, workers: extract_all(nlp, counting("extracted", texts), workers)
+    )
+    monkeypatch.setattr(
+        indexing, "embed_with_parts", lambda model, texts: embed_with_parts(model, counting("embedded", texts))
+    )
+    monkeypatch.setattr(
+        indexing, "embed_long", lambda model, texts: embed_long(model, counting("summaries embedded", texts))
+    )
+    monkeypatch.setattr(
+        ExtractiveSummariser, "summarise", lambda self, prose: (asked.update(["summarised"]), summarise(self, prose))[1]
+    )
+    with E2G(settings=settings) as e2g:
+        first = e2g.index([from_text(text, corpus=corpus, source="x", title="Long")], corpus=corpus)
+        whole, before = dict(asked), nodes(driver, corpus)
+        asked.clear()
+        second = e2g.index([from_text(edited, corpus=corpus, source="x", title="Long")], corpus=corpus)
+        fresh = f"{corpus}-fresh"
+        after, edit = nodes(driver, corpus), dict(asked)
+        e2g.index([from_text(edited, corpus=fresh, source="x", title="Long")], corpus=fresh)
+        levels = len(first.summaries_by_level)
+        assert first.chunks == whole["extracted"] == whole["embedded"] >= 60
+        assert levels >= 3
+        assert 1 <= second.chunks <= 4
+        assert second.chunks + second.kept == len(placed(driver, corpus))
+        assert edit["extracted"] == edit["embedded"] <= 5 * second.chunks, "also what the same summary stands on"
+        assert edit["summarised"] <= second.chunks * levels < whole["summarised"] / 2
+        assert edit["summaries embedded"] <= edit["summarised"]
+        stayed = before.keys() & after.keys()
+        assert {name: before[name] for name in stayed} == {name: after[name] for name in stayed}
+        assert len([one for one in stayed if one[0] == "Chunk"]) == second.kept
+        assert placed(driver, corpus) == placed(driver, fresh)
+        for one in (corpus, fresh):
+            e2g.delete(corpus=one)
+
+
+def test_a_document_that_was_cut_by_other_rules_is_indexed_again(environment, library, corpus, driver):
+    with E2G() as e2g:
+        e2g.index([library / "ann.txt"], corpus=corpus)
+        driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.chunker = 'another'", corpus=corpus)
+        assert e2g.index([library / "ann.txt"], corpus=corpus).replaced == 1
+        assert e2g.index([library / "ann.txt"], corpus=corpus).unchanged == 1
+        e2g.delete(corpus=corpus)
+
+
+def test_the_command_says_what_was_kept(run, client, library, corpus, monkeypatch):
+    monkeypatch.setenv("E2G_CHUNK_TOKENS", "40")
+    monkeypatch.setenv("E2G_CHUNK_OVERLAP", "10")
+    lines = [f"On day {number} the {name} sailed to the harbour of {name}ton." for number, name in enumerate(NAMES)]
+    (library / "log.txt").write_text(" ".join(lines))
+    run("index", str(library / "log.txt"), "--corpus", corpus)
+    (library / "log.txt").write_text(" ".join([*lines, "Then it was over."]))
+    _, out, _ = run("index", str(library / "log.txt"), "--corpus", corpus)
+    assert "kept as they were" in out
+    client.delete(corpus=corpus)
 
 
 def test_the_command_asks_before_it_deletes(run, client, library, corpus, monkeypatch):

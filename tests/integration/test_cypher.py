@@ -11,8 +11,7 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
-import spacy
-from libraries import REAL_DIMENSIONS, indexed, text_of
+from libraries import REAL_DIMENSIONS, Staged, indexed, published, stage, text_of
 from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase
 
@@ -26,7 +25,7 @@ from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
 from e2g_neo4j.relinking import join, split
 from e2g_neo4j.retrieval import Mode, retrieve
 from e2g_neo4j.summarising.cache import SummaryCache
-from e2g_neo4j.writing import IndexedDocument, claim, delete, publish, rewrite_mentions, stage
+from e2g_neo4j.writing import Before, claim, delete, rewrite_mentions, told
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(str(path.relative_to(folder("cypher")).with_suffix("")) for path in folder("cypher").rglob("*.cypher"))
@@ -131,7 +130,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         yield driver
 
 
-def complete_document(corpus: str) -> IndexedDocument:
+def complete_document(corpus: str, there: Before | None = None) -> Staged:
     """A document that has everything a document can have: two chunks on pages, under headings, a summary, an alias."""
     text, sentences = text_of([["a", "b"], ["a"]], [" ", ""])
     spans = [(0, 8), (4, len(text))]
@@ -141,15 +140,25 @@ def complete_document(corpus: str) -> IndexedDocument:
         for n, (start, end) in enumerate(spans)
     )
     summary = NaiveSummary("s", 1, 0, "Summary.", ("c0", "c1"), vector)
-    one = indexed(NaiveDocument("d", text, sentences, chunks, (summary,)), corpus, dimensions=REAL_DIMENSIONS)
+    document = NaiveDocument("d", text, sentences, chunks, (summary,))
+    one = indexed(document, corpus, dimensions=REAL_DIMENSIONS, there=there)
+    joins = [Join("b", "a", "The only one.", 1, "B")]
     return replace(
         one,
-        chunks=[replace(chunk, page="1", heading="One") for chunk in one.chunks],
-        joins=[Join("b", "a", "The only one.", 1, "B")],
+        indexed=replace(one.indexed, joins=joins),
+        read=[replace(read, chunk=replace(read.chunk, page="1", heading="One")) for read in one.read],
     )
 
 
-def writes(corpus: str, documents: list[IndexedDocument]) -> Iterator[Write]:
+def moved_document(corpus: str) -> Staged:
+    """A version of it before which a chunk and the summary were there, elsewhere."""
+    row = dict.fromkeys(("index", "start", "end", "page", "heading", "made_of", "notes", "next", "parent"), 7)
+    [first, _] = complete_document(corpus).mentions
+    there = Before({"c0": {**row, "id": "c0", "told": told(first)}}, {"s": {**row, "id": "s"}})
+    return complete_document(corpus, there)
+
+
+def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     """All that a run writes, and a deletion."""
     seen: list[Write] = []
 
@@ -161,21 +170,20 @@ def writes(corpus: str, documents: list[IndexedDocument]) -> Iterator[Write]:
     with Lease(perform, corpus) as lease:
         ids = [one.document.id for one in documents]
         seen += claim(corpus, lease.run, [one.document for one in documents])
-        seen.append(Write((("index/begin_documents", {"corpus": corpus, "documents": ids}),)))
         lease.failed(ids, ValueError("Too long."))
         seen += stage(corpus, lease.run, documents)
-        seen.append(publish(corpus, lease.run, documents))
+        seen.append(published(corpus, lease.run, documents))
     yield from seen
     for one in documents:
-        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.joins, before={"a"})
+        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.indexed.joins, before={"a"})
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     for story in (
-        split("b", corpus=corpus, nlp=spacy.blank("en"), workers=1),
-        join("b", corpus=corpus, nlp=spacy.blank("en"), workers=1),
+        split("b", corpus=corpus),
+        join("b", corpus=corpus),
     ):
         story.send(None)
         yield story.send([alias | {"apart": True}])
-    yield delete(corpus, ids)
+    yield from delete(corpus, ids)
 
 
 # --- each file ---------------------------------------------------------------------------------------
@@ -275,9 +283,9 @@ class Recorded:
 def recorded() -> dict[str, set[str]]:
     """Drive stage, publish, the cache of summaries, retrieve in all modes and by both routes, and the fingerprint."""
     record = Recorded()
-    documents = [complete_document("novels")]
-    for request in writes("novels", documents):
-        record.add(request)
+    for document in (complete_document("novels"), moved_document("novels")):
+        for request in writes("novels", [document]):
+            record.add(request)
 
     cache = SummaryCache(lambda request: record.add(request) or [], "novels")
     cache.find("key")
@@ -301,7 +309,13 @@ def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> No
     assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
-    elsewhere = {"index/documents", "index/apart"}
+    elsewhere = {
+        "index/documents",
+        "index/apart",
+        "index/chunks_before",
+        "index/summaries_before",
+        "index/window_vectors",
+    }
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 
 
@@ -317,6 +331,9 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
     assert {
         "index/documents",
         "index/apart",
+        "index/chunks_before",
+        "index/summaries_before",
+        "index/window_vectors",
         "query/entities",
         "query/aliases",
         "query/stats",

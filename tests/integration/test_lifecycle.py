@@ -25,14 +25,17 @@ from libraries import (
     driven,
     indexed,
     libraries,
+    long_document,
     padded,
     performing,
     remove,
+    sentences_of_names,
     small_document,
     snapshot,
     staging,
     visible,
     write,
+    written,
 )
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
@@ -41,8 +44,7 @@ from e2g_neo4j import database, leases
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.local import Connection
 from e2g_neo4j.queries import Read
-from e2g_neo4j.writing import claim, delete
-from e2g_neo4j.writing import write as written
+from e2g_neo4j.writing import claim, clean, delete
 
 SEQUENCES = 200
 
@@ -73,6 +75,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             super().__init__()
             self.corpus, self.fresh = uuid4().hex, uuid4().hex
             self.there: dict[str, NaiveDocument] = {}
+            self.told: list[list[str]] = []
 
         @initialize(library=libraries((*NAMES, *PEOPLE)))
         def begin(self, library: list[NaiveDocument]) -> None:
@@ -82,6 +85,18 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def put(self, library: list[NaiveDocument]) -> None:
             write(driver, self.corpus, library)
             self.there |= {document.id: document for document in library}
+
+        @rule(sentences=sentences_of_names(0, 60))
+        def put_long(self, sentences: list[list[str]]) -> None:
+            self.told = [*sentences, []]
+            self.put([long_document("long", self.told)])
+
+        @rule(data=st.data(), inserted=sentences_of_names(0, 3))
+        def edit(self, data: st.DataObject, inserted: list[list[str]]) -> None:
+            """A few sentences of a long document are replaced by others; what is elsewhere stays."""
+            first = data.draw(st.integers(0, len(self.told)))
+            last = data.draw(st.integers(first, min(first + 3, len(self.told))))
+            self.put_long([*self.told[:first], *inserted, *self.told[last:]])
 
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
@@ -101,7 +116,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
 
         def take(self, ids: set[str]) -> None:
             if ids:
-                database.write(driver, "neo4j", delete(self.corpus, sorted(ids)))
+                driven(performing(driver), delete(self.corpus, sorted(ids)))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
 
         def teardown(self) -> None:
@@ -132,7 +147,7 @@ def test_the_last_document_takes_everything_with_it(driver: Driver, corpora: lis
     write(driver, corpus, library)
     write(driver, other, library)
     before = snapshot(driver, other)
-    database.write(driver, "neo4j", delete(corpus, ["d0", "d1"]))
+    driven(performing(driver), delete(corpus, ["d0", "d1"]))
     assert snapshot(driver, corpus) == ({}, {})
     assert snapshot(driver, other) == before
 
@@ -154,6 +169,7 @@ def indexing(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> N
             for request in claim(corpus, lease.run, [one.document for one in left]):
                 perform(request)
             left = [one for one in left if not driven(perform, written(corpus, lease.run, [one]))]
+    driven(perform, clean(corpus))
 
 
 def work(connection: Connection, corpus: str, names: Sequence[str], versions: int) -> None:
@@ -287,7 +303,7 @@ def test_a_deletion_ends_the_work_on_a_document(driver: Driver, corpora: list[st
             perform(request)
         story = written(corpus, lease.run, [one])
         perform(story.send(None))
-        perform(delete(corpus, ["d"]))
+        driven(perform, delete(corpus, ["d"]))
         with pytest.raises(StopIteration) as end:
             story.send(perform(story.send([{"held": 1}])))
         assert end.value.value is False

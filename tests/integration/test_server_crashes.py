@@ -72,6 +72,7 @@ def test_a_server_killed_anywhere_holds_the_old_state_or_the_new_and_the_next_ru
     server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writing, "NODE_ROWS", 1)  # more transactions to be killed in
+    monkeypatch.setattr(writing, "CHUNK_ROWS", 1)
     monkeypatch.setattr(leases, "SECONDS", 600.0)  # no renewal comes between
     run = uuid4().hex
     with connected(server.start()) as driver:

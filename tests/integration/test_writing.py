@@ -19,11 +19,11 @@ from libraries import (
     forms_of,
     libraries,
     padded,
+    published,
     remove,
     small_document,
     snapshot,
     staging,
-    windows_of,
     write,
 )
 from naive import NaiveDocument, edges_of, persistence, weight
@@ -31,7 +31,7 @@ from neo4j import Driver
 
 from e2g_neo4j import database, writing
 from e2g_neo4j.queries import Read, Write
-from e2g_neo4j.writing import publish
+from e2g_neo4j.writing import delete
 
 
 @pytest.fixture
@@ -45,6 +45,15 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
 def of_type(relationships: Found, kind: str) -> Found:
     """By the ids or names of both ends."""
     return {(key[1], key[4]): properties for key, properties in relationships.items() if key[2] == kind}
+
+
+def windows_of(document: NaiveDocument) -> list[tuple[str, str, str]]:
+    """Id, chunk and text of each window."""
+    return [
+        (f"{chunk.id}-w{number}", chunk.id, document.text[one.start : one.end])
+        for chunk in document.chunks
+        for number, one in enumerate(chunk.windows)
+    ]
 
 
 def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
@@ -93,7 +102,7 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
         (child, s.id) for d in library for s in d.summaries for child in s.children
     }
     assert of_type(relationships, "NEXT_CHUNK").keys() == {(a.id, b.id) for d in library for a, b in pairwise(d.chunks)}
-    assert of_type(relationships, "PART_OF").keys() == {(w.id, w.chunk) for d in library for w in windows_of(d)}
+    assert of_type(relationships, "PART_OF").keys() == {(id, chunk) for d in library for id, chunk, _ in windows_of(d)}
     assert of_type(relationships, "FROM_DOCUMENT").keys() == {(chunk.id, d.id) for d in library for chunk in d.chunks}
     sentences = {
         (name, chunk.id): [window.get(name, 0) for window in d.sentences_of(chunk)]
@@ -123,8 +132,8 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
             weights = [weight(window) for window in document.sentences_of(chunk)]
             assert properties["window_weights"] == pytest.approx(weights if any(weights) else [])
             assert properties["embedding"] == pytest.approx(padded([chunk.vector], REAL_DIMENSIONS)[0].tolist())
-        for window in windows_of(document):
-            assert nodes["Window", window.id]["text"] == window.text
+        for id, _, text in windows_of(document):
+            assert nodes["Window", id]["text"] == text
         for summary in document.summaries:
             properties = nodes["Summary", summary.id]
             assert (properties["text"], properties["level"]) == (summary.text, summary.level)
@@ -191,6 +200,8 @@ def test_more_rows_than_a_batch_holds_are_all_written(
     corpora += [corpus, f"{corpus}-whole"]
     write(driver, f"{corpus}-whole", library)
     monkeypatch.setattr(writing, "NODE_ROWS", 2)
+    monkeypatch.setattr(writing, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(writing, "CHUNKS_READ", 2)
     monkeypatch.setattr(writing, "ROWS", 3)
     write(driver, corpus, library)
     assert snapshot(driver, corpus) == snapshot(driver, f"{corpus}-whole")
@@ -225,7 +236,8 @@ def test_a_first_document_that_is_only_staged_makes_no_corpus(driver: Driver, co
     assert (link["found"], link["named"], passages, windows, nearest) == (False, [], [], [], [])
     assert set(stats.values()) == {0}
     listed = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
-    assert [(row["state"], row["visible"], row["chunks"]) for row in listed] == [("pending", False, 0)]
+    # There is no such run: what it had begun has failed.
+    assert [(row["state"], row["visible"], row["chunks"]) for row in listed] == [("failed", False, 0)]
 
 
 # --- what an interrupted run leaves ------------------------------------------------------------------
@@ -258,8 +270,37 @@ def test_a_publication_that_fails_changes_nothing(driver: Driver, corpora: list[
     for request in staging(corpus, library):
         database.write(driver, "neo4j", request)
     before = snapshot(driver, corpus)
-    request = publish(corpus, "a run", documents_of(corpus, library))
+    request = published(corpus, "a run", documents_of(corpus, library))
     broken = Write((*request.statements, ("index/publish_documents", {"corpus": corpus})), request.condition)
     with pytest.raises(database.DatabaseError, match="rows"):
         database.write(driver, "neo4j", broken)
     assert snapshot(driver, corpus) == before
+
+
+@few_examples(12)
+@given(libraries(), st.data())
+def test_a_deletion_is_seen_at_once_and_removed_in_batches(
+    driver: Driver, library: list[NaiveDocument], data: st.DataObject
+) -> None:
+    """After its first transaction queries see what is left, and after the last there is nothing else."""
+    corpus, fresh = uuid4().hex, uuid4().hex
+    names = sorted({name for d in library for sentence in d.sentences for name, _ in sentence.occurrences})
+    going = data.draw(st.sets(st.sampled_from([d.id for d in library]), min_size=1))
+    left = [d for d in library if d.id not in going]
+    try:
+        write(driver, corpus, library)
+        if left:
+            write(driver, fresh, left)
+        expected = asked(driver, fresh, names)
+        story = delete(corpus, sorted(going))
+        request = story.send(None)
+        while True:
+            rows = database.write(driver, "neo4j", request)
+            assert asked(driver, corpus, names) == expected
+            try:
+                request = story.send(rows)
+            except StopIteration:
+                break
+        assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    finally:
+        remove(driver, [corpus, fresh])

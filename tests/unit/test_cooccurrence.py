@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from libraries import libraries, mentions_of
 from naive import NaiveDocument, edges_of
 
-from e2g_neo4j.cooccurrence import ChunkMentions, Edges, Mention, edges, mentions
+from e2g_neo4j.cooccurrence import MOST_ENTITIES, ChunkMentions, Edges, Mention, edges, mentions
 from e2g_neo4j.extraction import extract, load_pipeline
 from e2g_neo4j.model import Chunk, Extraction, Sentence
 
@@ -90,8 +91,8 @@ def test_edges_are_summed_over_chunks_and_documents() -> None:
 
 
 def test_a_sentence_in_the_overlap_of_two_chunks_counts_once() -> None:
-    # "Ann saw Bob." lies in both chunks, whole.
-    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 15, 45, 1)]
+    # "Ann saw Bob." lies in both chunks, whole; what begins from character 18 on is the second's own.
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1, own=(0, 18)), Chunk("c1", 1, "x" * 30, 15, 45, 1, own=(18, 45))]
     left = Extraction((Sentence(0, 14, ("cid",)), Sentence(15, 27, ("ann", "bob"))), {"cid": 1, "ann": 1, "bob": 1})
     right = Extraction((Sentence(0, 12, ("ann", "bob")), Sentence(13, 30, ("dan",))), {"ann": 1, "bob": 1, "dan": 1})
     first, second = of_chunks(chunks, [left, right])
@@ -109,7 +110,7 @@ def test_a_sentence_over_the_border_of_two_windows_belongs_to_that_of_its_middle
 
 
 def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whole() -> None:
-    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 20, 50, 1)]
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1, own=(0, 22)), Chunk("c1", 1, "x" * 30, 20, 50, 1, own=(22, 50))]
     cut = Extraction((Sentence(0, 19, ()), Sentence(22, 30, ("ann", "bob"))), {"ann": 1, "bob": 1})
     whole = Extraction((Sentence(2, 15, ("ann", "bob", "cid")),), {"ann": 1, "bob": 1, "cid": 1})
     third = pytest.approx(1 / 3)
@@ -121,11 +122,30 @@ def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whol
 
 
 def test_a_sentence_longer_than_the_overlap_keeps_the_pairs_of_its_beginning() -> None:
-    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1), Chunk("c1", 1, "x" * 30, 25, 55, 1)]
+    chunks = [Chunk("c0", 0, "x" * 30, 0, 30, 1, own=(0, 26)), Chunk("c1", 1, "x" * 30, 25, 55, 1, own=(26, 55))]
     beginning = Extraction((Sentence(0, 30, ("ann", "bob")),), {"ann": 1, "bob": 1})
     rest = Extraction((Sentence(0, 10, ("bob", "cid")), Sentence(11, 30, ("dan", "eve"))), {"bob": 1})
     rest = Extraction(rest.sentences, {"bob": 1, "cid": 1, "dan": 1, "eve": 1})
     assert edges([of_chunks(chunks, [beginning, rest])]) == {("ann", "bob"): (1, 0.5), ("dan", "eve"): (1, 0.5)}
+
+
+def test_what_a_chunk_mentions_depends_on_the_chunk_alone() -> None:
+    one = Chunk("c1", 1, "x" * 30, 20, 50, 1, own=(22, 40))
+    extraction = Extraction((Sentence(0, 9, ("ann",)), Sentence(10, 19, ("bob",))), {"ann": 1, "bob": 1})
+    other = Chunk("c0", 0, "x" * 30, 0, 30, 1, own=(0, 22))
+    assert of_chunks([other, one], [Extraction((), {}), extraction])[1:] == of_chunks([one], [extraction])
+
+
+@given(st.integers(1, 3000))
+def test_a_list_joins_neighbours_only_and_its_edges_grow_with_its_length(length: int) -> None:
+    """Ten thousand words without a full stop have fifty million pairs."""
+    names = tuple(f"n{number:05}" for number in range(length))
+    counted = edges([in_one_chunk(names)])
+    assert len(counted) <= length * (MOST_ENTITIES - 1) / 2
+    assert all(int(b[1:]) - int(a[1:]) < MOST_ENTITIES for a, b in counted)
+    assert {name for pair in counted for name in pair} >= set(names[: length - length % MOST_ENTITIES])
+    weighed = [weight for _, weight in counted.values()]
+    assert not weighed or min(weighed) == pytest.approx(1 / min(length, MOST_ENTITIES))
 
 
 def test_chunks_without_overlap_share_no_sentence() -> None:

@@ -43,12 +43,12 @@ class InMemory:
         for one in self.written:
             for found in one.mentions:
                 self.counts[found.chunk] = {mention.entity: mention.count for mention in found.mentions}
-            tree = nx.DiGraph([(child, s.id) for s in one.summaries for child in s.children])
-            tree.add_nodes_from(chunk.id for chunk in one.chunks)
-            nodes = [(0, node, (node.start, node.end)) for node in one.chunks]
-            nodes += [(node.level, node, (0, 0)) for node in one.summaries]
+            tree = nx.DiGraph([(child, s.id) for s in one.indexed.summaries for child in s.children])
+            tree.add_nodes_from(chunk.id for chunk in one.indexed.chunks)
+            nodes = [(0, node, (node.start, node.end)) for node in one.indexed.chunks]
+            nodes += [(node.level, node, (0, 0)) for node in one.indexed.summaries]
             for (level, node, (start, end)), vector in zip(
-                nodes, [*one.chunk_vectors, *one.summary_vectors], strict=True
+                nodes, [*(read.vector for read in one.read), *one.summary_vectors], strict=True
             ):
                 leaves = [leaf for leaf in (node.id, *nx.ancestors(tree, node.id)) if leaf in self.counts]
                 self.below[node.id] = leaves
@@ -58,8 +58,8 @@ class InMemory:
                     "level": level,
                     "index": node.index,
                     "text": node.text,
-                    "start": start or min(chunk.start for chunk in one.chunks if chunk.id in leaves),
-                    "end": end or max(chunk.end for chunk in one.chunks if chunk.id in leaves),
+                    "start": start or min(chunk.start for chunk in one.indexed.chunks if chunk.id in leaves),
+                    "end": end or max(chunk.end for chunk in one.indexed.chunks if chunk.id in leaves),
                     "page": None,
                     "heading": None,
                     "document_id": one.document.id,

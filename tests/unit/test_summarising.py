@@ -47,6 +47,7 @@ class Recorder:
 
     name = "recorder"
     concurrency = 1
+    needs_sentences = False
 
     def __init__(self) -> None:
         self.given: list[str] = []
@@ -170,6 +171,8 @@ def test_a_sentence_in_an_overlap_is_summarised_once() -> None:
     seen: list[Prose] = []
 
     class Keeper(Recorder):
+        needs_sentences = True
+
         def summarise(self, prose: Prose) -> Prose:
             seen.append(prose)
             return super().summarise(prose)

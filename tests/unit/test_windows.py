@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import indexed, libraries
+from libraries import indexed, libraries, published, stage
 from naive import NaiveDocument, weight
 from naive import persistence as naive_persistence
 
 from e2g_neo4j.cooccurrence import ChunkMentions, Mention
 from e2g_neo4j.queries import Write
-from e2g_neo4j.writing import persistence, publish, stage, window_shares, window_weights
+from e2g_neo4j.writing import Persistence, window_weights
+
+
+def persistence(vectors: np.ndarray, at: int = 1) -> float:
+    """Of a document whose windows come in two parts."""
+    found = Persistence()
+    found.add(vectors[:at])
+    found.add(vectors[at:])
+    return found.value
 
 
 def unit(*rows: list[float]) -> np.ndarray:
@@ -62,7 +70,8 @@ def test_persistence_of_the_same_window_again_and_again_is_0(seed: int, number: 
 @given(libraries())
 def test_shares_are_the_parts_of_a_chunks_characters(library: list[NaiveDocument]) -> None:
     for document in library:
-        shares = window_shares(indexed(document, "c"))
+        staged = (rows(request, "index/stage_chunks") for request in stage("c", "run", [indexed(document, "c")]))
+        shares = {row["id"]: row["window_shares"] for found in staged for row in found}
         for chunk in document.chunks:
             whole = chunk.end - chunk.start
             assert shares.pop(chunk.id) == pytest.approx([(w.end - w.start) / whole for w in chunk.windows])
@@ -93,7 +102,7 @@ def test_every_window_has_a_share_and_a_document_counts_its_windows(library: lis
     assert {row["id"]: len(row["window_shares"]) for row in chunks} == {
         chunk.id: len(chunk.windows) for document in library for chunk in document.chunks
     }
-    ready = rows(publish("c", "run", documents), "index/publish_documents")
+    ready = rows(published("c", "run", documents), "index/publish_documents")
     assert [(row["chunks"], row["windows"]) for row in ready] == [
         (len(document.chunks), sum(len(chunk.windows) for chunk in document.chunks)) for document in library
     ]

@@ -1,0 +1,7 @@
+// The vectors of the windows of visible chunks, window by window.
+// $corpus, $chunks: [id]
+// → chunk, vectors
+UNWIND $chunks AS chunk
+MATCH (c:Chunk {corpus: $corpus, id: chunk})<-[:PART_OF]-(w:Window)
+WITH chunk, w ORDER BY w.index
+RETURN chunk, collect(w.embedding) AS vectors
