@@ -140,7 +140,10 @@ def _z_of_all(spread: Scores, signals: Sequence[dict[str, Any]]) -> Scores:
         return np.zeros_like(spread)
     mean = sum(row["spread_sum"] for row in signals) / n
     variance = sum(row["spread_squares"] for row in signals) / n - mean**2
-    return (spread - mean) / np.sqrt(variance) if variance > 0 else np.zeros_like(spread)
+    if variance <= (SAME * mean) ** 2:
+        return np.zeros_like(spread)
+    scaled: Scores = (spread - mean) / np.sqrt(variance)
+    return scaled
 
 
 def smoothed(found: Sequence[Unit], scores: Scores) -> Scores:

@@ -228,6 +228,14 @@ def test_each_signal_counts_by_its_weight() -> None:
     assert rare == pytest.approx([0.7 * 10, 0.7 * -0.1]), "reached among many that are not"
 
 
+def test_what_reaches_all_windows_alike_but_for_rounding_tells_none_from_another() -> None:
+    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [0.2, 0.3, 0.5], "nears": [0.5] * 3}
+    spreads = [0.1 + 0.2, 0.3, 0.3]
+    signals = silent([row], spread_ids=["c-w0", "c-w1", "c-w2"], spreads=spreads, spread_sum=sum(spreads), windows=3)
+    signals["spread_squares"] = sum(x * x for x in spreads) + 1e-16
+    assert relevance(units([row]), [signals], True).tolist() == [0, 0, 0]
+
+
 def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
     row = {"document": "d", "persistence": 0.0}
     rows = [
