@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, Playwright, Route
+from playwright.sync_api import Locator, Page, Playwright, Route, expect
 
 from e2g_neo4j.local import Connection
 
@@ -40,7 +40,7 @@ class RealBrowser:
     def run_what_stands_in_the_editor(self) -> Locator:
         self.page.evaluate("document.querySelectorAll('[data-testid=frame]').forEach(one => one.dataset.seen = '')")
         self.page.get_by_test_id("editor-Run").click()
-        self.page.wait_for_function("!('seen' in document.querySelector('[data-testid=frame]').dataset)")
+        self.page.locator("[data-testid=frame]:not([data-seen])").wait_for()
         return self.page.get_by_test_id("frame").first
 
     def command(self, command: str) -> None:
@@ -94,6 +94,8 @@ def neo4j_browser(playwright: Playwright, connection: Connection) -> Iterator[Re
     """Open the page that the server serves, and log in."""
     with chromium_page(playwright) as (page, _):
         page.goto(connection.browser_url)
+        # The form is made anew when Browser has asked where Bolt is.
+        expect(page.get_by_test_id("boltaddress")).to_have_value(urlsplit(connection.uri).netloc, timeout=MILLISECONDS)
         page.get_by_test_id("username").fill(connection.username)
         page.get_by_test_id("password").fill(connection.password.get_secret_value())
         page.get_by_test_id("connect").click()
