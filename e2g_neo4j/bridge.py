@@ -28,6 +28,9 @@ class Bridged:
     def verify_connectivity(self) -> None:
         self.wait(self._driver.verify_connectivity())
 
+    def get_server_info(self) -> Any:
+        return self.wait(self._driver.get_server_info())
+
     def execute_query(self, *arguments: Any, **options: Any) -> Any:
         return self.wait(self._driver.execute_query(*arguments, **options))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from neo4j import (
     READ_ACCESS,
@@ -39,11 +41,15 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.local import LocalServer
-from e2g_neo4j.queries import Read, Rows, Write, load
+from e2g_neo4j.queries import Read, Rows, Write, for_server, load
 from e2g_neo4j.settings import Settings
 
 READ_SECONDS = 30.0
 """A read that takes longer is ended by the server."""
+
+SEARCH_SINCE = (2026, 1)
+"""The first version with the SEARCH clause, and filters in vector indexes. Those before are spoken to in the statements
+of `cypher/lts/`."""
 
 ROWS_AT_ONCE = 1000
 """Rows of a long result that are held at once."""
@@ -88,10 +94,35 @@ def _opened(driver: Callable[..., D], where: Address) -> D:
         raise ConfigurationError(f"NEO4J_URI {uri!r} cannot be used ({error}): write bolt://HOST:PORT.") from error
 
 
+_old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""Of each driver in use, whether its server is older than SEARCH."""
+
+
+def version(agent: str) -> tuple[int, int]:
+    """Year and month, or major and minor number, of a server's version, such as `Neo4j/2026.08.1` or `5.26.30`."""
+    found = re.search(r"(\d+)\.(\d+)", agent)
+    return (int(found[1]), int(found[2])) if found else SEARCH_SINCE
+
+
+def is_old(driver: Driver) -> bool:
+    """Whether the server is older than SEARCH: asked once for each driver, without a statement."""
+    if driver not in _old:
+        _old[driver] = version(driver.get_server_info().agent) < SEARCH_SINCE
+    return _old[driver]
+
+
+async def is_old_async(driver: AsyncDriver) -> bool:
+    """As `is_old`."""
+    if driver not in _old:
+        _old[driver] = version((await driver.get_server_info()).agent) < SEARCH_SINCE
+    return _old[driver]
+
+
 def read(driver: Driver, database: str, request: Read) -> Rows:
     """The rows of one read, in one round trip. The server refuses writes on it."""
     with translated(), driver.session(database=database, default_access_mode=READ_ACCESS) as session:
-        return _rows(session.run(Query(load(request.statement), timeout=READ_SECONDS), request.parameters))
+        statement = load(for_server(request.statement, is_old(driver)))
+        return _rows(session.run(Query(statement, timeout=READ_SECONDS), request.parameters))
 
 
 def write(driver: Driver, database: str, request: Write) -> Rows:
@@ -101,14 +132,15 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            rows = _rows(transaction.run(load(statement), parameters))
+            rows = _rows(transaction.run(load(for_server(statement, old)), parameters))
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            transaction.run(load(statement), parameters).consume()
+            transaction.run(load(for_server(statement, old)), parameters).consume()
         return rows
 
     with translated(), driver.session(database=database) as session:
+        old = is_old(driver)
         return session.execute_write(work)
 
 
@@ -141,7 +173,8 @@ async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
     """As `read`."""
     with translated():
         async with driver.session(database=database, default_access_mode=READ_ACCESS) as session:
-            result = await session.run(Query(load(request.statement), timeout=READ_SECONDS), request.parameters)
+            statement = load(for_server(request.statement, await is_old_async(driver)))
+            result = await session.run(Query(statement, timeout=READ_SECONDS), request.parameters)
             return _rows([record async for record in result])
 
 
@@ -152,17 +185,18 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            result = await transaction.run(load(statement), parameters)
+            result = await transaction.run(load(for_server(statement, old)), parameters)
             rows = _rows([record async for record in result])
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            result = await transaction.run(load(statement), parameters)
+            result = await transaction.run(load(for_server(statement, old)), parameters)
             await result.consume()
         return rows
 
     with translated():
         async with driver.session(database=database) as session:
+            old = await is_old_async(driver)
             return await session.execute_write(work)
 
 

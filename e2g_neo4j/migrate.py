@@ -12,7 +12,7 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from typing import Any, Literal
 from neo4j import Driver, ManagedTransaction
 from neo4j.exceptions import ClientError, ConstraintError, DatabaseError, Forbidden
 
-from e2g_neo4j.database import translated
+from e2g_neo4j.database import is_old, translated
 from e2g_neo4j.errors import FingerprintError, MigrationError
 from e2g_neo4j.queries import Rows, folder, load
 
@@ -80,6 +80,8 @@ class Script:
     description: str
     source: str
     text: str
+    other: str = ""
+    """The text of the file that servers older, or newer, than this one get in its stead, if there is one."""
 
     def statements(self, values: Mapping[str, str]) -> list[str]:
         """What to run: placeholders `${nm:name}` replaced, statements that are only comments left out."""
@@ -96,8 +98,10 @@ class Script:
 
     def checksums(self, dimensions: int | None) -> tuple[str, ...]:
         """That of the file, which we record; then that of the text with the placeholder filled in beforehand, as
-        somebody had to do who applied it by a neo4j-migrations older than 3.3, which knows no placeholders."""
-        return checksum(self.text), checksum(_PLACEHOLDER.sub(str(dimensions), self.text))
+        somebody had to do who applied it by a neo4j-migrations older than 3.3, which knows no placeholders; and those
+        of its stand-in, which counts as the same after the server was updated."""
+        texts = [self.text, self.other] if self.other else [self.text]
+        return tuple(checksum(one) for text in texts for one in (text, _PLACEHOLDER.sub(str(dimensions), text)))
 
 
 def migrate(
@@ -110,9 +114,9 @@ def migrate(
     when files and database contradict each other or another run holds the lock for too long, AccessError where the
     user may not change the schema.
     """
-    scripts = read_scripts()
     with translated():
         driver.verify_connectivity()  # fails at once, where a query would be tried again for half a minute
+        scripts = read_scripts(old=is_old(driver))
         if not _work(driver, database, scripts, embedding_dimensions):
             return []
         with _locked(driver, database, lock_seconds):
@@ -128,29 +132,38 @@ def info(driver: Driver, database: str) -> list[MigrationInfo]:
     """Every migration that the files or the database know, in order. Changes nothing."""
     with translated():
         driver.verify_connectivity()
-        return _compare(read_scripts(), _run(driver, database, "history"), _dimensions(driver, database))
+        return compare(
+            read_scripts(old=is_old(driver)), _run(driver, database, "history"), _dimensions(driver, database)
+        )
 
 
 def validate(driver: Driver, database: str) -> None:
     """Nothing when the schema is what the files say. Raises MigrationError that names what differs."""
     migrations = info(driver, database)
     pending = [f"{m.source} is not applied: run `e2g migrate`" for m in migrations if m.state == "pending"]
-    _refuse(_contradictions(migrations) + pending)
-    _refuse(_lost_indexes(driver, database, read_scripts()))
+    _refuse(contradictions(migrations) + pending)
+    _refuse(_lost_indexes(driver, database, read_scripts(old=is_old(driver))))
 
 
 # --- files -------------------------------------------------------------------------------------------
 
 
-def read_scripts(place: Path | None = None) -> list[Script]:
-    """The files of `migrations/`, in order of version."""
+def read_scripts(place: Path | None = None, *, old: bool = False) -> list[Script]:
+    """The files of `migrations/`, in order of version. For a server that is older than SEARCH (`old`), those of the
+    same name in `cypher/lts/migrations/` stand in."""
+    stand_ins = {
+        path.name: path.read_text("utf-8") for path in (folder("cypher") / "lts" / "migrations").glob("*.cypher")
+    }
     scripts = []
     for path in (place or folder("migrations")).glob("*.cypher"):
         name = _FILE_NAME.fullmatch(path.name)
         if name is None:
             raise MigrationError(f"{path.name} is not named like V001__Some_name.cypher: rename or remove it.")
         version, description = name[1].replace("_", "."), name[2].replace("_", " ")
-        scripts.append(Script(version, description, path.name, path.read_text(encoding="utf-8")))
+        text, other = path.read_text(encoding="utf-8"), stand_ins.get(path.name, "")
+        if old and other:
+            text, other = other, text
+        scripts.append(Script(version, description, path.name, text, other))
     scripts.sort(key=lambda script: _order(script.version))
     for first, second in pairwise(scripts):
         if _order(first.version) == _order(second.version):
@@ -176,7 +189,7 @@ def _order(version: str) -> tuple[int, ...]:
 # --- files against database --------------------------------------------------------------------------
 
 
-def _compare(scripts: list[Script], history: Rows, dimensions: int | None) -> list[MigrationInfo]:
+def compare(scripts: Sequence[Script], history: Rows, dimensions: int | None) -> list[MigrationInfo]:
     applied = {row["version"]: row for row in history}
     known = {script.version for script in scripts}
     migrations = []
@@ -206,7 +219,7 @@ def _recorded(row: dict[str, Any], state: State) -> MigrationInfo:
     )
 
 
-def _contradictions(migrations: list[MigrationInfo]) -> list[str]:
+def contradictions(migrations: list[MigrationInfo]) -> list[str]:
     """What no further migration can put right."""
     found = []
     for migration in migrations:
@@ -239,11 +252,11 @@ def _lost_indexes(driver: Driver, database: str, scripts: list[Script]) -> list[
         there = {row["name"] for row in _run(driver, database, "indexes")}
     return [
         f"{name} is missing: run `e2g migrate`, or drop the index on the same properties that is in its place"
-        for name in sorted(_left_in_the_end(scripts) - there)
+        for name in sorted(left_in_the_end(scripts) - there)
     ]
 
 
-def _left_in_the_end(scripts: list[Script]) -> set[str]:
+def left_in_the_end(scripts: list[Script]) -> set[str]:
     """The indexes that are there once all scripts ran: a later one may drop what an earlier one made."""
     names: set[str] = set()
     for script in scripts:
@@ -260,15 +273,15 @@ def _work(
     """
     indexes = _run(driver, database, "indexes")
     dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
-    migrations = _compare(scripts, _run(driver, database, "history"), dimensions or wanted_dimensions)
-    _refuse(_contradictions(migrations))
+    migrations = compare(scripts, _run(driver, database, "history"), dimensions or wanted_dimensions)
+    _refuse(contradictions(migrations))
     if dimensions not in (None, wanted_dimensions):
         raise FingerprintError(
             f"The index holds embeddings of {dimensions} dimensions, the embedding model in use makes "
             f"{wanted_dimensions}: use the model it was made with, or delete what is indexed, run "
             f"`DROP INDEX {VECTOR_INDEX}` and index again."
         )
-    lost = _left_in_the_end(scripts) - {row["name"] for row in indexes}
+    lost = left_in_the_end(scripts) - {row["name"] for row in indexes}
     pending = {migration.version for migration in migrations if migration.state == "pending"}
     work: list[tuple[Script, str | None]] = []
     previous = "BASELINE"

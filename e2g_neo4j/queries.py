@@ -44,6 +44,14 @@ def load(name: str) -> str:
     return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
 
 
+@cache
+def for_server(name: str, before_search: bool) -> str:
+    """The statement to run: on a server that is older than the SEARCH clause, the one in `cypher/lts/` of the same name
+    stands in, where there is one."""
+    stand_in = f"lts/{name}"
+    return stand_in if before_search and (folder("cypher") / f"{stand_in}.cypher").is_file() else name
+
+
 def corpus_key(corpus: str) -> str:
     """One word that stands for a corpus in the full-text indexes, whose analyser would take its name apart."""
     return f"c{sha256(corpus.encode('utf-8')).hexdigest()[:20]}x"

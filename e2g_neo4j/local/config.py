@@ -13,6 +13,7 @@ from e2g_neo4j.errors import LocalServerError
 HOST = "127.0.0.1"
 BOLT_PORT, HTTP_PORT = 7687, 7474
 PAGE_CACHE_MB = 256
+MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
 
 _JAVA_OPTIONS = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -72,7 +73,7 @@ def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
         f"-Xmx{heap_mb}m",
         *_JAVA_OPTIONS,
         f"@{arguments}",
-        "org.neo4j.server.Neo4jCommunity",
+        MAIN_CLASS,
         f"--home-dir={home}",
         f"--config-dir={home / 'conf'}",
         "--console-mode",

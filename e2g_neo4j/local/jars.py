@@ -1,11 +1,13 @@
 """The server's jars: by their Maven coordinates, each checked against the SHA-256 sum in `jars.lock`.
 
-`python -m e2g_neo4j.local.jars` writes the lock file anew, for the coordinates below, by jgo's own resolver.
+`python -m e2g_neo4j.local.jars` writes the lock file anew, for the coordinates below, by jgo's own resolver;
+`python -m e2g_neo4j.local.jars COORDINATES FILE` writes another one.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -120,16 +122,16 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_lock() -> None:
-    """Resolve the coordinates and record every jar with its sum."""
-    environment = jgo.build(COORDINATES)
+def write_lock(coordinates: str, lock: Path) -> None:
+    """Resolve coordinates and record every jar with its sum."""
+    environment = jgo.build(coordinates)
     resolved = tomllib.loads((Path(environment.path) / "jgo.lock.toml").read_text(encoding="utf-8"))
     lines = []
     for one in resolved["dependencies"]:
         parts = [one["groupId"], one["artifactId"], one["version"], one.get("classifier", "")]
         lines.append(f"{':'.join(part for part in parts if part)} {one['sha256']}")
-    LOCK.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
+    lock.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_lock()
+    write_lock(*((sys.argv[1], Path(sys.argv[2])) if sys.argv[1:] else (COORDINATES, LOCK)))

@@ -102,7 +102,7 @@ def test_placeholders_are_filled_and_unknown_ones_refused() -> None:
 
 def test_what_the_database_recorded_decides_the_state(scripts: list[migrate.Script]) -> None:
     history = [recorded(scripts[0]), recorded(scripts[1], checksum="1")]
-    found = migrate._compare(scripts, history, None)
+    found = migrate.compare(scripts, history, None)
     assert [m.state for m in found] == ["applied", "changed", "pending"]
     assert (found[0].by, found[0].connected_as) == ("ada", "neo4j")
     assert found[0].at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -110,29 +110,29 @@ def test_what_the_database_recorded_decides_the_state(scripts: list[migrate.Scri
 
 
 def test_an_edited_file_is_named(scripts: list[migrate.Script]) -> None:
-    found = migrate._compare(scripts, [recorded(scripts[0], checksum="1")], None)
-    assert [text.split(" ")[0] for text in migrate._contradictions(found)] == ["V001__Step_001.cypher"]
+    found = migrate.compare(scripts, [recorded(scripts[0], checksum="1")], None)
+    assert [text.split(" ")[0] for text in migrate.contradictions(found)] == ["V001__Step_001.cypher"]
 
 
 def test_a_migration_without_its_file_is_named(scripts: list[migrate.Script]) -> None:
-    found = migrate._compare(scripts[:2], [recorded(script) for script in scripts], None)
+    found = migrate.compare(scripts[:2], [recorded(script) for script in scripts], None)
     assert [m.state for m in found] == ["applied", "applied", "missing"]
-    assert [text.split(" ")[0] for text in migrate._contradictions(found)] == ["V003__Step_003.cypher"]
+    assert [text.split(" ")[0] for text in migrate.contradictions(found)] == ["V003__Step_003.cypher"]
 
 
 def test_a_gap_is_named_and_what_follows_the_last_applied_one_is_not(scripts: list[migrate.Script]) -> None:
-    gap = migrate._compare(scripts, [recorded(scripts[0]), recorded(scripts[2])], None)
-    assert [text.split(" ")[0] for text in migrate._contradictions(gap)] == ["V002__Step_002.cypher"]
-    assert migrate._contradictions(migrate._compare(scripts, [recorded(scripts[0])], None)) == []
-    assert migrate._contradictions(migrate._compare(scripts, [], None)) == []
+    gap = migrate.compare(scripts, [recorded(scripts[0]), recorded(scripts[2])], None)
+    assert [text.split(" ")[0] for text in migrate.contradictions(gap)] == ["V002__Step_002.cypher"]
+    assert migrate.contradictions(migrate.compare(scripts, [recorded(scripts[0])], None)) == []
+    assert migrate.contradictions(migrate.compare(scripts, [], None)) == []
 
 
 def test_a_file_applied_with_its_placeholder_filled_in_counts_as_applied() -> None:
     script = migrate.Script("1", "A", "V1__A.cypher", "CREATE (n {d: ${nm:embedding_dimensions}});\n")
     row = recorded(script, checksum=migrate.checksum("CREATE (n {d: 384});\n"))
-    assert migrate._compare([script], [row], 384)[0].state == "applied"
-    assert migrate._compare([script], [row], 768)[0].state == "changed"
-    assert migrate._compare([script], [recorded(script)], 768)[0].state == "applied"
+    assert migrate.compare([script], [row], 384)[0].state == "applied"
+    assert migrate.compare([script], [row], 768)[0].state == "changed"
+    assert migrate.compare([script], [recorded(script)], 768)[0].state == "applied"
 
 
 # --- our own files -----------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ def test_an_index_that_a_later_migration_drops_is_not_there_in_the_end() -> None
         migrate.Script("2", "B", "V2__B.cypher", "DROP INDEX e2g_a IF EXISTS; CREATE INDEX e2g_c IF NOT EXISTS;"),
         migrate.Script("3", "C", "V3__C.cypher", "DROP INDEX e2g_c IF EXISTS; CREATE INDEX e2g_a IF NOT EXISTS;"),
     ]
-    assert migrate._left_in_the_end(scripts[:1]) == {"e2g_a", "e2g_b"}
-    assert migrate._left_in_the_end(scripts[:2]) == {"e2g_b", "e2g_c"}
-    assert migrate._left_in_the_end(scripts) == {"e2g_a", "e2g_b"}
+    assert migrate.left_in_the_end(scripts[:1]) == {"e2g_a", "e2g_b"}
+    assert migrate.left_in_the_end(scripts[:2]) == {"e2g_b", "e2g_c"}
+    assert migrate.left_in_the_end(scripts) == {"e2g_a", "e2g_b"}
 
 
 def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:

@@ -1,0 +1,7 @@
+// Write relationships of an archive between nodes that were imported.
+// $corpus, $rows: [{a, type, b, properties}]
+UNWIND $rows AS row
+MATCH (a:E2GImported {corpus: $corpus, import_key: row.a})
+MATCH (b:E2GImported {corpus: $corpus, import_key: row.b})
+CREATE (a)-[r:$(row.type)]->(b)
+SET r = row.properties

@@ -1,0 +1,35 @@
+"""A server of 5.26, the release with long-term support, started as the managed one is; its jars have their own lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from e2g_neo4j.local import Connection, LocalServer, config, jars, server
+from e2g_neo4j.settings import Settings
+
+LOCK = Path(__file__).parent / "data" / "neo4j-5.26.lock"
+COORDINATES = "org.neo4j:neo4j:5.26.30"
+
+
+@contextmanager
+def lts_server(home: Path) -> Iterator[Connection]:
+    local = LocalServer(Settings(home=home, db_heap_mb=512))
+
+    def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
+        config.write_settings(conf, bolt_port, http_port)
+        with (conf / "neo4j.conf").open("a", encoding="utf-8") as file:
+            file.write("server.config.strict_validation.enabled=false\n")  # it lacks some settings of later versions
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jars, "LOCK", LOCK)
+        patch.setattr(config, "MAIN_CLASS", "org.neo4j.server.CommunityEntryPoint")
+        patch.setattr(server, "write_settings", write_settings)
+        connection = local.start()
+    try:
+        yield connection
+    finally:
+        local.stop()
