@@ -12,15 +12,21 @@ from e2g_neo4j.chat.chatting import ChatModel, ChatReply, ChatRequest
 from e2g_neo4j.chat.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.errors import ModelError, QueryError
-from e2g_neo4j.model import Answer, Citation, Evidence, Passage
+from e2g_neo4j.model import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.queries import Chat, Story
 from e2g_neo4j.settings import Settings
 
 TRIES = 3
 """Requests for one answer, until a reply can be used."""
 
+GRAPH = "A relationship of the knowledge base"
+"""What a fact stands under in the evidence, where a passage has its document."""
+
 NOT_SAID = "The evidence does not say."
 """The answer where there is no evidence at all; a chat model says it in the language of the question."""
+
+FACTS = 0.25
+"""Part of the evidence's tokens that facts of somebody else's graph may take."""
 
 _WORTH_CUTTING = 50
 """Tokens: rather than less of a passage, none of it is given."""
@@ -45,7 +51,9 @@ def answer(
     if model.context is not None:
         asked = model.count(instructions) + model.count(evidence.question) + sum(map(model.count, options))
         budget = min(budget, model.context - settings.answer_tokens - asked - 200)
-    given = within_budget(evidence.passages, budget, model)
+    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
+    told = sum(model.count(_numbered(fact, 999)) for fact in facts)
+    given = (*within_budget(evidence.passages, budget - told, model), *facts)
     if evidence.passages and not given:
         raise ModelError(
             f"No passage fits into {max(budget, 0)} tokens of evidence: raise E2G_EVIDENCE_TOKENS, and E2G_LLM_CONTEXT "
@@ -61,6 +69,22 @@ def answer(
             return found
     what = "none of the options" if options else "no text"
     raise ModelError(f"The chat model {model.name} returned {what}: try again, or set another E2G_CHAT_MODEL.")
+
+
+def facts_within_budget(facts: Sequence[Fact], budget: int, model: ChatModel) -> tuple[Passage, ...]:
+    """The first facts that have at most `budget` tokens together, as passages that state them. The source of each is
+    the element ids of the two nodes."""
+    given: list[Passage] = []
+    for fact in facts:
+        source = f"{fact.subject_id} {fact.object_id}"
+        stated = Passage(
+            fact.stated(), GRAPH, source, 0, len(fact.stated()), 0.0, nodes=(fact.subject_id, fact.object_id)
+        )
+        budget -= model.count(_numbered(stated, 999))
+        if budget < 0:
+            break
+        given.append(stated)
+    return tuple(given)
 
 
 def within_budget(passages: Sequence[Passage], budget: int, model: ChatModel) -> tuple[Passage, ...]:
@@ -106,7 +130,7 @@ def request_for(
     attempt: int = 0,
 ) -> ChatRequest:
     """Numbered evidence between two marks, then the question and its options; further attempts get another seed."""
-    numbered = "\n\n".join(f"[{n}] {passage.document}\n{passage.labelled()}" for n, passage in enumerate(given, 1))
+    numbered = "\n\n".join(_numbered(passage, n) for n, passage in enumerate(given, 1))
     fence = fence_for(numbered)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
     last = "\n\nAnswer with one letter." if options and attempt else ""
@@ -120,6 +144,10 @@ def request_for(
     )
 
 
+def _numbered(passage: Passage, number: int) -> str:
+    return f"[{number}] {passage.document}\n{passage.labelled()}"
+
+
 def _answered(reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], _: Sequence[str]) -> Answer | None:
     """The answer with the citations that stand; None where there is no text."""
     citations = CitationFilter(len(given))
@@ -131,13 +159,19 @@ def _answered(reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], 
         text=text,
         evidence=evidence,
         given=given,
-        citations=tuple(Citation(number, given[number - 1]) for number in sorted(citations.cited)),
+        citations=tuple(_citation(number, given[number - 1], evidence) for number in sorted(citations.cited)),
         dropped=tuple(citations.dropped),
         found=not says_nothing,
         finished=reply.finish != "length",
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
+
+
+def _citation(number: int, passage: Passage, evidence: Evidence) -> Citation:
+    ids = passage.nodes if passage.document == GRAPH else ()
+    facts = (fact for fact in evidence.facts if (fact.subject_id, fact.object_id) == ids)
+    return Citation(number, passage, next((fact for fact in facts if fact.stated() == passage.text), None))
 
 
 def _chosen(reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], options: Sequence[str]) -> Answer | None:

@@ -35,8 +35,10 @@ from e2g_neo4j.model import (
     DocumentInfo,
     EntityInfo,
     Evidence,
+    Finding,
     IndexPlan,
     IndexReport,
+    LinkReport,
     Progress,
 )
 from e2g_neo4j.queries import Chat, Embed, Read, Rows, Story, Write
@@ -166,16 +168,20 @@ class E2G:
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
+        through: Sequence[str] = (),
     ) -> Evidence:
         """The evidence for a question. `k` chunks (None: settings.top_k), `hops` edges (None: settings.hops).
 
         `corpora` instead of `corpus` asks several at once, one by one: what is found in all of them is ranked together,
         and every passage says its corpus.
 
-        Raises QueryError for a question, k, hops or mode out of range, NotFoundError for a corpus without documents,
-        FingerprintError for an index made with other models.
+        `through` names types of relationships of somebody else's graph, such as ACTED_IN, that `link` has joined the
+        corpus to: `facts` are then at most 25 of them around the question's entities, for one round trip more.
+
+        Raises QueryError for a question, k, hops, mode or type out of range, NotFoundError for a corpus without
+        documents, FingerprintError for an index made with other models.
         """
-        return self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
+        return self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode, through))
 
     def paths(self, evidence: Evidence) -> list[GraphPath]:
         """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
@@ -193,13 +199,14 @@ class E2G:
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
         options: Sequence[str] = (),
+        through: Sequence[str] = (),
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds; no text where none is configured.
 
         With `options`, at most 26, it chooses one of them by its letter. Raises what `retrieve` raises, and
         ModelError when the chat model fails.
         """
-        return self._drive(self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options))
+        return self._drive(self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options, through))
 
     def stream(
         self,
@@ -210,9 +217,10 @@ class E2G:
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
+        through: Sequence[str] = (),
     ) -> Iterator[str | Answer]:
         """As `answer`, in pieces of text as the chat model writes them; the last item is the whole `Answer`."""
-        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, ())
+        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, (), through)
         step = _advance(story, None)
         while not isinstance(step, _End):
             if isinstance(step, Chat):
@@ -257,6 +265,31 @@ class E2G:
         """Undo `split` and return what the name stands for then. Raises NotFoundError where it is not kept apart."""
         self.migrate()
         return self._drive(self._stories.join(name, corpus))
+
+    def link(
+        self, *, corpus: str, label: str, name: str, aliases: str | None = None, dry_run: bool = False
+    ) -> LinkReport:
+        """Join the entities of a corpus to the nodes of somebody else's that they are, and report how.
+
+        The nodes have `label`; `name` and `aliases` are properties of theirs that hold a text or a list of texts. What
+        is written are relationships (:Entity)-[:REFERS_TO {method, score}]->(node), nothing else. The same call again
+        changes nothing; after changes on either side it brings the links of this label up to date. `dry_run`: only
+        report. Raises InputError where no node has the label and a text as its name, NotFoundError for a corpus
+        without documents.
+        """
+        if not dry_run:
+            self.migrate()
+        return self._drive(self._stories.link(corpus, label, name, aliases, dry_run))
+
+    def unlink(self, *, corpus: str, label: str | None = None) -> int:
+        """Remove what `link` wrote for a corpus, or of that what leads to nodes with a label, and return how many there
+        were. Raises NotFoundError for a corpus without documents."""
+        self.migrate()
+        return self._drive(self._stories.unlink(corpus, label))
+
+    def doctor(self) -> list[Finding]:
+        """What the database is fit for, and what would get in the way. Changes nothing."""
+        return self._drive(self._stories.doctor())
 
     def stats(self, corpus: str) -> dict[str, int]:
         """How much a corpus holds, as flat numbers. Raises NotFoundError where there is nothing."""
@@ -396,9 +429,10 @@ class AsyncE2G:
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
+        through: Sequence[str] = (),
     ) -> Evidence:
         """As `E2G.retrieve`."""
-        return await self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode))
+        return await self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode, through))
 
     async def paths(self, evidence: Evidence) -> list[GraphPath]:
         """As `E2G.paths`."""
@@ -414,9 +448,12 @@ class AsyncE2G:
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
         options: Sequence[str] = (),
+        through: Sequence[str] = (),
     ) -> Answer:
         """As `E2G.answer`."""
-        return await self._drive(self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options))
+        return await self._drive(
+            self._stories.answer(question, asked(corpus, corpora), k, hops, mode, options, through)
+        )
 
     async def stream(
         self,
@@ -427,10 +464,11 @@ class AsyncE2G:
         k: int | None = None,
         hops: int | None = None,
         mode: Mode = DEFAULT_MODE,
+        through: Sequence[str] = (),
     ) -> AsyncIterator[str | Answer]:
         """As `E2G.stream`, for `async for`."""
         driver = await self._connected()
-        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, ())
+        story = self._stories.answer(question, asked(corpus, corpora), k, hops, mode, (), through)
         try:
             step = await in_thread(_advance, story, None)
             while not isinstance(step, _End):
@@ -468,6 +506,23 @@ class AsyncE2G:
         """As `E2G.join`."""
         await self.migrate()
         return await self._drive(self._stories.join(name, corpus))
+
+    async def link(
+        self, *, corpus: str, label: str, name: str, aliases: str | None = None, dry_run: bool = False
+    ) -> LinkReport:
+        """As `E2G.link`."""
+        if not dry_run:
+            await self.migrate()
+        return await self._drive(self._stories.link(corpus, label, name, aliases, dry_run))
+
+    async def unlink(self, *, corpus: str, label: str | None = None) -> int:
+        """As `E2G.unlink`."""
+        await self.migrate()
+        return await self._drive(self._stories.unlink(corpus, label))
+
+    async def doctor(self) -> list[Finding]:
+        """As `E2G.doctor`."""
+        return await self._drive(self._stories.doctor())
 
     async def documents(self, corpus: str) -> list[DocumentInfo]:
         """As `E2G.documents`."""

@@ -118,6 +118,68 @@ class Summary:
     notes: bytes = b""
 
 
+# --- somebody else's graph ---------------------------------------------------------------------------
+
+Method: TypeAlias = Literal["exact", "folded", "alias", "words", "vector"]
+"""How an entity was found to be a node of somebody else's. `exact`: the same name as it is written; `folded`: the same
+but for case, accents, a determiner and the like; `alias`: one has the name as another name; `words`: one name holds all
+words of the other; `vector`: the names' embeddings are nearest by far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entity, by key and name, and the node that it refers to, by element id and name. `score` is from 0 to 1."""
+
+    key: str
+    name: str
+    node: str
+    node_name: str
+    method: Method
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """An entity that may be several nodes, each an element id and a name, and by which method."""
+
+    key: str
+    name: str
+    method: Method
+    nodes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What `link` did, or with `dry_run` would do.
+
+    `entities` of the corpus were compared with `nodes` of the label; `methods` counts the links that now hold, of which
+    `added` are new; `removed` held before and do not any more. `vectors` is False where there were too many nodes to
+    embed their names.
+    """
+
+    corpus: str
+    label: str
+    entities: int
+    nodes: int
+    methods: dict[str, int]
+    links: tuple[Link, ...]
+    ambiguous: tuple[Ambiguity, ...]
+    added: int
+    removed: int
+    vectors: bool
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What `doctor` found out about one thing: `ok`; `note`, good to know; or `problem`, with the next step."""
+
+    check: str
+    state: Literal["ok", "note", "problem"]
+    what: str
+    next_step: str | None = None
+
+
 # --- what retrieval answers --------------------------------------------------------------------------
 
 
@@ -176,8 +238,31 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A relationship of somebody else's graph near the nodes that the question's entities refer to.
+
+    `subject` and `object` are what the nodes are called, with their element ids; `entities` are the question's
+    entities that refer to one of them. `properties` are those of the relationship, as text.
+    """
+
+    subject: str
+    subject_id: str
+    relationship: str
+    object: str
+    object_id: str
+    properties: tuple[tuple[str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+
+    def stated(self) -> str:
+        """The fact as a statement, such as `Ann ACTED_IN Rain (role: Mary)`."""
+        more = ", ".join(f"{name}: {value}" for name, value in self.properties)
+        return f"{self.subject} {self.relationship} {self.object}" + (f" ({more})" if more else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """The answer of `retrieve`: what was found, which route found it, and why."""
+    """The answer of `retrieve`: what was found, which route found it, and why. `facts` are there where `through` asked
+    for them, those between two entities of the question first."""
 
     question: str
     corpora: tuple[str, ...]
@@ -191,6 +276,7 @@ class Evidence:
     trace: tuple[Round, ...] = ()
     round_trips: int = 0
     mode: str = "e2g"
+    facts: tuple[Fact, ...] = ()
 
     @property
     def corpus(self) -> str:
@@ -364,21 +450,23 @@ class ArchiveInfo:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A number that an answer cites, and what it stands for: the passage has document, source and offsets."""
+    """A number that an answer cites, and what it stands for: the passage has document, source and offsets. Of a fact,
+    the passage is its statement, and its source the element ids of the two nodes."""
 
     number: int
     passage: Passage
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A chat model's answer and the evidence it was given; `text` is None where no chat model is configured.
 
-    `given` are the passages that fitted into the evidence budget, in reading order; number n of a citation is the
-    n-th of them. `dropped` are numbers that the model cited though nothing of that number was given: they are not in
-    `text` any more. `found` is False where the evidence does not say, `finished` where the answer broke off at its
-    limit. Of a question with options, `choice` is the letter that the model chose, and `distribution` how probable it
-    held each letter, where it gives log-probabilities.
+    `given` are the passages that fitted into the evidence budget, in reading order, then facts, each as a passage that
+    states it; number n of a citation is the n-th of them. `dropped` are numbers that the model cited though nothing of
+    that number was given: they are not in `text` any more. `found` is False where the evidence does not say, `finished`
+    where the answer broke off at its limit. Of a question with options, `choice` is the letter that the model chose,
+    and `distribution` how probable it held each letter, where it gives log-probabilities.
     """
 
     text: str | None

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from e2g_neo4j.errors import QueryError, no_corpus
 from e2g_neo4j.evidence import Ranked, passages, passages_of_windows
-from e2g_neo4j.model import Evidence, Fingerprint, Pair, Passage, Round, Route
+from e2g_neo4j.model import Evidence, Fact, Fingerprint, Pair, Passage, Round, Route
 from e2g_neo4j.modes.auto import auto
 from e2g_neo4j.modes.dense import dense
 from e2g_neo4j.modes.diffusion import diffusion
@@ -32,6 +32,15 @@ MAX_ENTITIES = 24
 
 MAX_MEANINGS = 3
 """Entities that a name is looked up as, besides the one that has this very name: John may be many."""
+
+MAX_FACTS = 25
+"""Facts of somebody else's graph that come with the evidence."""
+
+LONGEST_VALUE = 200
+"""Characters of a fact's property, or of a list of values."""
+
+MAX_THROUGH = 50
+"""Types of relationships that facts may be of."""
 
 MAX_QUESTION = 100_000
 """Characters of a question."""
@@ -76,15 +85,17 @@ def retrieve(
     k: int,
     hops: int,
     mode: Mode,
+    through: Sequence[str] = (),
 ) -> Story[Evidence]:
-    """Find the evidence for a question: at most three reads a corpus and one embedding.
+    """Find the evidence for a question: at most three reads a corpus, a fourth for facts, and one embedding.
 
     Several corpora are asked one by one: no path, pair or chunk joins two of them, and what is found in all is ranked
     together. `names` are the keys of the question's entities as `made_with` finds them, `k` the chunks wanted, `hops`
-    the longest path in edges that lets a pair survive. Raises QueryError for a k, h, mode or question out of range,
-    NotFoundError for a corpus without documents, FingerprintError for an index made with other models.
+    the longest path in edges that lets a pair survive, `through` types of relationships of somebody else's graph that
+    facts are taken from. Raises QueryError for a k, h, mode, type or question out of range, NotFoundError for a corpus
+    without documents, FingerprintError for an index made with other models.
     """
-    check(question, k, hops, mode)
+    check(question, k, hops, mode, through)
     if mode not in ("auto", "diffusion", "e2g"):
         return (yield from _without_graph(question, corpora, made_with, k, mode))
     asked = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
@@ -123,6 +134,16 @@ def retrieve(
             rows = yield from read_each("query/nearest", near)
             found = global_passages(rows, k=k)
 
+    facts: tuple[Fact, ...] = ()
+    if through and entities:
+        types = list(dict.fromkeys(through))
+        around = {
+            corpus: {"names": list(here), "types": types, "limit": MAX_FACTS}
+            for corpus, here in entities_by_corpus.items()
+        }
+        rows = yield from read_each("query/facts", around)
+        facts = tuple(dict.fromkeys(map(_fact, rows)))[:MAX_FACTS]
+
     return Evidence(
         question=question,
         corpora=tuple(corpora),
@@ -135,7 +156,25 @@ def retrieve(
         passages=found,
         trace=trace,
         mode=mode,
+        facts=facts,
     )
+
+
+def _fact(row: dict[str, Any]) -> Fact:
+    return Fact(
+        subject=row["subject"],
+        subject_id=row["subject_id"],
+        relationship=row["relationship"],
+        object=row["object"],
+        object_id=row["object_id"],
+        properties=tuple((name, _told(value)) for name, value in sorted(row["properties"].items())),
+        entities=tuple(sorted(set(row["entities"]))),
+    )
+
+
+def _told(value: Any) -> str:
+    told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return told[:LONGEST_VALUE]
 
 
 def _without_graph(
@@ -164,8 +203,8 @@ def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) ->
         made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
 
 
-def check(question: str, k: int, hops: int, mode: str) -> None:
-    """Raise QueryError unless the question is text and k and h are in range."""
+def check(question: str, k: int, hops: int, mode: str, through: Sequence[str] = ()) -> None:
+    """Raise QueryError unless the question is text, k and h are in range, and facts can be had where they are asked."""
     if not question.strip():
         raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
     if not _is_unicode(question):
@@ -181,6 +220,12 @@ def check(question: str, k: int, hops: int, mode: str) -> None:
         raise QueryError(f"k is {k}: choose a number of chunks from 1 to 1000.")
     if not 1 <= hops <= MAX_HOPS:
         raise QueryError(f"h is {hops}: choose a number of edges from 1 to {MAX_HOPS}.")
+    if through and mode in _BASELINES:
+        raise QueryError(f"Mode {mode} does not look at entities, which facts hang on: choose auto, e2g or diffusion.")
+    if isinstance(through, str) or not all(isinstance(one, str) and one.strip() for one in through):
+        raise QueryError("`through` is a list of types of relationships, such as ACTED_IN: none may be empty.")
+    if len(through) > MAX_THROUGH:
+        raise QueryError(f"`through` names {len(through)} types of relationships: choose at most {MAX_THROUGH}.")
 
 
 def linked(names: Sequence[str], links: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

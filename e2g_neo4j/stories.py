@@ -24,9 +24,11 @@ from e2g_neo4j.model import (
     DocumentInfo,
     EntityInfo,
     Evidence,
+    Finding,
     Fingerprint,
     IndexPlan,
     IndexReport,
+    LinkReport,
     Progress,
     SourceDocument,
 )
@@ -206,12 +208,18 @@ class Stories:
         return documents
 
     def retrieve(
-        self, question: str, corpora: Sequence[str], k: int | None, hops: int | None, mode: Mode
+        self,
+        question: str,
+        corpora: Sequence[str],
+        k: int | None,
+        hops: int | None,
+        mode: Mode,
+        through: Sequence[str] = (),
     ) -> Story[Evidence]:
         from e2g_neo4j.extraction import extract, unwrapped
 
         k, hops = self.settings.top_k if k is None else k, self.settings.hops if hops is None else hops
-        check(question, k, hops, mode)  # before spaCy meets it
+        check(question, k, hops, mode, through)  # before spaCy meets it
         story = retrieve(
             question,
             corpora=corpora,
@@ -220,6 +228,7 @@ class Stories:
             k=k,
             hops=hops,
             mode=mode,
+            through=through,
         )
         return (yield from _counting_round_trips(story))
 
@@ -228,9 +237,16 @@ class Stories:
         return [row["path"] for row in rows]
 
     def answer(
-        self, question: str, corpora: Sequence[str], k: int | None, hops: int | None, mode: Mode, options: Sequence[str]
+        self,
+        question: str,
+        corpora: Sequence[str],
+        k: int | None,
+        hops: int | None,
+        mode: Mode,
+        options: Sequence[str],
+        through: Sequence[str] = (),
     ) -> Story[Answer]:
-        evidence = yield from self.retrieve(question, corpora, k, hops, mode)
+        evidence = yield from self.retrieve(question, corpora, k, hops, mode, through)
         return (yield from answer(evidence, self.chat_model, self.settings, options))
 
     def corpora(self) -> Story[dict[str, int]]:
@@ -297,6 +313,36 @@ class Stories:
 
         yield from self.documents(corpus)
         return (yield from join(name, corpus=corpus))
+
+    def link(self, corpus: str, label: str, name: str, aliases: str | None, dry_run: bool) -> Story[LinkReport]:
+        from e2g_neo4j.embedding.embedder import embed_long
+        from e2g_neo4j.linking import link
+
+        for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
+            if not utf8(value, f"`{what}`").strip():
+                raise InputError(f"`{what}` is empty: name what the nodes to be joined have, such as Person and name.")
+        yield from self.documents(corpus)
+        return (
+            yield from link(
+                corpus,
+                label=label,
+                name=name,
+                aliases=aliases,
+                embed=lambda names: embed_long(self.embedder, names),
+                dry_run=dry_run,
+            )
+        )
+
+    def unlink(self, corpus: str, label: str | None) -> Story[int]:
+        from e2g_neo4j.linking import unlink
+
+        yield from self.documents(corpus)
+        return (yield from unlink(corpus, label))
+
+    def doctor(self) -> Story[list[Finding]]:
+        from e2g_neo4j.doctor import doctor
+
+        return (yield from doctor(self.settings.neo4j_database, self.fingerprint))
 
     def stats(self, corpus: str) -> Story[dict[str, int]]:
         [row] = yield Read("query/stats", {"corpus": corpus})

@@ -45,6 +45,12 @@ Hops = Annotated[
     int | None, typer.Option("--hops", help="Longest path between two entities, in edges.  [default: E2G_HOPS or 3]")
 ]
 ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
+Through = Annotated[
+    str,
+    typer.Option(
+        "--through", help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too."
+    ),
+]
 Budget = Annotated[
     int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
 ]
@@ -86,12 +92,13 @@ def query(
     k: K = None,
     hops: Hops = None,
     mode: ModeOption = DEFAULT_MODE,
+    through: Through = "",
     as_json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Print passages whole, not their beginnings.")] = False,
 ) -> None:
     """Find the evidence for a question, with the route it took and why."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=corpora, k=k, hops=hops, mode=mode)
+        evidence = e2g.retrieve(question, corpora=corpora, k=k, hops=hops, mode=mode, through=_types(through))
     if as_json:
         _print_json(as_object(evidence))
     else:
@@ -108,14 +115,23 @@ def ask(
     options: Annotated[
         list[str] | None, typer.Option("--option", help="An option to choose from; give several for a letter.")
     ] = None,
+    through: Through = "",
     as_json: Json = False,
 ) -> None:
     """Answer a question with the configured chat model; without one, show the evidence."""
     with E2G() as e2g:
         if options or as_json:
-            answer = e2g.answer(question, corpora=corpora, k=k, hops=hops, mode=mode, options=options or ())
+            answer = e2g.answer(
+                question,
+                corpora=corpora,
+                k=k,
+                hops=hops,
+                mode=mode,
+                options=options or (),
+                through=_types(through),
+            )
         else:
-            for piece in e2g.stream(question, corpora=corpora, k=k, hops=hops, mode=mode):
+            for piece in e2g.stream(question, corpora=corpora, k=k, hops=hops, mode=mode, through=_types(through)):
                 if isinstance(piece, Answer):
                     answer = piece
                 else:
@@ -282,6 +298,55 @@ def delete(
 
 
 @app.command()
+def link(
+    label: Annotated[str, typer.Option("--label", help="The label of the nodes to join.", show_default=False)],
+    name: Annotated[str, typer.Option("--name", help="Their property with the name.")] = "name",
+    aliases: Annotated[
+        str | None, typer.Option("--aliases", help="Their property with other names.", show_default=False)
+    ] = None,
+    corpus: Corpus = "default",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be joined.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Join the entities of a corpus to nodes that are in the database already."""
+    with E2G() as e2g:
+        report = e2g.link(corpus=corpus, label=label, name=name, aliases=aliases, dry_run=dry_run)
+    if as_json:
+        _print_json(asdict(report))
+    else:
+        show.links(out, report)
+
+
+@app.command()
+def unlink(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to part.")] = None,
+    label: Annotated[str | None, typer.Option("--label", help="Only from nodes with this label.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Remove what `link` wrote."""
+    if corpus is None:
+        raise QueryError("Name the corpus to part: `e2g unlink --corpus NAME`.")
+    with E2G() as e2g:
+        removed = e2g.unlink(corpus=corpus, label=label)
+    if as_json:
+        _print_json({"corpus": corpus, "label": label, "removed": removed})
+    else:
+        out.print(f"Removed {removed} links of the corpus {escape(corpus)}.")
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Look at the database without changing it: is it fit, and what is in the way. Exit code 1 for a problem."""
+    with E2G() as e2g:
+        findings = e2g.doctor()
+    if as_json:
+        _print_json([asdict(one) for one in findings])
+    else:
+        show.findings(out, findings)
+    raise typer.Exit(int(any(one.state == "problem" for one in findings)))
+
+
+@app.command()
 def stats(
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus.  [default: all]")] = None,
     as_json: Json = False,
@@ -354,7 +419,10 @@ def as_answer(answer: Answer) -> dict[str, Any]:
     return {
         "answer": answer.text,
         **told,
-        "citations": [{"number": one.number, **asdict(one.passage)} for one in answer.citations],
+        "citations": [
+            {"number": one.number, **asdict(one.passage)} | ({"fact": asdict(one.fact)} if one.fact else {})
+            for one in answer.citations
+        ],
         **as_object(answer.evidence),
     }
 
@@ -376,7 +444,12 @@ def as_object(evidence: Evidence) -> dict[str, Any]:
         "passages": [
             {**asdict(passage), "pairs": [asdict(pair) for pair in passage.pairs]} for passage in evidence.passages
         ],
+        "facts": [{**asdict(fact), "properties": dict(fact.properties)} for fact in evidence.facts],
     }
+
+
+def _types(through: str) -> list[str]:
+    return [one.strip() for one in through.split(",")] if through else []
 
 
 def _print_json(value: Any) -> None:

@@ -25,8 +25,11 @@ from e2g_neo4j.model import (
     DocumentInfo,
     EntityInfo,
     Evidence,
+    Fact,
+    Finding,
     IndexPlan,
     IndexReport,
+    LinkReport,
     Pair,
     Passage,
     Spending,
@@ -158,6 +161,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         if passage.pairs:
             out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
+    for number, fact in enumerate(found.facts, len(found.passages) + 1):
+        out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
 
 
 def answer(out: Console, given: Answer) -> None:
@@ -175,7 +180,9 @@ def answer(out: Console, given: Answer) -> None:
         out.print(escape(given.text), end="")
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
     for citation_ in given.citations:
-        out.print(f"[dim]\\[{citation_.number}] {escape(citation(citation_.passage, given.evidence.corpora))}[/dim]")
+        fact, corpora = citation_.fact, given.evidence.corpora
+        cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
+        out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"The answer cited passages that it was not given ({numbers}): left out.", style="yellow")
@@ -209,6 +216,38 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(escape(params(evidence_parameters(found))))
     out.print()
     out.print(escape(load("explore/evidence")))
+
+
+def links(out: Console, report: LinkReport) -> None:
+    """What was joined, by method; which entities may be several nodes."""
+    would = "Would join" if report.dry_run else "Joined"
+    out.print(
+        f"{would} {_plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
+        f"[bold]{escape(report.corpus)}[/bold] to {report.nodes} nodes labelled {escape(report.label)}: "
+        f"{report.added} new, {report.removed} no more."
+    )
+    table(out, ["method", "entities"], [[method, number] for method, number in report.methods.items()], "")
+    if report.dry_run:
+        rows = [[one.name, one.node_name, one.method, f"{one.score:.2f}", one.node] for one in report.links]
+        table(out, ["entity", "node", "method", "score", "element id"], rows, "")
+    if report.ambiguous:
+        out.print(f"{_plural(len(report.ambiguous), 'entity', 'entities')} may be several nodes, and refer to none:")
+        several = [
+            [one.name, one.method, ", ".join(f"{name} ({node})" for node, name in one.nodes)]
+            for one in report.ambiguous
+        ]
+        table(out, ["entity", "method", "nodes"], several, "")
+    if not report.vectors:
+        out.print("Names were not compared by vectors: there are too many nodes of this label.")
+
+
+def findings(out: Console, found: Sequence[Finding]) -> None:
+    """Each thing that was looked at, problems with their next step."""
+    for one in found:
+        colour = {"ok": "green", "note": "yellow", "problem": "red"}[one.state]
+        out.print(f"[{colour}]{one.state:<8}[/{colour}] [bold]{one.check}[/bold]: {escape(one.what)}")
+        if one.next_step:
+            out.print(f"         {escape(one.next_step)}")
 
 
 def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
@@ -315,9 +354,13 @@ def excerpt(passage: Passage, names: Sequence[str]) -> str:
     return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
 
 
+def _nodes(fact: Fact) -> str:
+    return f"(nodes {fact.subject_id}, {fact.object_id})"
+
+
 def _pair(pair: Pair) -> str:
     return f"{pair.a} - {pair.b} ({_plural(pair.hops, 'hop')})"
 
 
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _plural(number: int, noun: str, several: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"

@@ -61,8 +61,12 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
     remove(driver, CORPORA)
     with E2G(settings=settings) as e2g:
         e2g.index([folder / "papers"], corpus="papers")
+    driver.execute_query(
+        "CREATE (:Person {name: 'Luke Farran', aliases: ['Old Luke']})-[:ACTED_IN]->(:Film {title: 'The Chronometer'})"
+    )
     yield folder
     remove(driver, CORPORA)
+    driver.execute_query("MATCH (p:Person {name: 'Luke Farran'})-[:ACTED_IN]->(f:Film) DETACH DELETE p, f")
 
 
 @pytest.fixture

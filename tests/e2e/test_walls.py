@@ -55,6 +55,8 @@ class Two:
     other: str
     library: Path
     hidden: frozenset[str]
+    label: str
+    """Of two nodes of somebody else's, called like a person of both corpora and one of the other only."""
 
 
 class Awaited:
@@ -113,6 +115,7 @@ def two(clients, driver: Driver, tmp_path: Path) -> Iterator[Two]:
     yield found
     assert (snapshot(driver, found.other), remembered(driver, found.other)) == before, "the other corpus has changed"
     remove(driver, [found.mine, found.other])
+    driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=found.label)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +127,7 @@ def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> 
     yield found
     assert [snapshot(driver, one) for one in (found.mine, found.other)] == before
     remove(driver, [found.mine, found.other])
+    driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=found.label)
 
 
 def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
@@ -133,7 +137,12 @@ def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> 
         "MATCH (n {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id", corpus=other
     ).records
     ids = {row["id"] for row in rows} | {one.id for one in client.documents(other)}
-    return Two(mine, other, folder, frozenset(ids | {"Zyxelia Quorn in", "hid Zyxelia", corpus_key(other)}))
+    driver.execute_query(
+        "CREATE (:$($label) {name: 'Ann Harper'})-[:KNOWS]->(:$($label) {name: 'Zyxelia Quorn'})",
+        label=f"People {mine}",
+    )
+    hidden = frozenset(ids | {"Zyxelia Quorn in", "hid Zyxelia", corpus_key(other)})
+    return Two(mine, other, folder, hidden, f"People {mine}")
 
 
 def remembered(driver: Driver, corpus: str) -> list[Any]:
@@ -259,6 +268,22 @@ def join(client: Any, two: Two) -> None:
     assert client.join("Miller", corpus=two.mine)
 
 
+def link(client: Any, two: Two) -> None:
+    """Entities of the other corpus stay without links, and facts hang on this one's."""
+    report = client.link(corpus=two.mine, label=two.label, name="name")
+    assert [(one.key, one.method) for one in report.links] == [("ann harper", "exact")]
+    facts = client.retrieve(QUESTIONS[0], corpus=two.mine, through=["KNOWS"]).facts
+    assert [one.entities for one in facts] == [("ann harper",)]
+    assert client.retrieve(QUESTIONS[0], corpus=two.other, through=["KNOWS"]).facts == ()
+
+
+def unlink(client: Any, two: Two) -> None:
+    client.link(corpus=two.mine, label=two.label, name="name")
+    client.link(corpus=two.other, label=two.label, name="name")
+    assert client.unlink(corpus=two.mine) == 1
+    assert client.unlink(corpus=two.other) == 2
+
+
 def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
@@ -300,11 +325,11 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
-        *(paths, entities, merges, split, join, export_corpus, import_corpus),
+        *(paths, entities, merges, split, join, export_corpus, import_corpus, link, unlink),
     )
 }
-WRITING = {"index", "delete", "resume", "split", "join", "import_corpus"}
-OF_NO_CORPUS = {"close", "migrate", "migrations", "validate"}
+WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "unlink"}
+OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor"}
 
 
 def public(client: type) -> dict[str, Any]:
@@ -371,6 +396,8 @@ COMMANDS: dict[str, list[str]] = {
     "status": ["--corpus", "{mine}", "--json"],
     "resume": ["--corpus", "{mine}"],
     "stats": ["--corpus", "{mine}"],
+    "link": ["--label", "{label}", "--corpus", "{mine}", "--json"],
+    "unlink": ["--corpus", "{mine}"],
     "eval": ["{questions}", "--corpus", "{mine}", "--modes", "e2g,dense"],
     "export": ["--corpus", "{mine}", "-o", "{archive}"],
     "delete": ["--corpus", "{mine}", "--yes"],
@@ -380,7 +407,7 @@ COMMANDS: dict[str, list[str]] = {
 
 COMMANDS_OF_ALL = {"corpora"}
 COMMANDS_OF_NO_CORPUS = {
-    *("demo", "migrate", "migrate info", "migrate validate"),
+    *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
 }
 
@@ -409,6 +436,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
     places = {
         "library": str(two.library),
         "mine": two.mine,
+        "label": two.label,
         "questions": str(tmp_path / "questions.jsonl"),
         "archive": str(tmp_path / "a.zip"),
         "page": str(tmp_path / "a.html"),

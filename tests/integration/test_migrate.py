@@ -17,10 +17,13 @@ from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import AsyncE2G
 from e2g_neo4j import migrate as migrations
+from e2g_neo4j.database import read
+from e2g_neo4j.doctor import doctor
 from e2g_neo4j.errors import AccessError, FingerprintError, MigrationError, UnreachableError
 from e2g_neo4j.local import LocalServer
 from e2g_neo4j.migrate import info, migrate, validate
-from e2g_neo4j.queries import folder
+from e2g_neo4j.model import Finding, Fingerprint
+from e2g_neo4j.queries import Read, folder
 from e2g_neo4j.reading import from_text
 from e2g_neo4j.settings import Settings
 
@@ -168,6 +171,37 @@ def test_both_leave_the_same_records_and_the_same_schema(driver: Driver, server:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert (records(driver), schema(driver)) == theirs
     assert len(theirs[0]) == len(VERSIONS)
+
+
+def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> None:
+    """As they are after an update from 5.26."""
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    wanted = schema(driver)
+    [older] = [script for script in migrations.read_scripts(old=True) if script.version == "003"]
+    for name in ("e2g_embedding", "e2g_window_embedding"):
+        driver.execute_query(f"DROP INDEX {name}")
+    for statement in older.statements({"embedding_dimensions": str(DIMENSIONS)}):
+        driver.execute_query(statement)
+    told = [one.what for one in looked_at(driver) if one.state == "problem"]
+    assert [what.split()[2] for what in told] == ["e2g_embedding", "e2g_window_embedding"]
+    for name in ("e2g_embedding", "e2g_window_embedding", "e2g_summary_embedding"):
+        driver.execute_query(f"DROP INDEX {name}")
+    assert migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS) == []
+    assert schema(driver) == wanted
+    assert {one.state for one in looked_at(driver)} == {"ok"}
+
+
+def looked_at(driver: Driver) -> list[Finding]:
+    story = doctor("neo4j", Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
+    reply: Any = None
+    while True:
+        try:
+            request = story.send(reply)
+        except StopIteration as end:
+            found: list[Finding] = end.value
+            return found
+        assert isinstance(request, Read)
+        reply = read(driver, "neo4j", request)
 
 
 def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver
+from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver, GraphDatabase
 from recording import Sent, files, recorded
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, database, migrate
@@ -66,6 +66,10 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.merges(corpus=corpus)
     yield client.split("Miller", corpus=corpus)
     yield client.join("Miller", corpus=corpus)
+    yield client.doctor()
+    yield client.link(corpus=corpus, label="Person", name="name")
+    yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, through=["KNOWS"])
+    yield client.unlink(corpus=corpus)
     yield client.export_corpus(folder / f"{corpus}.zip", corpus=corpus)
     yield client.export_corpus(folder / f"{corpus}.graphml", corpus=corpus, format="graphml")
     yield client.delete(["x"], corpus=corpus)
@@ -79,6 +83,10 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
     folder = tmp_path_factory.mktemp("statements")
     server = LocalServer(Settings(home=folder / "home", db_heap_mb=512))
     connection = server.start()
+    with GraphDatabase.driver(
+        connection.uri, auth=(connection.username, connection.password.get_secret_value())
+    ) as theirs:
+        theirs.execute_query("CREATE (:Person {name: 'Alice Harper'})-[:KNOWS]->(:Person {name: 'Bob Miller'})")
     models = {"chat_model": FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])}
 
     async def asynchronously() -> None:
@@ -133,6 +141,8 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "stats": lambda client, corpus: client.stats(corpus),
     "entities": lambda client, corpus: client.entities(corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),
+    "doctor": lambda client, corpus: client.doctor(),
+    "through": lambda client, corpus: client.retrieve("Alice?", corpus=corpus, through=["KNOWS"]),
 }
 
 

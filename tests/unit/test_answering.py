@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering import answer, letter_in, probabilities, request_for, within_budget
+from e2g_neo4j.answering import answer, facts_within_budget, letter_in, probabilities, request_for, within_budget
 from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.chat.prompting import fence_for, fenced, filled, load_prompt
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError
-from e2g_neo4j.model import Evidence, Passage
+from e2g_neo4j.model import Evidence, Fact, Passage
 from e2g_neo4j.settings import Settings
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "nobody")
@@ -36,6 +36,20 @@ def passage(start: int, words: int, document: str = "The log", level: int = 0) -
 
 def evidence(*passages: Passage) -> Evidence:
     return Evidence("Who?", ("corpus",), "global", "", (), (), 3, passages)
+
+
+# --- facts -------------------------------------------------------------------------------------------
+
+
+def test_facts_are_given_as_statements_as_far_as_they_fit() -> None:
+    facts = [Fact(f"A{n}", f"id:{n}", "KNOWS", "B", "id:b", (("since", "1900"),)) for n in range(10)]
+    given = facts_within_budget(facts, 40, Counting())
+    assert 0 < len(given) < 10
+    assert given[0].text == "A0 KNOWS B (since: 1900)"
+    assert (given[0].source, given[0].nodes) == ("id:0 id:b", ("id:0", "id:b"))
+    told = request_for("Who?", given, (), "{fence}", 100).user
+    assert f"[{len(given)}] " in told
+    assert facts_within_budget(facts, 0, Counting()) == ()
 
 
 # --- citations ---------------------------------------------------------------------------------------

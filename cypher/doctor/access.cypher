@@ -1,0 +1,6 @@
+// Whether a database may be written.
+// $database
+// → access
+SHOW DATABASES YIELD name, access
+WHERE name = $database
+RETURN access

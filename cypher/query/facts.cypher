@@ -1,0 +1,44 @@
+// What somebody else's graph says of the nodes that a question's entities refer to: relationships of some types that
+// lead from one of them to another, at once or over one node between them; then those that begin or end at one. They
+// are called by the first of the properties name, title, label and id that is there. Long names are cut.
+// $corpus, $names, $types, $limit
+// → subject, subject_id, relationship, object, object_id, properties, entities: [key]
+MATCH (e:Entity {corpus: $corpus})-[:REFERS_TO]->(n)
+WHERE e.key IN $names
+WITH n, collect(DISTINCT e.key) AS keys
+WITH collect(n) AS seeds, collect({node: n, keys: keys}) AS known
+CALL (seeds) {
+  CALL (seeds) {
+    UNWIND seeds AS a
+    MATCH (a)-[r]-(b)
+    WHERE b IN seeds AND type(r) IN $types
+    RETURN r, 0 AS rank LIMIT $limit
+    UNION
+    UNWIND seeds AS a
+    MATCH (a)-[r1]-(m)-[r2]-(b)
+    WHERE type(r1) IN $types AND type(r2) IN $types
+      AND NOT m IN seeds AND b IN seeds AND elementId(a) < elementId(b)
+    WITH r1, r2 LIMIT $limit
+    UNWIND [r1, r2] AS r
+    RETURN r, 1 AS rank
+    UNION
+    UNWIND seeds AS a
+    CALL (a) {
+      MATCH (a)-[r]-()
+      WHERE type(r) IN $types
+      RETURN r LIMIT $limit
+    }
+    RETURN r, 2 AS rank
+  }
+  WITH r, min(rank) AS rank ORDER BY rank, elementId(r) LIMIT $limit
+  RETURN r, rank
+}
+WITH r, rank, startNode(r) AS s, endNode(r) AS o, known
+RETURN left(coalesce(toStringOrNull(s.name), toStringOrNull(s.title), toStringOrNull(s.label), toStringOrNull(s.id),
+                     elementId(s)), 200) AS subject,
+       elementId(s) AS subject_id, type(r) AS relationship,
+       left(coalesce(toStringOrNull(o.name), toStringOrNull(o.title), toStringOrNull(o.label), toStringOrNull(o.id),
+                     elementId(o)), 200) AS object,
+       elementId(o) AS object_id, properties(r) AS properties,
+       reduce(found = [], one IN [x IN known WHERE x.node IN [s, o]] | found + one.keys) AS entities
+ORDER BY rank, subject, relationship, object, subject_id, object_id

@@ -1,0 +1,165 @@
+"""On 5.26, the release with long-term support: what stands in for statements and migrations that it does not know."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from lts import lts_server
+from neo4j import Driver, GraphDatabase
+from test_cypher import FILES, VALUES, columns_told, parameters_told, whole
+from test_migrate import real_tool
+
+from e2g_neo4j import E2G, Settings, database
+from e2g_neo4j.doctor import shapes
+from e2g_neo4j.local import Connection
+from e2g_neo4j.migrate import info, migrate, read_scripts, validate
+from e2g_neo4j.queries import folder, for_server, load
+from e2g_neo4j.reading import from_text
+from e2g_neo4j.retrieval import Mode
+
+pytestmark = pytest.mark.timeout(900)
+
+DIMENSIONS = 384
+STAND_INS = sorted(path for path in (folder("cypher") / "lts").rglob("*.cypher") if path.parent.name != "migrations")
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    with lts_server(tmp_path_factory.mktemp("lts")) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def driver(connection: Connection) -> Iterator[Driver]:
+    auth = (connection.username, connection.password.get_secret_value())
+    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def client(connection: Connection, driver: Driver) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=connection.uri,
+        neo4j_username=connection.username,
+        neo4j_password=connection.password,
+        chunk_tokens=64,
+        chunk_overlap=8,
+        group_size=2,
+        workers=1,
+    )
+    with E2G(settings=settings) as client:
+        yield client
+
+
+def test_versions_are_told_apart(driver: Driver) -> None:
+    assert database.is_old(driver)
+    told = {"Neo4j/5.26.30": (5, 26), "Neo4j/2026.08.1": (2026, 8), "2025.12": (2025, 12), "5.9.0": (5, 9)}
+    assert {agent: database.version(agent) for agent in told} == told
+    assert (5, 26) < (2025, 12) < database.SEARCH_SINCE < (2026, 8)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_server_understands_the_statement(name: str, driver: Driver) -> None:
+    stand_in = for_server(name, True)
+    statement = whole(name) if stand_in == name else load(stand_in)
+    asked = set(re.findall(r"\$(\w+)", statement))
+    driver.execute_query(f"EXPLAIN {statement}", {one: VALUES.get(one, []) for one in asked})
+
+
+@pytest.mark.parametrize("path", STAND_INS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_stand_in_takes_and_gives_the_same(path: Path) -> None:
+    name = f"{path.parent.name}/{path.stem}"
+    assert parameters_told(f"lts/{name}") == parameters_told(name)
+    assert set(re.findall(r"\$(\w+)", load(f"lts/{name}"))) == set(re.findall(r"\$(\w+)", load(name)))
+    assert columns_told(f"lts/{name}") == columns_told(name)
+    assert load(name).startswith("CYPHER 25"), "otherwise the statement itself would do"
+
+
+def test_all_modes_index_and_delete(client: E2G) -> None:
+    text = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. The letter was old. " * 12
+    client.index(
+        [from_text(text, corpus="novels", source="x"), from_text("It rained.", corpus="novels", source="y")],
+        corpus="novels",
+    )
+    client.validate()
+    for mode in get_args(Mode):
+        found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
+        assert found.passages, mode
+        assert all(passage.level or passage.text in text + "It rained." for passage in found.passages)
+    assert client.split("Miller", corpus="novels")
+    assert client.join("Miller", corpus="novels")
+    client.delete(["y"], corpus="novels")
+    assert client.stats("novels")["documents"] == 1
+    client.delete(corpus="novels")
+    assert "novels" not in client.corpora()
+
+
+def test_an_archive_comes_back(client: E2G, tmp_path: Path) -> None:
+    client.index([from_text("Alice met Bob. " * 50, corpus="kept", source="x")], corpus="kept")
+    before = client.stats("kept"), client.retrieve("Who met Bob?", corpus="kept", mode="tree").passages
+    client.export_corpus(tmp_path / "kept.zip", corpus="kept")
+    client.delete(corpus="kept")
+    client.import_corpus(tmp_path / "kept.zip")
+    assert (client.stats("kept"), client.retrieve("Who met Bob?", corpus="kept", mode="tree").passages) == before
+    client.delete(corpus="kept")
+
+
+@pytest.mark.parametrize("mode", ["dense", "tree", "auto"])
+def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G, mode: Mode) -> None:
+    """The index holds hundreds of vectors that answer better, all of another corpus."""
+    question = "Where does the heron nest?"
+    near = [
+        from_text(f"{question} The heron nests here, number {n}.", corpus="birds", source=str(n)) for n in range(150)
+    ]
+    client.index(near, corpus="birds")
+    client.index([from_text("Steam engines want coal.", corpus="engines", source="x")], corpus="engines")
+    try:
+        found = client.retrieve(question, corpus="engines", mode=mode, k=1)
+        assert [passage.text for passage in found.passages] == ["Steam engines want coal."]
+        assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5
+    finally:
+        client.delete(corpus="birds")
+        client.delete(corpus="engines")
+
+
+# --- migrations --------------------------------------------------------------------------------------
+
+
+def test_neo4j_migrations_accepts_the_folder_with_the_stand_ins(
+    driver: Driver, connection: Connection, tmp_path: Path
+) -> None:
+    place = tmp_path / "migrations"
+    shutil.copytree(folder("migrations"), place)
+    for stand_in in (folder("cypher") / "lts" / "migrations").iterdir():
+        assert (place / stand_in.name).is_file(), "it stands in for nothing"
+        shutil.copy(stand_in, place / stand_in.name)
+    server = {
+        "NEO4J_URI": connection.uri,
+        "NEO4J_USERNAME": connection.username,
+        "NEO4J_PASSWORD": connection.password.get_secret_value(),
+    }
+    told, verdict = real_tool(server, place, "info", "validate")
+    assert verdict == {"outcome": "VALID", "warnings": []}
+    assert [one["checksum"] for one in told] == [one.checksum for one in info(driver, "neo4j")]
+
+
+def test_what_was_migrated_here_counts_after_an_update_of_the_server() -> None:
+    """Whichever of the two files was applied."""
+    for old, new in zip(read_scripts(old=True), read_scripts(), strict=True):
+        assert old.source == new.source
+        assert set(old.checksums(DIMENSIONS)) == set(new.checksums(DIMENSIONS))
+
+
+def test_every_index_is_what_the_files_say(driver: Driver) -> None:
+    validate(driver, "neo4j")
+    rows = driver.execute_query(
+        "SHOW INDEXES YIELD name, labelsOrTypes, properties WHERE name STARTS WITH 'e2g_'"
+    ).records
+    there = {row["name"]: (frozenset(row["labelsOrTypes"]), frozenset(row["properties"])) for row in rows}
+    assert shapes(read_scripts(old=True)) == there
