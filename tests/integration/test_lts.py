@@ -110,22 +110,21 @@ def test_an_archive_comes_back(client: E2G, tmp_path: Path) -> None:
     client.delete(corpus="kept")
 
 
-@pytest.mark.parametrize("mode", ["dense", "tree", "auto"])
-def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G, mode: Mode) -> None:
-    """The index holds hundreds of vectors that answer better, all of another corpus."""
+def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
+    """The index holds more vectors that answer better, all of another corpus, than are looked at."""
     question = "Where does the heron nest?"
     near = [
-        from_text(f"{question} The heron nests here, number {n}.", corpus="birds", source=str(n)) for n in range(150)
+        from_text(f"{question} The heron nests here, number {n}.", corpus="birds", source=str(n)) for n in range(120)
     ]
     client.index(near, corpus="birds")
     client.index([from_text("Steam engines want coal.", corpus="engines", source="x")], corpus="engines")
-    try:
+    modes: tuple[Mode, ...] = ("dense", "tree", "auto")
+    for mode in modes:
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
-        assert [passage.text for passage in found.passages] == ["Steam engines want coal."]
-        assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5
-    finally:
-        client.delete(corpus="birds")
-        client.delete(corpus="engines")
+        assert [passage.text for passage in found.passages] == ["Steam engines want coal."], mode
+        assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5, mode
+    client.delete(corpus="birds")
+    client.delete(corpus="engines")
 
 
 # --- migrations --------------------------------------------------------------------------------------
