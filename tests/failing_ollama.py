@@ -79,9 +79,9 @@ class Failing:
                 self.send_response(200)
                 whole = b'"done": true' in content
                 self.send_header("content-length", str(len(content) + (0 if whole else 10)))
+                self.send_header("connection", "close")  # said, or the client's next request may meet the closing
                 self.end_headers()
                 self.wfile.write(content)
-                self.close_connection = True
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,4 +101,10 @@ def neo4j_browser(playwright: Playwright, connection: Connection) -> Iterator[Re
         page.get_by_test_id("password").fill(connection.password.get_secret_value())
         page.get_by_test_id("connect").click()
         page.get_by_test_id("password").wait_for(state="detached")
-        yield RealBrowser(page)
+        browser = RealBrowser(page)
+        # Browser remembers the log-in a moment after it is done; an address opened before would ask for it again.
+        until = time.monotonic() + MILLISECONDS / 1000
+        while connection.password.get_secret_value() not in page.evaluate("localStorage['neo4j.connections'] || ''"):
+            assert time.monotonic() < until, "Browser has not remembered the log-in"
+            page.wait_for_timeout(100)
+        yield browser

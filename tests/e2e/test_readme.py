@@ -48,11 +48,11 @@ def test_e2g_commands(place):
         assert done.stdout
 
 
-def test_python_examples(place):
-    for example in blocks("python"):
-        done = subprocess.run([sys.executable, "-c", example], **place)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
+@pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
+def test_python_examples(place, example):
+    done = subprocess.run([sys.executable, "-c", example], **place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
 def test_every_make_target_and_command_exists():
