@@ -138,7 +138,7 @@ def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> 
     ).records
     ids = {row["id"] for row in rows} | {one.id for one in client.documents(other)}
     driver.execute_query(
-        "CREATE (:$($label) {name: 'Ann Harper'})-[:KNOWS]->(:$($label) {name: 'Zyxelia Quorn'})",
+        "CREATE (:$($label) {name: 'Ann Harper'})-[:KNOWS]->(:$($label) {name: 'Quorn'})",
         label=f"People {mine}",
     )
     hidden = frozenset(ids | {"Zyxelia Quorn in", "hid Zyxelia", corpus_key(other)})
