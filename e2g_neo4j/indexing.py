@@ -108,7 +108,9 @@ def index(
                         try:
                             yield from _indexed(batch, forest, corpus, lease, work)
                             work.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                        except _LostError:  # another run took over, or somebody deleted them
+                        except (
+                            _LostError
+                        ):  # to another run, by a deletion, or for names that are told apart otherwise now
                             left += [draft.document for draft in batch]
         yield from _totals(corpus, work.report)
     return work.report
@@ -158,7 +160,7 @@ def _indexed(batch: Sequence[_Draft], forest: Forest, corpus: str, lease: Lease,
             texts = [summary.text for one in indexed for summary in one.new_summaries]
             vectors = embed_long(work.tools.embedder, texts)
         yield from work.written(staging.summaries(indexed, vectors))
-        yield from work.written([publish(corpus, lease.run, indexed)])
+        yield from work.written([publish(corpus, lease.run, indexed, apart=apart)])
         with work.timed("writing"):
             yield from clean(corpus)
     except _LostError:
@@ -305,7 +307,7 @@ def _batches(drafts: Sequence[_Draft]) -> Iterator[list[_Draft]]:
 
 
 class _LostError(Exception):
-    """Documents are no longer the run's."""
+    """Documents are no longer the run's, or names were kept apart or joined meanwhile."""
 
 
 @dataclass(slots=True)

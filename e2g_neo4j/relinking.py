@@ -100,4 +100,5 @@ def rewritten(document: str, rows: Sequence[dict[str, Any]], apart: Collection[s
         mentions(chunks, joined(extractions, same), windows),
         same,
         before={key for row in rows for key in row["keys"]},
+        apart=apart,
     )

@@ -155,9 +155,11 @@ class Staging:
         return Write(statements, holding(self.corpus, self.run, self.documents))
 
 
-def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Write:
+def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apart: Collection[str]) -> Write:
     """One transaction: nodes and edges of the versions before go that do not stay, with entities that nothing else
-    mentions, and the staged ones become visible. What goes, and what comes, is read in the same transaction."""
+    mentions, and the staged ones become visible. What goes, and what comes, is read in the same transaction.
+
+    Conditional on the run holding the documents, and on the names that are kept `apart` still being these."""
     ids = [indexed.document.id for indexed in documents]
     stays = [
         {
@@ -204,7 +206,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Writ
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
         ),
-        condition=holding(corpus, run, ids),
+        condition=holding(corpus, run, ids, apart=sorted(apart)),
     )
 
 
@@ -216,10 +218,12 @@ def rewrite_mentions(
     joins: Sequence[Join],
     *,
     before: Collection[str],
+    apart: Collection[str],
 ) -> Write:
     """One transaction: a visible document gets other mentions, edges and aliases; `before` are the entities it had.
 
-    Conditional on the document still having this text, and on no run being at work on it. What an interrupted run
+    Conditional on the document still having this text, on no run being at work on it, and on the names that are kept
+    `apart` still being these. What an interrupted run
     staged of it is removed.
     """
     these = {"corpus": corpus, "documents": [document]}
@@ -240,14 +244,19 @@ def rewrite_mentions(
             ("index/forget_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, _alias_rows(document, joins)),
         ),
-        condition=("index/hold_version", {"corpus": corpus, "document": document, "sha256": sha256}),
+        condition=(
+            "index/hold_version",
+            {"corpus": corpus, "document": document, "sha256": sha256, "apart": sorted(apart)},
+        ),
     )
 
 
-def holding(corpus: str, run: str, documents: Sequence[str]) -> tuple[str, dict[str, Any]]:
+def holding(
+    corpus: str, run: str, documents: Sequence[str], *, apart: Sequence[str] | None = None
+) -> tuple[str, dict[str, Any]]:
     """The condition that a run holds documents. It takes the lock of the corpus first, as all its writers do: so none
     waits for another while that one waits for it, and what is read stays true until the transaction ends."""
-    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run}
+    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run, "apart": apart}
 
 
 def delete(corpus: str, documents: Sequence[str]) -> Story[None]:

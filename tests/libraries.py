@@ -430,7 +430,7 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
 
 
 def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents])
+    return publish(corpus, run, [one.indexed for one in documents], apart=())
 
 
 def written(corpus: str, run: str, documents: Sequence[Staged]) -> Story[bool]:

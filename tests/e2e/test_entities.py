@@ -9,7 +9,7 @@ import sys
 import pytest
 from libraries import performing, remove, snapshot
 
-from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j import E2G, AsyncE2G, cli, indexing, relinking
 from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.queries import Write
 from e2g_neo4j.reading import from_text
@@ -123,6 +123,31 @@ def test_what_is_split_is_as_if_it_had_never_been_joined_and_can_be_joined_again
     assert comparable(driver, corpus) == novels("harker"), "it is remembered"
     assert [one.entity for one in client.join("Harker", corpus=corpus)] == ["jonathan harker"]
     assert comparable(driver, corpus) == before
+
+
+@pytest.mark.parametrize("before", ["publish", "rewrite_mentions"])
+def test_a_name_that_is_split_while_another_run_has_read_what_to_keep_apart(
+    client, novels, corpus, driver, monkeypatch, before
+):
+    """Between its reading and its writing; the write finds out, and is made again."""
+    module = indexing if before == "publish" else relinking
+    original, done = getattr(module, before), []
+
+    def meanwhile(*arguments, **options):
+        request = original(*arguments, **options)
+        if not done:
+            done.append(performing(driver)(Write((("index/keep_apart", {"corpus": corpus, "key": "harker"}),))))
+        return request
+
+    monkeypatch.setattr(module, before, meanwhile)
+    if before == "publish":
+        client.delete(["Castle"], corpus=corpus)
+        client.index(library(corpus, "Castle"), corpus=corpus)
+        assert comparable(driver, corpus) == novels("harker")
+    else:
+        client.split("Mr. Harker", corpus=corpus)
+        assert comparable(driver, corpus) == novels("harker", "mr harker")
+    assert done
 
 
 def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, driver):

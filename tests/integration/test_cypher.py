@@ -186,7 +186,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
         seen.append(published(corpus, lease.run, documents))
     yield from seen
     for one in documents:
-        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.indexed.joins, before={"a"})
+        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.indexed.joins, before={"a"}, apart=())
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     for story in (
         split("b", corpus=corpus),
