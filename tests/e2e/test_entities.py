@@ -126,9 +126,7 @@ def test_what_is_split_is_as_if_it_had_never_been_joined_and_can_be_joined_again
 
 
 @pytest.mark.parametrize("before", ["publish", "rewrite_mentions"])
-def test_a_name_that_is_split_while_another_run_has_read_what_to_keep_apart(
-    client, novels, corpus, driver, monkeypatch, before
-):
+def test_a_name_is_split_while_a_run_is_at_work(client, novels, corpus, driver, monkeypatch, before):
     """Between its reading and its writing; the write finds out, and is made again."""
     module = indexing if before == "publish" else relinking
     original, done = getattr(module, before), []
