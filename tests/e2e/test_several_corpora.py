@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -25,6 +26,20 @@ QUESTIONS = {
     "one": "What did Miss Pendry write to Doctor Vale?",
     "across": "Did Captain Farran meet Doctor Vale?",
 }
+
+
+WORDS = ("auto", "fulltext", "hybrid")
+"""Modes that ask how rare words are, which is measured in the whole index: other tests that write meanwhile move scores
+of one question by a little between two calls."""
+
+
+def told(found, mode):
+    """The evidence, without the scores where they move."""
+    return replace(found, passages=tuple(told_passage(passage, mode) for passage in found.passages))
+
+
+def told_passage(passage, mode):
+    return replace(passage, score=0.0) if mode in WORDS else passage
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +82,24 @@ def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     assert all(passage.text in TEXTS[passage.corpus.removeprefix("several-")] for passage in found.passages)
     assert found.round_trips <= 3 * len(two)
     turned = client.retrieve(QUESTIONS["both"], corpora=[*reversed(two), two[0]], mode=mode)
-    assert set(turned.passages) == set(found.passages)
+    assert set(told(turned, mode).passages) == set(told(found, mode).passages)
 
 
 @pytest.mark.parametrize("mode", get_args(Mode))
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_several_of_one_are_as_the_one(client, two, question, mode):
-    assert client.retrieve(question, corpora=two[:1], mode=mode) == client.retrieve(question, corpus=two[0], mode=mode)
+    several = client.retrieve(question, corpora=two[:1], mode=mode)
+    assert told(several, mode) == told(client.retrieve(question, corpus=two[0], mode=mode), mode)
 
 
 @pytest.mark.parametrize("mode", ["dense", "fulltext", "tree"])
 def test_scores_that_compare_merge(client, two, mode):
     each = [passage for one in two for passage in client.retrieve(QUESTIONS["both"], corpus=one, mode=mode).passages]
-    found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode).passages
-    assert found == tuple(sorted(each, key=lambda passage: -passage.score))
-    assert client.retrieve(QUESTIONS["both"], corpora=two, mode=mode, k=1).passages == found[:1]
+    found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode)
+    assert set(told(found, mode).passages) == {told_passage(passage, mode) for passage in each}
+    assert [passage.score for passage in found.passages] == sorted((one.score for one in found.passages), reverse=True)
+    first = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode, k=1)
+    assert told(first, mode).passages == told(found, mode).passages[:1]
 
 
 @pytest.mark.parametrize("mode", ["auto", "e2g"])
@@ -123,7 +141,8 @@ def test_the_async_client_asks_the_same(client, two):
             answered = await e2g.answer(QUESTIONS["one"], corpora=two)
             return await e2g.retrieve(QUESTIONS["one"], corpora=two), answered.evidence, streamed[-1].evidence
 
-    assert set(asyncio.run(asked())) == {client.retrieve(QUESTIONS["one"], corpora=two)}
+    same = told(client.retrieve(QUESTIONS["one"], corpora=two), "auto")
+    assert {told(one, "auto") for one in asyncio.run(asked())} == {same}
 
 
 def test_the_commands_take_the_option_several_times(two, monkeypatch, capsys):
