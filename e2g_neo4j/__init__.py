@@ -6,6 +6,7 @@
 from e2g_neo4j.client import E2G, AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.model import (
+    AdoptReport,
     Answer,
     ArchiveInfo,
     Citation,
@@ -19,11 +20,13 @@ from e2g_neo4j.model import (
     Pair,
     Passage,
     SourceDocument,
+    TextNode,
 )
 from e2g_neo4j.settings import Settings
 
 __all__ = [
     "E2G",
+    "AdoptReport",
     "Answer",
     "ArchiveInfo",
     "AsyncE2G",
@@ -40,4 +43,5 @@ __all__ = [
     "Passage",
     "Settings",
     "SourceDocument",
+    "TextNode",
 ]

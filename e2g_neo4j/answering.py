@@ -118,7 +118,9 @@ def _cut(passage: Passage, room: int, model: ChatModel) -> Passage | None:
     if not text.strip():
         return None
     # Of a summary, the offsets are those of the text that it stands for.
-    return replace(passage, text=text, end=passage.end if passage.level else passage.start + len(text))
+    node = passage.text_node and replace(passage.text_node, end=passage.text_node.start + len(text))
+    end = passage.end if passage.level else passage.start + len(text)
+    return replace(passage, text=text, end=end, text_node=node)
 
 
 def request_for(

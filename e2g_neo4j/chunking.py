@@ -24,6 +24,9 @@ from e2g_neo4j.model import Chunk, Section, SourceDocument, Span, TokenSpans
 CHUNKER = "content-defined-2"
 """Which rules a text is cut by. A document that was cut by others is indexed again, though its text is the same."""
 
+ADOPTED = "whole-nodes-1"
+"""As CHUNKER, of a document that was put together of text nodes: each is a chunk."""
+
 BLOCK = 16_384
 """Characters that are tokenised at once."""
 
@@ -81,6 +84,34 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
             )
         )
     return chunks
+
+
+def cut_by(document: SourceDocument) -> str:
+    """Which rules a document is cut by."""
+    return ADOPTED if document.cuts else CHUNKER
+
+
+def whole_nodes(document: SourceDocument, token_spans: TokenSpans) -> list[Chunk]:
+    """One chunk for each text node of somebody else's that a document was put together of, whatever its size."""
+    return [
+        Chunk(
+            id=id,
+            index=index,
+            text=(text := document.text[cut.start : cut.end]),
+            start=cut.start,
+            end=cut.end,
+            tokens=len(_token_starts(text, 0, len(text), token_spans)),
+            own=(cut.start, cut.end),
+            stands_for=cut.stands_for,
+        )
+        for index, (id, cut) in enumerate(zip(chunk_ids(document), document.cuts, strict=True))
+    ]
+
+
+def chunk_ids(document: SourceDocument) -> list[str]:
+    """The ids of `whole_nodes`, which depend on the document and on the key and text of each node."""
+    seen: Counter[str] = Counter()
+    return [_identity(document.id, f"{cut.key}\0{document.text[cut.start : cut.end]}", seen) for cut in document.cuts]
 
 
 def _windows(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterator[tuple[int, int, int, int]]:

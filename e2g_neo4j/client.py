@@ -29,6 +29,8 @@ from e2g_neo4j.chat.chatting import ChatReply
 from e2g_neo4j.citing import CitationFilter
 from e2g_neo4j.migrate import Applied, MigrationInfo
 from e2g_neo4j.model import (
+    Adoption,
+    AdoptReport,
     Alias,
     Answer,
     ArchiveInfo,
@@ -120,7 +122,8 @@ class E2G:
         """Bring files, folders, globs or documents into a corpus.
 
         A document that is there unchanged is left alone, a changed one replaced; each becomes visible when it is
-        whole. Everything is read before anything is written. `progress` is called with (stage, done, total).
+        whole. Everything is read before anything is written. `progress` is called with (stage, done, total). A corpus
+        that was adopted is refused with an InputError.
         What a chat model summarised is remembered in the database, so that a run that was stopped goes on from there.
         Raises ReadingError for what cannot be read, FingerprintError for an index made with other models, ModelError
         that names the summary where the chat model failed, and BudgetError before it costs more than `budget_tokens`
@@ -132,8 +135,9 @@ class E2G:
     def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
         """Index again, from their files, the documents of a corpus that are not ready: see `status`.
 
-        A document whose file cannot be read is reported in `failed`, and the others are indexed. Raises NotFoundError
-        where there is no document, and what `index` raises.
+        A document whose file cannot be read is reported in `failed`, and the others are indexed. A corpus that was
+        adopted is adopted again, with the same options. Raises NotFoundError where there is no document, and what
+        `index` raises.
         """
         self.migrate()
         return self._drive(self._stories.resume(corpus, progress, budget_tokens, self._perform))
@@ -143,7 +147,7 @@ class E2G:
 
         A target is the id of a document, its file, the folder or JSON Lines file that it is in, or its title. Each
         document goes in one transaction. Raises NotFoundError for a target or corpus that is not there, and QueryError
-        for a title that several documents have; then nothing is deleted.
+        for a title that several documents have, and InputError where the corpus was adopted; then nothing is deleted.
         """
         self.migrate()
         return self._drive(self._stories.delete(None if targets is None else list(targets), corpus))
@@ -178,8 +182,9 @@ class E2G:
         `through` names types of relationships of somebody else's graph, such as ACTED_IN, that `link` has joined the
         corpus to: `facts` are then at most 25 of them around the question's entities, for one round trip more.
 
-        Raises QueryError for a question, k, hops, mode or type out of range, NotFoundError for a corpus without
-        documents, FingerprintError for an index made with other models.
+        Raises QueryError for a question, k, hops, mode or type out of range, and for a mode that asks the full-text
+        index about a corpus that was adopted, NotFoundError for a corpus without documents, FingerprintError for an
+        index made with other models.
         """
         return self._drive(self._stories.retrieve(question, asked(corpus, corpora), k, hops, mode, through))
 
@@ -287,6 +292,43 @@ class E2G:
         self.migrate()
         return self._drive(self._stories.unlink(corpus, label))
 
+    def adopt(
+        self,
+        *,
+        corpus: str,
+        label: str,
+        text: str = "text",
+        key: str = "id",
+        order: str | None = None,
+        document: str | None = None,
+        part_of: str | None = None,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
+    ) -> AdoptReport:
+        """Make a corpus of text nodes of somebody else's that are in the database already, and report what was done.
+
+        Their texts are not copied, and nothing of theirs changes; `unadopt` removes all of it. The nodes have `label`;
+        `text` and `key` are properties of theirs: the text, and what identifies the node within its document. `order`
+        is the property that sorts the nodes of one document, None: `key`. `document` is the property that says of which
+        document a node is, or `part_of` the type of the relationship that leads from it to the document's node; with
+        neither all are one document. A node is one chunk, of up to 1,000,000 characters. Nodes without text, key or
+        document are counted and left alone.
+
+        The same call again brings the corpus up to date with what the nodes are then. Its passages have a `text_node`;
+        its summaries hold sentences of the texts, or what a chat model makes of them. Raises InputError, before
+        anything is written, where there is no such node, two of a document have one key, the corpus was indexed, or
+        adopted with other options; and what `index` raises but for ReadingError.
+        """
+        self.migrate()
+        adoption = Adoption(label, text, key, order, document, part_of)
+        return self._drive(self._stories.adopt(corpus, adoption, progress, budget_tokens, self._perform))
+
+    def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
+        """Remove all that `adopt` and `link` wrote for a corpus, and return the documents it had. Raises NotFoundError
+        where there is none, InputError where it was indexed."""
+        self.migrate()
+        return self._drive(self._stories.unadopt(corpus))
+
     def doctor(self) -> list[Finding]:
         """What the database is fit for, and what would get in the way. Changes nothing."""
         return self._drive(self._stories.doctor())
@@ -300,8 +342,8 @@ class E2G:
 
         An archive holds everything: vectors bit for bit, remembered summaries, and what the index was made with. Memory
         is bounded. Writers of the corpus wait meanwhile; readers do not. Raises NotFoundError for a corpus without
-        documents, InputError for a file that exists or cannot be written, ArchiveError for a property that an archive
-        cannot hold.
+        documents, InputError for one that was adopted and for a file that exists or cannot be written, ArchiveError for
+        a property that an archive cannot hold.
         """
         return export(self._driver, self.settings.neo4j_database, Path(file), corpus, format)
 
@@ -519,6 +561,31 @@ class AsyncE2G:
         """As `E2G.unlink`."""
         await self.migrate()
         return await self._drive(self._stories.unlink(corpus, label))
+
+    async def adopt(
+        self,
+        *,
+        corpus: str,
+        label: str,
+        text: str = "text",
+        key: str = "id",
+        order: str | None = None,
+        document: str | None = None,
+        part_of: str | None = None,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
+    ) -> AdoptReport:
+        """As `E2G.adopt`; `progress` is called from other threads."""
+        await self.migrate()
+        perform, stop = self._perform_from_threads(await self._connected()), Event()
+        adoption = Adoption(label, text, key, order, document, part_of)
+        story = self._stories.adopt(corpus, adoption, _until(stop, progress), budget_tokens, perform)
+        return await self._drive(story, stop)
+
+    async def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
+        """As `E2G.unadopt`."""
+        await self.migrate()
+        return await self._drive(self._stories.unadopt(corpus))
 
     async def doctor(self) -> list[Finding]:
         """As `E2G.doctor`."""

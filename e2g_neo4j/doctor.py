@@ -30,7 +30,7 @@ OURS: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding",
         "Entity": "corpus key name forms form_counts chunks",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows",
+        "Corpus": "corpus chunks windows adopts",
     }.items()
 }
 """The labels of ours that other tools use too, with the properties that our nodes have."""

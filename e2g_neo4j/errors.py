@@ -97,6 +97,12 @@ def no_document(target: str, corpus: str) -> NotFoundError:
     )
 
 
+def is_adopted(corpus: str, instead: str) -> InputError:
+    return InputError(
+        f"The corpus {corpus!r} was made by `e2g adopt`, of text nodes that belong to somebody else: {instead}."
+    )
+
+
 def no_alias(name: str, corpus: str) -> NotFoundError:
     return NotFoundError(
         f"The name {name!r} stands for no other in the corpus {corpus!r}, and is not kept apart: list what was "

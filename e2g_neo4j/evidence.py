@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from e2g_neo4j.model import Pair, Passage
+from e2g_neo4j.model import Pair, Passage, TextNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def passages(ranked: Sequence[Ranked]) -> tuple[Passage, ...]:
 def _without_repetitions(ranked: Sequence[Ranked]) -> list[Ranked]:
     unique: dict[str, Ranked] = {}
     for node in ranked:
-        unique.setdefault(node.row["text"], node)
+        if node.row["text"]:  # none is left of a text node of somebody else's that is gone
+            unique.setdefault(node.row["text"], node)
     return list(unique.values())
 
 
@@ -91,6 +92,7 @@ def _merged(run: Sequence[Ranked]) -> Passage:
             passage,
             text=_joined(passage, following),
             end=max(passage.end, following.end),
+            text_node=_together(passage.text_node, following.text_node),
             score=max(passage.score, following.score),
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
@@ -104,14 +106,23 @@ def _joined(before: Passage, following: Passage) -> str:
     return before.text + following.text[before.end - following.start :]
 
 
+def _together(first: TextNode | None, last: TextNode | None) -> TextNode | None:
+    return replace(first, end=max(first.end, last.end)) if first and last else None
+
+
 def _passage(node: Ranked) -> Passage:
     row = node.row
+    text_node = None
+    end = row["end"]
+    if theirs := row.get("text_node"):  # whose text may have changed since
+        begin, end = row["start"] - theirs["begins"], row["start"] + len(row["text"])
+        text_node = TextNode(theirs["element_id"], theirs["key"], begin, begin + len(row["text"]))
     return Passage(
         text=row["text"],
         document=row["document"],
         source=row["source"],
         start=row["start"],
-        end=row["end"],
+        end=end,
         score=node.score,
         corpus=row["corpus"],
         level=row["level"],
@@ -120,6 +131,7 @@ def _passage(node: Ranked) -> Passage:
         pairs=node.pairs,
         page=row["page"],
         heading=row["heading"],
+        text_node=text_node,
     )
 
 

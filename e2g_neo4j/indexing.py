@@ -17,9 +17,10 @@ from spacy.language import Language
 
 from e2g_neo4j.archive.importing import settle
 from e2g_neo4j.chat.spending import Meter, cost
-from e2g_neo4j.chunking import CHUNKER, chunk
+from e2g_neo4j.chunking import chunk, cut_by, whole_nodes
 from e2g_neo4j.cooccurrence import mentions
 from e2g_neo4j.embedding.embedder import POOLING, Embedded, Embedder, embed_long, embed_with_parts, normalised
+from e2g_neo4j.errors import InputError, is_adopted
 from e2g_neo4j.extraction import extract_all, pipeline_id
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import (
@@ -83,22 +84,26 @@ def index(
     settings: Settings,
     progress: Progress,
     perform: Perform,
+    adopted: bool = False,
 ) -> Story[IndexReport]:
     """Bring documents into a corpus; one that is there unchanged is left alone, a changed one replaced.
 
     A document becomes visible to queries in the transaction that completes it. One that another run is indexing is
-    waited for. `perform` serves the thread that renews the lease. Raises FingerprintError when the index was made with
-    other models.
+    waited for. `perform` serves the thread that renews the lease. `adopted`: the documents are text nodes of somebody
+    else's, and the corpus is marked so. Raises FingerprintError when the index was made with other models, InputError
+    where the corpus is adopted and the documents are not, or the other way round.
     """
     work = _Work(IndexReport(corpus), tools, summariser, settings, progress)
     left = list({document.id: document for document in documents}.values())
     with work.timed("total"):
+        yield from check_kind(corpus, adopted)
         yield from agree_on_fingerprint(tools.fingerprint)
         with Lease(perform, corpus) as lease:
             while left:
                 settle(perform)
+                yield from check_kind(corpus, adopted)
                 yield from clean(corpus)
-                mine, left, replaced = yield from _claimed(left, corpus, lease, work.report)
+                mine, left, replaced = yield from _claimed(left, corpus, lease, work.report, adopted)
                 if left and not mine:
                     with work.timed("waiting"):
                         time.sleep(WAIT_SECONDS)
@@ -117,11 +122,11 @@ def index(
 
 
 def _claimed(
-    documents: Sequence[SourceDocument], corpus: str, lease: Lease, report: IndexReport
+    documents: Sequence[SourceDocument], corpus: str, lease: Lease, report: IndexReport, adopted: bool
 ) -> Story[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
     """Changed documents that are now this run's, those that are another's, and the ids of those that are replaced."""
     changed, _ = yield from _changed(documents, corpus, report)
-    yield from claim(corpus, lease.run, changed)
+    yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
     known = {row["id"]: row for row in rows}
     mine = [document for document in changed if known.get(document.id, {}).get("run") == lease.run]
@@ -245,6 +250,7 @@ def plan(
     settings: Settings,
 ) -> Story[IndexPlan]:
     """What `index` would do. `summariser` rehearses, or else needs sentences and is left out; `meter` is its own."""
+    yield from check_kind(corpus, False)
     report = IndexReport(corpus)
     work = _Work(report, tools, summariser, settings, lambda stage, done, total: None)
     changed, replaced = yield from _changed(documents, corpus, report)
@@ -270,6 +276,15 @@ def agree_on_fingerprint(mine: Fingerprint) -> Story[None]:
     mine.check(Fingerprint(**row))
 
 
+def check_kind(corpus: str, adopted: bool) -> Story[None]:
+    """Raise InputError unless a corpus is adopted, or not, as what is to come into it."""
+    [row] = yield Read("adopt/adopted", {"corpus": corpus})
+    if row["adopts"] and not adopted:
+        raise is_adopted(corpus, "index into another corpus, and ask both with `--corpus` twice")
+    if adopted and not row["adopts"]:
+        raise InputError(f"The corpus {corpus!r} was unadopted meanwhile: adopt it again.")
+
+
 def _changed(
     documents: Sequence[SourceDocument], corpus: str, report: IndexReport
 ) -> Story[tuple[list[SourceDocument], set[str]]]:
@@ -278,7 +293,7 @@ def _changed(
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in documents]})
     ready = {row["id"]: (row["sha256"], row["chunker"]) for row in rows if row["state"] == "ready"}
     unfinished = {row["id"] for row in rows if row["work"]}
-    changed = [one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, CHUNKER)]
+    changed = [one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one))]
     replaced = {document.id for document in changed} & ready.keys()
     report.unchanged += len(documents) - len(changed)
     return changed, replaced
@@ -396,7 +411,10 @@ class _Work:
         found = []
         for document in documents:
             with self.timed("chunking"):
-                chunks = chunk(document, spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
+                if document.cuts:
+                    chunks = whole_nodes(document, spans)
+                else:
+                    chunks = chunk(document, spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
             found.append((document, chunks))
             self.totals["summarising"] += tree_size(len(chunks), settings.group_size)
             self.advance("chunking", 1)

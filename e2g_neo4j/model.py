@@ -40,8 +40,31 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class StandsFor:
+    """A node of somebody else's, by element id, and the names of its properties that hold its text and its key."""
+
+    node: str
+    text: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text node of somebody else's as a part of a document: where its text is in the document's."""
+
+    key: str
+    start: int
+    end: int
+    stands_for: StandsFor
+
+
+@dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document as it was read. `sha256` is that of `text` in UTF-8; offsets count characters of `text`."""
+    """A document as it was read. `sha256` is that of `text` in UTF-8; offsets count characters of `text`.
+
+    One that was put together of text nodes of somebody else's is `cut` where they are, and `sha256` is that of their
+    keys and texts.
+    """
 
     id: str
     corpus: str
@@ -50,6 +73,7 @@ class SourceDocument:
     text: str
     sha256: str
     sections: tuple[Section, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +81,7 @@ class Chunk:
     """A window of a document: `text == document.text[start:end]`, `tokens` counted by the tokenizer in use.
 
     `own` are the characters of the document where the sentences begin that are the chunk's own: of what two chunks
-    share, each place is the own of one of them.
+    share, each place is the own of one of them. Of one that `stands_for` a node of somebody else's, no text is kept.
     """
 
     id: str
@@ -69,6 +93,7 @@ class Chunk:
     page: str | None = None
     heading: str | None = None
     own: Span = (0, sys.maxsize)
+    stands_for: StandsFor | None = None
 
 
 # --- what extraction finds ---------------------------------------------------------------------------
@@ -171,6 +196,38 @@ class LinkReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Adoption:
+    """Which text nodes of somebody else's a corpus stands on: those with `label`.
+
+    `text` and `key` are the names of their properties with the text and with what identifies the node in its document.
+    `order` is the one that sorts those of a document, None: `key`. `document` is the one that says of which document a
+    node is, or `part_of` the type of the relationship that leads to the node of its document; neither: all are one.
+    """
+
+    label: str
+    text: str = "text"
+    key: str = "id"
+    order: str | None = None
+    document: str | None = None
+    part_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptReport:
+    """What `adopt` did. `nodes` are adopted now; those `without_text`, `without_key` or `without_document` were left
+    alone. `removed` documents had text nodes before and have none now; `index` is what was done with the others."""
+
+    corpus: str
+    adoption: Adoption
+    nodes: int
+    without_text: int
+    without_key: int
+    without_document: int
+    removed: int
+    index: IndexReport
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What `doctor` found out about one thing: `ok`; `note`, good to know; or `problem`, with the next step."""
 
@@ -202,12 +259,25 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
+class TextNode:
+    """The node of somebody else's that a passage is cited from, by element id and the key that it has: the passage is
+    characters `start` to `end` of its text."""
+
+    element_id: str
+    key: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of evidence: a chunk, several consecutive chunks merged, or a summary.
 
     `start` and `end` count characters of the document's text (a summary's: of the text it stands for).
     `level` is 0 for text of the document and the level of the tree for a summary. `path` holds the ids of
-    the tree's nodes from here to the root.
+    the tree's nodes from here to the root. In a corpus that was adopted, `text_node` is the node of somebody else's
+    that holds the passage; a summary has none. The document's text is then that of all its nodes in order, with a blank
+    line between.
 
     Passages come best first. `score` compares passages of one answer only; its scale depends on what ranked them:
     mode `e2g`, local route: different entities of the question in the chunk + n / (n + 1) of their n occurrences.
@@ -230,6 +300,7 @@ class Passage:
     page: str | None = None
     heading: str | None = None
     corpus: str = ""
+    text_node: TextNode | None = None
 
     def labelled(self) -> str:
         """The evidence as the paper writes it: `entity1 - entity2: text`."""

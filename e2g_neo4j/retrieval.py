@@ -180,7 +180,14 @@ def _told(value: Any) -> str:
 def _without_graph(
     question: str, corpora: Sequence[str], made_with: Fingerprint, k: int, mode: Mode
 ) -> Story[Evidence]:
-    _check_indexes((yield from read_each("query/corpus", {corpus: {} for corpus in corpora})), made_with)
+    rows = yield from read_each("query/corpus", {corpus: {} for corpus in corpora})
+    _check_indexes(rows, made_with)
+    for row in rows:
+        if row["adopts"] and mode in ("fulltext", "hybrid"):
+            raise QueryError(
+                f"The texts of the corpus {row['corpus']!r} are those of nodes that it adopted, and in no full-text "
+                f"index of ours, which mode {mode} asks: choose auto, e2g, diffusion, dense or tree."
+            )
     ranking, what = _BASELINES[mode]
     ranked = yield from ranking(question, corpora=corpora, k=k)
     return Evidence(

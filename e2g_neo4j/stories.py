@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from e2g_neo4j.answering import answer
 from e2g_neo4j.chat.chatting import Askable, ChatModel, load_chat_model
 from e2g_neo4j.chat.spending import Meter, cost
-from e2g_neo4j.errors import InputError, QueryError, ReadingError, no_corpus, no_document
+from e2g_neo4j.errors import InputError, QueryError, ReadingError, is_adopted, no_corpus, no_document
 from e2g_neo4j.explore.statements import evidence_parameters
 from e2g_neo4j.formats import utf8
 from e2g_neo4j.model import (
+    Adoption,
+    AdoptReport,
     Alias,
     Answer,
     ArchiveInfo,
@@ -133,8 +135,11 @@ class Stories:
     def resume(
         self, corpus: str, progress: Progress | None, budget_tokens: int | None, perform: Perform
     ) -> Story[IndexReport]:
+        from e2g_neo4j.adopting import adopted
         from e2g_neo4j.leases import fail
 
+        if adoption := (yield from adopted(corpus)):
+            return (yield from self.adopt(corpus, adoption, progress, budget_tokens, perform)).index
         listed = yield from self.documents(corpus)
         left = {one.id: one for one in listed if one.state != "ready"}
         found: dict[str, SourceDocument] = {}
@@ -161,6 +166,7 @@ class Stories:
         progress: Progress | None,
         budget_tokens: int | None,
         perform: Perform,
+        adopted: bool = False,
     ) -> Story[IndexReport]:
         from e2g_neo4j.indexing import index
 
@@ -174,10 +180,45 @@ class Stories:
             settings=self.settings,
             progress=show,
             perform=perform,
+            adopted=adopted,
         )
         report.spending = meter.levels
         report.cost = cost(meter.levels, self.settings.price_prompt, self.settings.price_completion)
         return report
+
+    def adopt(
+        self,
+        corpus: str,
+        adoption: Adoption,
+        progress: Progress | None,
+        budget_tokens: int | None,
+        perform: Perform,
+    ) -> Story[AdoptReport]:
+        from e2g_neo4j import adopting
+        from e2g_neo4j.indexing import agree_on_fingerprint
+
+        check_name(corpus)
+        yield from adopting.check(corpus, adoption)
+        found = yield from adopting.read(corpus, adoption)
+        yield from agree_on_fingerprint(self.tools.fingerprint)
+        yield from adopting.mark(corpus, adoption)
+        report = yield from self._index(found.documents, corpus, progress, budget_tokens, perform, adopted=True)
+        yield from adopting.stand(corpus, found.documents)
+        return AdoptReport(
+            corpus=corpus,
+            adoption=adoption,
+            nodes=found.nodes,
+            without_text=found.without["text"],
+            without_key=found.without["key"],
+            without_document=found.without["document"],
+            removed=(yield from adopting.remove_others(corpus, found.documents)),
+            index=report,
+        )
+
+    def unadopt(self, corpus: str) -> Story[list[DocumentInfo]]:
+        from e2g_neo4j.adopting import unadopt
+
+        return [DocumentInfo(**row) for row in (yield from unadopt(corpus))]
 
     def plan(self, sources: Sequence[Source], corpus: str, perform: Perform) -> Story[IndexPlan]:
         from e2g_neo4j.indexing import plan
@@ -271,8 +312,15 @@ class Stories:
         return found
 
     def delete(self, targets: Sequence[str | Path] | None, corpus: str) -> Story[list[DocumentInfo]]:
+        from e2g_neo4j.adopting import adopted
         from e2g_neo4j.writing import delete
 
+        if (yield from adopted(corpus)):
+            raise is_adopted(
+                corpus,
+                f"`e2g unadopt --corpus {corpus}` removes all of it; to remove a part, delete their "
+                "nodes and adopt again",
+            )
         listed = yield from self.documents(corpus)
         going = listed if targets is None else chosen(targets, listed, corpus)
         for document in going:

@@ -10,14 +10,14 @@ other, wherever they run. What takes long, reading and summarising, is done outs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.chunking import CHUNKER
+from e2g_neo4j.chunking import cut_by
 from e2g_neo4j.cooccurrence import ChunkMentions
 from e2g_neo4j.model import Chunk, SourceDocument, Span, Summary, Vectors
 from e2g_neo4j.naming import Join
@@ -100,14 +100,14 @@ def told(mentions: ChunkMentions) -> str:
     return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def claim(corpus: str, run: str, documents: Sequence[SourceDocument]) -> Iterator[Write]:
+def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted: bool = False) -> Iterator[Write]:
     """Take documents for a run, which alone may then write them. What another run holds stays with it, and nothing is
-    taken while the corpus is being imported."""
+    taken while the corpus is being imported, or where it is not `adopted` as these are, or is though they are not."""
     rows = ({"id": one.id, "source": one.source, "title": one.title} for one in documents)
     for batch in batches(rows, ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),
-            condition=("index/open_corpus", {"corpus": corpus}),
+            condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
         )
 
 
@@ -178,7 +178,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apar
             "title": indexed.document.title,
             "source": indexed.document.source,
             "sha256": indexed.document.sha256,
-            "chunker": CHUNKER,
+            "chunker": cut_by(indexed.document),
             "characters": len(indexed.document.text),
             "tokens": sum(chunk.tokens for chunk in indexed.chunks),
             "chunks": len(indexed.chunks),
@@ -340,7 +340,7 @@ def _chunk_row(read: ReadChunk) -> dict[str, Any]:
         "id": chunk.id,
         "document": read.document,
         "index": chunk.index,
-        "text": chunk.text,
+        "text": None if chunk.stands_for else chunk.text,
         "start": chunk.start,
         "end": chunk.end,
         "tokens": chunk.tokens,
@@ -349,7 +349,8 @@ def _chunk_row(read: ReadChunk) -> dict[str, Any]:
         "own": [place - chunk.start for place in chunk.own],
         "notes": read.notes,
         "window_shares": [length / sum(lengths) for length in lengths],
-        "embedding": read.vector.tolist(),
+        "embedding": None if chunk.stands_for else read.vector.tolist(),
+        "stands_for": asdict(chunk.stands_for) if chunk.stands_for else None,
     }
 
 
@@ -360,7 +361,7 @@ def _window_rows(read: ReadChunk) -> Iterator[Mapping[str, Any]]:
             "document": read.document,
             "chunk": read.chunk.id,
             "index": number,
-            "text": read.chunk.text[start:end],
+            "text": None if read.chunk.stands_for else read.chunk.text[start:end],
             "start": read.chunk.start + start,
             "end": read.chunk.start + end,
             "embedding": vector.tolist(),

@@ -1,4 +1,4 @@
-// Take the lock of a corpus; one row if it neither has a document nor is being imported, none otherwise.
+// Take the lock of a corpus; one row if it has no document, is not being imported and was not adopted, none otherwise.
 // $corpus
 // → free
 MERGE (lock:E2GLock {corpus: $corpus})
@@ -6,4 +6,5 @@ DELETE lock
 WITH count(*) AS locked
 WHERE NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL }
   AND NOT EXISTS { MATCH (:E2GImport {corpus: $corpus}) }
+  AND NOT EXISTS { MATCH (c:Corpus {corpus: $corpus}) WHERE c.adopts IS NOT NULL }
 RETURN true AS free

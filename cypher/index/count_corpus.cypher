@@ -1,5 +1,5 @@
 // How many chunks and windows queries see in a corpus: what the rarity of an entity is measured against. A corpus
-// without any visible document has no Corpus node.
+// without any visible document has no Corpus node, unless it was adopted.
 // $corpus
 MERGE (c:Corpus {corpus: $corpus})
 WITH c
@@ -8,5 +8,5 @@ WHERE d.id IS NOT NULL
 WITH c, count(d) AS documents, sum(d.chunks) AS chunks, sum(d.windows) AS windows
 SET c.chunks = chunks, c.windows = windows
 WITH c, documents
-WHERE documents = 0
+WHERE documents = 0 AND c.adopts IS NULL
 DELETE c

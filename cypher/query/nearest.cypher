@@ -1,11 +1,25 @@
 // The $k nodes of the whole tree, chunks and summaries, nearest to a vector, and how often they mention the
 // question's entities: a summary as often as all chunks below it. Counted from the entities upwards: the other way a
-// high summary would touch every mention below it.
+// high summary would touch every mention below it. In a corpus that was adopted a chunk is as near as its nearest window.
 // $corpus, $vector, $k, $names
-// → id, level, index, text, start, end, page, heading, document_id, document, source, path, score, occurrences
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path, score, occurrences
 CYPHER 25
-MATCH (n:Chunk|Summary)
-  SEARCH n IN (VECTOR INDEX e2g_embedding FOR $vector WHERE n.corpus = $corpus LIMIT $k) SCORE AS score
+CALL () {
+  MATCH (n:Chunk|Summary)
+    SEARCH n IN (VECTOR INDEX e2g_embedding FOR $vector WHERE n.corpus = $corpus LIMIT $k) SCORE AS score
+  RETURN n, score
+  UNION ALL
+  MATCH (c:Corpus {corpus: $corpus})
+  WHERE c.adopts IS NOT NULL
+  CALL () {
+    MATCH (w:Window)
+      SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT 6 * $k) SCORE AS near
+    RETURN w, near
+  }
+  MATCH (w)-[:PART_OF]->(n:Chunk)
+  RETURN n, max(near) AS score
+}
+WITH n, score ORDER BY score DESC, n.id LIMIT $k
 WITH collect({node: n, score: score}) AS found
 WITH found, [one IN found | one.node] AS nodes
 CALL (nodes) {
@@ -21,7 +35,10 @@ CALL (nodes) {
 UNWIND found AS one
 WITH one.node AS n, one.score AS score, counted
 MATCH (d:Document {corpus: $corpus, id: n.document})
-RETURN n.id AS id, n.level AS level, n.index AS index, n.text AS text, n.start AS start, n.end AS end,
+RETURN n.id AS id, n.level AS level, n.index AS index, n.start AS start, n.end AS end,
+       coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
+       [(n)-[r:STANDS_FOR]->(theirs) |
+        {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key]), begins: n.start}][0] AS text_node,
        n.page AS page, n.heading AS heading, d.id AS document_id, d.title AS document, d.source AS source,
        COLLECT { MATCH (n)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level } AS path,
        score, reduce(total = 0, c IN counted | total + CASE c.id WHEN n.id THEN c.occurrences ELSE 0 END) AS occurrences

@@ -16,7 +16,7 @@ from neo4j import Driver
 
 from e2g_neo4j import database
 from e2g_neo4j.archive import MANIFEST, NODES, RELATIONSHIPS, SUMMARIES, Format, MadeWith, Manifest, Member, encoded
-from e2g_neo4j.errors import FingerprintError, InputError, QueryError, no_corpus
+from e2g_neo4j.errors import FingerprintError, InputError, QueryError, is_adopted, no_corpus
 from e2g_neo4j.model import ArchiveInfo
 
 Rows: TypeAlias = Callable[[str], Iterator[dict[str, Any]]]
@@ -37,6 +37,8 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
         [about] = rows("query/corpus")
         if not about["found"]:
             raise no_corpus(corpus)
+        if about["adopts"]:
+            raise is_adopted(corpus, "back up the database itself, with the tools of Neo4j")
         with _made(file) as part:
             if format == "graphml":
                 from e2g_neo4j.archive.graphml import write_graphml

@@ -335,6 +335,59 @@ def unlink(
 
 
 @app.command()
+def adopt(
+    label: Annotated[str, typer.Option("--label", help="The label of the text nodes.", show_default=False)],
+    text: Annotated[str, typer.Option("--text", help="Their property with the text.")] = "text",
+    key: Annotated[str, typer.Option("--key", help="Their property that identifies them.")] = "id",
+    order: Annotated[
+        str | None, typer.Option("--order", help="Their property that sorts those of a document.  [default: the key]")
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option("--document", help="Their property that says of which document they are.")
+    ] = None,
+    part_of: Annotated[
+        str | None, typer.Option("--part-of", help="Or the type of the relationship to their document.")
+    ] = None,
+    corpus: Corpus = "default",
+    budget_tokens: Budget = None,
+    as_json: Json = False,
+) -> None:
+    """Make a corpus of text nodes that are in the database already, in place."""
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.adopt(
+            corpus=corpus,
+            label=label,
+            text=text,
+            key=key,
+            order=order,
+            document=document,
+            part_of=part_of,
+            progress=progress,
+            budget_tokens=budget_tokens,
+        )
+    if as_json:
+        _print_json(asdict(report))
+    else:
+        show.adopted(out, report)
+
+
+@app.command()
+def unadopt(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to remove.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Remove what `adopt` wrote; the text nodes stay as they are."""
+    if corpus is None:
+        raise QueryError("Name the corpus to remove: `e2g unadopt --corpus NAME`.")
+    with E2G() as e2g:
+        gone = e2g.unadopt(corpus=corpus)
+    if as_json:
+        _print_json([asdict(document) for document in gone])
+    else:
+        out.print(f"Removed the corpus {escape(corpus)}, of {len(gone)} documents. The text nodes are as they were.")
+
+
+@app.command()
 def doctor(as_json: Json = False) -> None:
     """Look at the database without changing it: is it fit, and what is in the way. Exit code 1 for a problem."""
     with E2G() as e2g:

@@ -19,6 +19,7 @@ from e2g_neo4j import model
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.explore.statements import evidence_parameters, params
 from e2g_neo4j.model import (
+    AdoptReport,
     Alias,
     Answer,
     ArchiveInfo,
@@ -241,6 +242,23 @@ def links(out: Console, report: LinkReport) -> None:
         out.print("Names were not compared by vectors: there are too many nodes of this label.")
 
 
+def adopted(out: Console, done: AdoptReport) -> None:
+    """How many text nodes, what was left alone and why, then what indexing did."""
+    adoption = done.adoption
+    nodes = _plural(done.nodes, "text node")
+    out.print(f"{nodes} labelled {escape(adoption.label)} make up corpus [bold]{escape(done.corpus)}[/bold].")
+    for number, lacks in (
+        (done.without_text, f"a text as {adoption.text}"),
+        (done.without_key, f"a key as {adoption.key}"),
+        (done.without_document, f"a document by {adoption.document or adoption.part_of}"),
+    ):
+        if number:
+            out.print(f"Left alone: {_plural(number, 'node')} without {escape(lacks)}.")
+    if done.removed:
+        out.print(f"Removed: {_plural(done.removed, 'document')} without any text node left.")
+    report(out, done.index)
+
+
 def findings(out: Console, found: Sequence[Finding]) -> None:
     """Each thing that was looked at, problems with their next step."""
     for one in found:
@@ -335,6 +353,8 @@ def citation(passage: Passage, corpora: Sequence[str]) -> str:
     if passage.heading:
         parts.append(passage.heading)
     place = f"characters {passage.start}-{passage.end}"
+    if node := passage.text_node:
+        place = f"node {node.key}, characters {node.start}-{node.end}"
     parts.append(f"summary on level {passage.level} of {place}" if passage.level else place)
     return f"{', '.join(parts)} ({passage.source})"
 

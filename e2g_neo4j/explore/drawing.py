@@ -50,7 +50,7 @@ def _node(kind: Any, node: Node) -> Any:
     properties = {name: _short(value, TEXT) for name, value in node.items() if not isinstance(value, list)}
     return kind(
         id=node.element_id,
-        caption=_short(node[style["caption"].strip("{}")], CAPTION),
+        caption=_short(node[style["caption"].strip("{}")] or label, CAPTION),  # an adopted chunk has no text
         size=float(style["diameter"].removesuffix("px")) / 2,
         color=style["color"],
         properties=properties,

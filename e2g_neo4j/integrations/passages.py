@@ -39,8 +39,9 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
     """All about a passage but its text, in types that JSON has; what is not known is None.
 
     `start` and `end` count characters of the document's text, `level` is 0 for text and 1 or more for a summary,
-    `nodes` are the ids of its nodes in the graph and `path` those above them, `pairs` the pairs of entities behind it;
-    `route`, `reason` and `mode` are those of the whole answer.
+    `nodes` are the ids of its nodes in the graph and `path` those above them, `pairs` the pairs of entities behind it,
+    `text_node` the node of somebody else's that holds it, if the corpus was adopted; `route`, `reason` and `mode` are
+    those of the whole answer.
     """
     return {
         "id": passage_id(passage),
@@ -55,6 +56,7 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
         "score": passage.score,
         "nodes": list(passage.nodes),
         "path": list(passage.path),
+        "text_node": asdict(passage.text_node) if passage.text_node else None,
         "pairs": [asdict(pair) for pair in passage.pairs],
         "route": evidence.route,
         "reason": evidence.reason,

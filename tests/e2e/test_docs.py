@@ -31,7 +31,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted({page.stem for page in DOCS.glob("*.md")} - {"evaluation"})
 """All but the one that says how figures were made that took hours."""
 NOTEBOOK = DOCS / "first_questions.ipynb"
-CORPORA = ("papers", "papers-again", "drafts", "notes")
+CORPORA = ("manuals", "papers", "papers-again", "drafts", "notes")
 ELSEWHERE = {"db", "demo"}
 """Commands with tests of their own: one would stop the server of this one. Here they only say how they are called."""
 
@@ -64,8 +64,13 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
     driver.execute_query(
         "CREATE (:Person {name: 'Luke Farran', aliases: ['Old Luke']})-[:ACTED_IN]->(:Film {title: 'The Chronometer'})"
     )
+    driver.execute_query(
+        "CREATE (:File {name: 'Manual'})<-[:PART_OF]-"
+        "(:Page {id: 1, position: 1, text: 'Luke Farran carried the chronometer to Theodora Quill.'})"
+    )
     yield folder
     remove(driver, CORPORA)
+    driver.execute_query("MATCH (p:Page)-[:PART_OF]->(f:File) DETACH DELETE p, f")
     driver.execute_query("MATCH (p:Person {name: 'Luke Farran'})-[:ACTED_IN]->(f:Film) DETACH DELETE p, f")
 
 

@@ -56,7 +56,8 @@ class Two:
     library: Path
     hidden: frozenset[str]
     label: str
-    """Of two nodes of somebody else's, called like a person of both corpora and one of the other only."""
+    """Of two nodes of somebody else's, called like a person of both corpora and one of the other only. The first has a
+    text."""
 
 
 class Awaited:
@@ -138,7 +139,8 @@ def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> 
     ).records
     ids = {row["id"] for row in rows} | {one.id for one in client.documents(other)}
     driver.execute_query(
-        "CREATE (:$($label) {name: 'Ann Harper'})-[:KNOWS]->(:$($label) {name: 'Quorn'})",
+        "CREATE (:$($label) {name: 'Ann Harper', id: 1, text: 'Ann Harper met Bob Miller in Rome.'})"
+        "-[:KNOWS]->(:$($label) {name: 'Quorn'})",
         label=f"People {mine}",
     )
     hidden = frozenset(ids | {"Zyxelia Quorn in", "hid Zyxelia", corpus_key(other)})
@@ -284,6 +286,28 @@ def unlink(client: Any, two: Two) -> None:
     assert client.unlink(corpus=two.other) == 2
 
 
+def adopt(client: Any, two: Two) -> None:
+    """A text node makes up a corpus of its own; those that were indexed are not adopted into."""
+    for taken in (two.mine, two.other):
+        with pytest.raises(InputError):
+            client.adopt(corpus=taken, label=two.label)
+    report = client.adopt(corpus=f"{two.mine}-adopted", label=two.label)
+    assert (report.nodes, report.without_key) == (1, 1)
+    [passage] = client.retrieve(QUESTIONS[0], corpus=f"{two.mine}-adopted", k=100).passages
+    assert passage.text_node.key == "1"
+    assert_nothing_of_the_other(two, passage)
+    client.unadopt(corpus=f"{two.mine}-adopted")
+
+
+def unadopt(client: Any, two: Two) -> None:
+    client.adopt(corpus=f"{two.mine}-adopted", label=two.label)
+    for indexed in (two.mine, two.other):
+        with pytest.raises(InputError):
+            client.unadopt(corpus=indexed)
+    assert len(client.unadopt(corpus=f"{two.mine}-adopted")) == 1
+    assert f"{two.mine}-adopted" not in client.corpora()
+
+
 def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
@@ -326,9 +350,10 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
         *(paths, entities, merges, split, join, export_corpus, import_corpus, link, unlink),
+        *(adopt, unadopt),
     )
 }
-WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "unlink"}
+WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "unlink", "adopt", "unadopt"}
 OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor"}
 
 
@@ -401,6 +426,8 @@ COMMANDS: dict[str, list[str]] = {
     "eval": ["{questions}", "--corpus", "{mine}", "--modes", "e2g,dense"],
     "export": ["--corpus", "{mine}", "-o", "{archive}"],
     "delete": ["--corpus", "{mine}", "--yes"],
+    "adopt": ["--label", "{label}", "--corpus", "{mine}"],
+    "unadopt": ["--corpus", "{mine}"],
     "import": ["{archive}"],
 }
 """In this order."""

@@ -64,6 +64,9 @@ VALUES: dict[str, Any] = {
     "label": "Entity",
     "aliases": "aliases",
     "after": "",
+    "text": "text",
+    "order": "index",
+    "part_of": "PART_OF",
     "database": "neo4j",
 }
 """Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
@@ -131,8 +134,10 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         staged = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
         transaction.run(
-            "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''})"
+            "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
+            "(:Chunk)-[:STANDS_FOR {text: 'text', key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()
+        transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}").consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
         transaction.rollback()
@@ -272,6 +277,7 @@ class Recorded:
     def retrieve(self, mode: Mode, shared: list[dict[str, Any]]) -> None:
         link = {
             "found": True,
+            "adopts": None,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],

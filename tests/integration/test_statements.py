@@ -30,6 +30,7 @@ NOT_SENT = {
     "interop/retrieval_query.cypher": "is for retrievers of other frameworks",
     "archive/discard.cypher": "wants an import that fails",
     "archive/take_over.cypher": "wants an import that was killed",
+    "adopt/stand_for.cypher": "wants a text node that was made anew",
 }
 
 
@@ -70,6 +71,9 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.link(corpus=corpus, label="Person", name="name")
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, through=["KNOWS"])
     yield client.unlink(corpus=corpus)
+    yield client.adopt(corpus=f"{corpus}-adopted", label="Page")
+    yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=f"{corpus}-adopted")
+    yield client.unadopt(corpus=f"{corpus}-adopted")
     yield client.export_corpus(folder / f"{corpus}.zip", corpus=corpus)
     yield client.export_corpus(folder / f"{corpus}.graphml", corpus=corpus, format="graphml")
     yield client.delete(["x"], corpus=corpus)
@@ -87,6 +91,7 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
         connection.uri, auth=(connection.username, connection.password.get_secret_value())
     ) as theirs:
         theirs.execute_query("CREATE (:Person {name: 'Alice Harper'})-[:KNOWS]->(:Person {name: 'Bob Miller'})")
+        theirs.execute_query("CREATE (:Page {id: 1, text: $text})", text=TEXT)
     models = {"chat_model": FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])}
 
     async def asynchronously() -> None:

@@ -1,0 +1,10 @@
+// Forget that a corpus was adopted, and runs on it that were killed.
+// $corpus
+CALL () {
+  MATCH (c:Corpus {corpus: $corpus})
+  WHERE c.adopts IS NOT NULL
+  DETACH DELETE c
+}
+MATCH (r:E2GRun {corpus: $corpus})
+WHERE r.expires < timestamp()
+DELETE r

@@ -1,0 +1,8 @@
+// Take the lock of a corpus; one row if it has no document any more, none otherwise.
+// $corpus
+// → left
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock
+WITH count(*) AS locked
+WHERE NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL }
+RETURN true AS left

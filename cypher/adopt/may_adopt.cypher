@@ -1,0 +1,12 @@
+// Take the lock of a corpus; one row if it is free, or was adopted with these options, none otherwise.
+// $corpus, $adopts
+// → free
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock
+WITH count(*) AS locked
+OPTIONAL MATCH (c:Corpus {corpus: $corpus})
+WITH c
+WHERE NOT EXISTS { MATCH (:E2GImport {corpus: $corpus}) }
+  AND (c.adopts = $adopts
+       OR c.adopts IS NULL AND NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL })
+RETURN true AS free

@@ -1,0 +1,20 @@
+// Nodes of somebody else's by label, the next $limit after one: what identifies each, what sorts it, and its document,
+// which is what a property says, or else the node that a relationship leads to. Nodes of ours are none.
+// $label, $key, $order, $document: names of properties, $part_of: a type of relationship; the last three may be null;
+// $after: an element id or '', $limit
+// → node, key, order, document, title
+MATCH (n:$($label))
+WHERE elementId(n) > $after
+  AND NOT (n.corpus IS NOT NULL
+           AND (n:Document OR n:Chunk OR n:Window OR n:Summary OR n:Entity OR n:Alias OR n:Corpus))
+WITH n ORDER BY elementId(n) LIMIT $limit
+WITH n, COLLECT {
+  MATCH (n)-[r]->(d)
+  WHERE type(r) = $part_of
+  RETURN d ORDER BY elementId(d) LIMIT 1
+}[0] AS d
+RETURN elementId(n) AS node, n[$key] AS key, n[$order] AS order,
+       coalesce(elementId(d), toStringOrNull(n[$document])) AS document,
+       coalesce(toStringOrNull(d.name), toStringOrNull(d.title), toStringOrNull(d.path), toStringOrNull(d.fileName),
+                toStringOrNull(d.source), toStringOrNull(d.id)) AS title
+ORDER BY node

@@ -1,0 +1,7 @@
+// The texts of nodes of somebody else's.
+// $nodes: [element id], $text: name of a property
+// → node, text
+UNWIND $nodes AS node
+MATCH (n)
+WHERE elementId(n) = node
+RETURN node, n[$text] AS text

@@ -1,0 +1,445 @@
+"""Text nodes that somebody else left in the database: adopted in place, asked, and let go without a trace."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import foreign
+import pytest
+import text_nodes
+from langchain_core.language_models import FakeListChatModel
+from langchain_neo4j import Neo4jVector
+from lts import lts_server
+from neo4j import Driver, GraphDatabase
+from neo4j_graphrag.retrievers import VectorRetriever
+from text_nodes import DOCUMENTS, Shape
+
+from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode, cli
+from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
+from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
+from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
+from e2g_neo4j.integrations.passages import retrieval_query
+from e2g_neo4j.local import Connection, LocalServer
+from e2g_neo4j.reading import from_text
+from e2g_neo4j.retrieval import Mode
+
+pytestmark = pytest.mark.timeout(1200)
+
+MODES: tuple[Mode, ...] = ("auto", "e2g", "diffusion", "dense", "tree")
+ASKED = {
+    "What did Zyxelia Quorn bury under the old lighthouse of Hesk?": ("island.txt", 0, "silver lantern"),
+    "What did Otto Vinge pay for the brass telescope?": ("harbour.txt", 2, "eleven crowns"),
+}
+"""Questions, the text node that has the answer, and the answer."""
+
+
+@dataclass
+class Place:
+    """A server, and a client of ours."""
+
+    connection: Connection
+    driver: Driver
+    settings: Settings
+    client: E2G
+    old: bool
+
+    def rows(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        return [record.data() for record in self.driver.execute_query(statement, parameters).records]
+
+
+@pytest.fixture(scope="module")
+def old_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """On 5.26."""
+    with lts_server(tmp_path_factory.mktemp("old_server")) as connection:
+        yield from opened(connection, old=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    local = LocalServer(Settings(home=tmp_path_factory.mktemp("server"), db_heap_mb=512))
+    try:
+        yield from opened(local.start(), old=False)
+    finally:
+        local.stop()
+
+
+def opened(connection: Connection, *, old: bool) -> Iterator[Place]:
+    settings = Settings(
+        neo4j_uri=connection.uri,
+        neo4j_username=connection.username,
+        neo4j_password=connection.password,
+        group_size=2,
+        workers=1,
+    )
+    auth = (connection.username, connection.password.get_secret_value())
+    with (
+        GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver,
+        E2G(settings=settings) as client,
+    ):
+        client.migrate()
+        yield Place(connection, driver, settings, client, old)
+
+
+@pytest.fixture
+def plain(place: Place) -> Iterator[Shape]:
+    """Text nodes in the shape of llm-graph-builder."""
+    empty(place)
+    yield text_nodes.llm_graph_builder(place.driver, place.settings, old=place.old)
+    empty(place)
+
+
+def empty(place: Place) -> None:
+    place.driver.execute_query("MATCH (n) WHERE n.corpus IS NOT NULL DETACH DELETE n")
+    text_nodes.wipe(place.driver)
+
+
+def keys_of(place: Place, shape: Shape, file: str, number: int) -> str:
+    """The element id of a text node."""
+    [row] = place.rows(f"{shape.query} RETURN elementId(c) AS id", file=file, number=number)
+    return str(row["id"])
+
+
+def cited(passage: Passage) -> TextNode:
+    assert passage.text_node is not None
+    return passage.text_node
+
+
+def ours_hold_no_text(place: Place) -> None:
+    rows = place.rows(
+        "MATCH (n) WHERE n.corpus = 'adopted' AND (n:Chunk OR n:Window) UNWIND keys(n) AS key "
+        "RETURN labels(n) AS labels, key, n[key] AS value"
+    )
+    assert {row["labels"][0] for row in rows} == {"Chunk", "Window"}
+    pieces = [
+        text[at : at + 30] for texts in DOCUMENTS.values() for text in texts for at in range(0, len(text) - 30, 30)
+    ]
+    for row in rows:
+        assert row["key"] != "text"
+        assert (row["labels"][0], row["key"]) != ("Chunk", "embedding"), "a vector index of theirs would hold it"
+        value = row["value"].decode("latin-1") if isinstance(row["value"], bytes) else str(row["value"])
+        assert not any(piece in value for piece in pieces)
+
+
+def found_by_them(place: Place, shape: Shape) -> list[Any]:
+    """What their own retrievers find by their index."""
+    if shape.vector_index is None:
+        return []
+    [question, *_] = ASKED
+    theirs = VectorRetriever(place.driver, shape.vector_index, E2GEmbedder(place.settings), ["text"])
+    found = [item.content for item in theirs.search(query_text=question, top_k=4).items]
+    assert place.settings.neo4j_password
+    store = Neo4jVector.from_existing_index(
+        E2GEmbeddings(place.settings),
+        shape.vector_index,
+        url=place.settings.neo4j_uri,
+        username=place.settings.neo4j_username,
+        password=place.settings.neo4j_password.get_secret_value(),
+    )
+    found += [document.page_content for document in store.similarity_search(question, k=4)]
+    store._driver.close()
+    assert found
+    return found
+
+
+def nothing_of_ours_is_left(place: Place) -> None:
+    assert place.rows("MATCH (n) WHERE n.corpus IS NOT NULL RETURN labels(n) AS labels") == []
+    assert place.rows("MATCH ()-[r:STANDS_FOR|REFERS_TO]->() RETURN type(r) AS type") == []
+    assert place.rows("MATCH (s:CachedSummary) RETURN s.key AS key") == []
+
+
+@pytest.mark.parametrize(
+    ("where", "build"),
+    [
+        *(
+            ("place", build)
+            for build in (text_nodes.neo4j_graphrag, text_nodes.langchain, text_nodes.llm_graph_builder)
+        ),
+        *(("old_place", build) for build in (text_nodes.langchain, text_nodes.llm_graph_builder)),
+    ],
+)
+def test_adopted_asked_changed_and_let_go(
+    where: str, build: Callable[..., Shape], request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(where)
+    empty(place)
+    shape = build(place.driver, place.settings, old=place.old)
+    place.driver.execute_query("CREATE (:Someone {name: 'Luke Farran'})-[:SAILED]->(:Someone {name: 'Otto Vinge'})")
+    before, found_before = foreign.dump(place.driver), found_by_them(place, shape)
+
+    def unharmed(*, linked: bool = True) -> None:
+        now = foreign.dump(place.driver)
+        assert {kind: now[kind] == before[kind] for kind in before if kind != "degrees" or not linked} == {
+            kind: True for kind in before if kind != "degrees" or not linked
+        }
+
+    # Adopted: a chunk for each of their nodes, and no text of theirs in any of ours.
+    report = place.client.adopt(corpus="adopted", **shape.adoption)
+    assert (report.nodes, report.without_text, report.without_key, report.without_document) == (6, 0, 0, 0)
+    assert (report.index.documents, report.index.chunks) == (2, 6)
+    assert [one.title for one in place.client.documents("adopted")] == ["harbour.txt", "island.txt"]
+    ours_hold_no_text(place)
+    assert found_by_them(place, shape) == found_before
+    unharmed()
+
+    # Asked: passages are what their nodes say, and say which.
+    for question, (file, number, answer) in ASKED.items():
+        node, text = keys_of(place, shape, file, number), DOCUMENTS[file][number]
+        for mode in MODES:
+            evidence = place.client.retrieve(question, corpus="adopted", mode=mode, k=3)
+            whole = "\n\n".join(DOCUMENTS[file])
+            shown = [one for one in evidence.passages if not one.level and cited(one).element_id == node]
+            assert any(answer in one.text for one in shown), mode
+            for one in shown:
+                assert text[cited(one).start : cited(one).end] == one.text == whole[one.start : one.end]
+                assert one.document == file
+    for mode in ("fulltext", "hybrid"):
+        with pytest.raises(QueryError, match="adopted"):
+            place.client.retrieve(question, corpus="adopted", mode=mode)
+    unharmed()
+
+    # The same call again changes nothing; a text that changed is read again, and only that.
+    assert place.client.adopt(corpus="adopted", **shape.adoption).index.unchanged == 2
+    vectors = "MATCH (w:Window {corpus: 'adopted'}) RETURN w.id AS id, w.embedding AS vector ORDER BY id"
+    kept = {row["id"]: row["vector"] for row in place.rows(vectors)}
+    place.rows(
+        f"{shape.query} SET c.text = 'Otto Vinge gave the brass telescope to Ada Brandt of Uppsala.'",
+        file="harbour.txt",
+        number=2,
+    )
+    question = "To whom did Otto Vinge give the brass telescope?"
+    for mode in MODES:
+        for one in place.client.retrieve(question, corpus="adopted", mode=mode).passages:
+            assert one.text, "what is there now is shown, or nothing"
+    again = place.client.adopt(corpus="adopted", **shape.adoption).index
+    assert (again.documents, again.unchanged, again.chunks, again.kept) == (1, 1, 1, 2)
+    now = {row["id"]: row["vector"] for row in place.rows(vectors)}
+    assert len(kept.keys() - now.keys()) == 1
+    assert all(now[id] == kept[id] for id in kept.keys() & now.keys())
+    for mode in MODES:
+        best = next(
+            one for one in place.client.retrieve(question, corpus="adopted", mode=mode).passages if not one.level
+        )
+        assert best.text == "Otto Vinge gave the brass telescope to Ada Brandt of Uppsala.", mode
+
+    # A node that goes is shown no more, and adopting again forgets it; one that comes is found.
+    place.rows(f"{shape.query} DETACH DELETE c", file="harbour.txt", number=2)
+    for mode in MODES:
+        found = place.client.retrieve(question, corpus="adopted", mode=mode, k=100).passages
+        assert found or mode == "e2g", "which shows chunks that name two entities of the question"
+        assert not any("telescope" in one.text for one in found if not one.level)
+    gone = place.client.adopt(corpus="adopted", **shape.adoption)
+    assert (gone.nodes, gone.index.documents, gone.index.kept) == (5, 1, 2)
+    assert not any("telescope" in one.text for one in place.client.retrieve(question, corpus="adopted", k=100).passages)
+
+    # Linked and asked with their facts, and all of it let go: what is left of theirs is as they left it.
+    left = foreign.dump(place.driver)
+    place.client.unadopt(corpus="adopted")
+    before = foreign.dump(place.driver)
+    assert {kind: left[kind] for kind in left if kind != "degrees"} == {
+        kind: before[kind] for kind in before if kind != "degrees"
+    }
+    place.client.adopt(corpus="adopted", **shape.adoption)
+    assert [one.key for one in place.client.link(corpus="adopted", label="Someone", name="name").links] == [
+        "luke farran"
+    ]
+    asked = place.client.retrieve("Who was Luke Farran?", corpus="adopted", through=["SAILED"])
+    assert [fact.stated() for fact in asked.facts] == ["Luke Farran SAILED Otto Vinge"]
+    assert place.client.unlink(corpus="adopted") == 1
+    assert len(place.client.unadopt(corpus="adopted")) == 2
+    nothing_of_ours_is_left(place)
+    unharmed(linked=False)
+    with pytest.raises(NotFoundError):
+        place.client.unadopt(corpus="adopted")
+
+
+# --- one corpus, two kinds ---------------------------------------------------------------------------
+
+
+def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: Shape, tmp_path: Path) -> None:
+    client = place.client
+    client.index([from_text("Luke Farran came home.", corpus="indexed", source="x")], corpus="indexed")
+    client.adopt(corpus="adopted", **plain.adoption)
+    refused: dict[str, Callable[[], object]] = {
+        "another corpus": lambda: client.adopt(corpus="indexed", **plain.adoption),
+        "position": lambda: client.adopt(corpus="adopted", label="Chunk"),
+        "index into another": lambda: client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
+        "ask both": lambda: client.plan([from_text("No.", corpus="adopted", source="x")], corpus="adopted"),
+        "e2g unadopt": lambda: client.delete(corpus="adopted"),
+        "adopt again": lambda: client.delete(["harbour.txt"], corpus="adopted"),
+        "back up": lambda: client.export_corpus(tmp_path / "a.zip", corpus="adopted"),
+        "e2g delete": lambda: client.unadopt(corpus="indexed"),
+    }
+    before = client.stats("adopted"), client.stats("indexed")
+    for told, call in refused.items():
+        with pytest.raises(InputError, match=told):
+            call()
+    assert (client.stats("adopted"), client.stats("indexed")) == before
+    both = client.retrieve("Luke Farran", corpora=["adopted", "indexed"], k=100).passages
+    assert {(one.corpus, one.text_node is None) for one in both if not one.level} == {
+        ("adopted", False),
+        ("indexed", True),
+    }
+    client.export_corpus(tmp_path / "a.zip", corpus="indexed")
+    with pytest.raises(InputError):
+        client.import_corpus(tmp_path / "a.zip", corpus="adopted")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"label": "Nobody"},
+        {"text": "nothing"},
+        {"key": "nothing"},
+        {"key": "fileName"},
+        {"part_of": "NOTHING"},
+        {"document": "fileName"},
+        {"order": ""},
+        {"label": "`Chunk`) DETACH DELETE n //"},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape, wrong: dict[str, str]) -> None:
+    before = foreign.dump(place.driver)
+    with pytest.raises(InputError):
+        place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
+    nothing_of_ours_is_left(place)
+    assert foreign.dump(place.driver) == before
+
+
+def test_what_lacks_something_is_told(place: Place, plain: Shape) -> None:
+    place.rows("CREATE (:Chunk {id: 'a'}), (:Chunk {text: 'No key.'}), (:Chunk {id: 'b', text: 'No document.'})")
+    place.rows("MATCH (d:Document {fileName: 'island.txt'}) CREATE (:Chunk {id: 'c', text: ' '})-[:PART_OF]->(d)")
+    report = place.client.adopt(corpus="adopted", **plain.adoption)
+    assert (report.nodes, report.without_key, report.without_text, report.without_document) == (6, 1, 1, 2)
+
+
+# --- what happens on the way -------------------------------------------------------------------------
+
+
+def test_a_run_that_failed_is_resumed_with_its_options(
+    place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise MemoryError("The model broke down.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("e2g_neo4j.indexing.embed_long", broken)
+        with pytest.raises(MemoryError):
+            place.client.adopt(corpus="adopted", **plain.adoption)
+    assert {one.state for one in place.client.status("adopted")["adopted"]} == {"failed"}
+    with pytest.raises(InputError):
+        place.client.index([from_text("No.", corpus="adopted", source="x")], corpus="adopted")
+    assert place.client.resume(corpus="adopted").documents == 2
+    assert place.client.resume(corpus="adopted").unchanged == 2
+    place.client.unadopt(corpus="adopted")
+    nothing_of_ours_is_left(place)
+
+
+def test_nodes_that_were_made_anew_are_stood_for_again(place: Place, plain: Shape) -> None:
+    """Their tool writes the same nodes again: nothing is read again, and they are cited by their new ids."""
+    place.client.adopt(corpus="adopted", **plain.adoption)
+    place.rows(
+        "MATCH (c:Chunk {fileName: 'harbour.txt'})-[:PART_OF]->(d) WITH c, d, properties(c) AS held "
+        "DETACH DELETE c WITH d, collect(held) AS all UNWIND all AS held CREATE (n:Chunk)-[:PART_OF]->(d) SET n = held"
+    )
+    again = place.client.adopt(corpus="adopted", **plain.adoption).index
+    assert (again.unchanged, again.chunks) == (2, 0)
+    question, (file, number, answer) = list(ASKED.items())[1]
+    found = place.client.retrieve(question, corpus="adopted", k=2).passages
+    assert keys_of(place, plain, file, number) in {cited(one).element_id for one in found if answer in one.text}
+
+
+def test_names_are_kept_apart_and_joined_again(place: Place, plain: Shape) -> None:
+    place.rows("MATCH (c:Chunk {fileName: 'harbour.txt', position: 3}) SET c.text = c.text + ' Vinge went home.'")
+    place.client.adopt(corpus="adopted", **plain.adoption)
+    before = place.client.stats("adopted")
+    assert place.client.split("Vinge", corpus="adopted")
+    assert place.client.join("Vinge", corpus="adopted")
+    assert place.client.stats("adopted") == before
+    ours_hold_no_text(place)
+
+
+async def test_the_async_client_does_the_same(place: Place, plain: Shape) -> None:
+    report = place.client.adopt(corpus="adopted", **plain.adoption)
+    [question, *_] = ASKED
+    found = place.client.retrieve(question, corpus="adopted").passages
+    place.client.unadopt(corpus="adopted")
+    async with AsyncE2G(settings=place.settings) as client:
+        again = await client.adopt(corpus="adopted", **plain.adoption)
+        assert (again.nodes, again.index.chunks) == (report.nodes, report.index.chunks)
+        assert [one.text_node for one in (await client.retrieve(question, corpus="adopted")).passages] == [
+            one.text_node for one in found
+        ]
+        assert len(await client.unadopt(corpus="adopted")) == 2
+    nothing_of_ours_is_left(place)
+
+
+# --- what others see of it ---------------------------------------------------------------------------
+
+
+def test_answers_pictures_and_other_frameworks_show_their_texts(place: Place, plain: Shape) -> None:
+    place.client.adopt(corpus="adopted", **plain.adoption)
+    [(question, (file, number, answer)), *_] = ASKED.items()
+    node = keys_of(place, plain, file, number)
+    with E2G(settings=place.settings, chat_model=FakeListChatModel(responses=["The silver lantern. [1]"])) as client:
+        [citation] = client.answer(question, corpus="adopted", k=2).citations
+    assert citation.passage.text_node is not None
+
+    documents = E2GRetriever(client=place.client, corpus="adopted", k=3).invoke(question)
+    assert any(one.metadata["text_node"]["element_id"] == node and answer in one.page_content for one in documents)
+
+    vector = E2GEmbedder(place.settings).embed_query(question)
+    rows = place.rows(
+        "CALL db.index.vector.queryNodes('e2g_window_embedding', 5, $vector) YIELD node, score " + retrieval_query(),
+        vector=vector,
+        corpus="adopted",
+        limit=5,
+    )
+    assert any(answer in row["text"] and row["metadata"]["text_node"]["element_id"] == node for row in rows)
+    for row in rows:
+        told = row["metadata"]
+        assert "\n\n".join(DOCUMENTS[told["document"]])[told["start"] : told["end"]] == row["text"]
+
+    evidence = place.client.retrieve(question, corpus="adopted")
+    from e2g_neo4j.explore.drawing import page
+
+    assert "neo4j-viz-data" in page(place.client.paths(evidence))
+
+
+def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEO4J_URI", place.connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
+    monkeypatch.setenv("E2G_WORKERS", "1")
+
+    def run(*arguments: str, code: int = 0) -> str:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        assert end.value.code in ((0, None) if code == 0 else (code,)), printed.err
+        return str(printed.out + printed.err)
+
+    place.rows("CREATE (:Chunk {text: 'No key.'})")
+    adopt = ("adopt", "--corpus", "adopted", "--label", "Chunk", "--order", "position", "--part-of", "PART_OF")
+    told = run(*adopt)
+    assert "6 text nodes labelled Chunk" in told
+    assert "1 node without a key as id" in told
+    assert json.loads(run(*adopt, "--json"))["index"]["unchanged"] == 2
+    [question, *_] = ASKED
+    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
+    assert found["text_node"]["key"] == "island.txt:0"
+    assert "node island.txt:0, characters " in run("query", question, "--corpus", "adopted")
+    assert "harbour.txt" in run("documents", "--corpus", "adopted")
+    assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
+    assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)
+    assert "Name the corpus" in run("unadopt", code=QueryError.exit_code)
+    assert "2 documents" in run("unadopt", "--corpus", "adopted")
+    assert "no document" in run("unadopt", "--corpus", "adopted", code=E2GError.exit_code + 4)
+    nothing_of_ours_is_left(place)
