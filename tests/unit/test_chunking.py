@@ -145,16 +145,20 @@ def test_neighbours_share_at_most_the_overlap(
         assert min(overlap // 2, before.tokens) <= count(after.start, before.end) <= overlap
 
 
+@example(count=85, sizes=(18, 0))
 @given(count=st.integers(1, 300), sizes=SIZES)
 def test_windows_are_about_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
-    """All but three or four have their share; these have at least half of it."""
+    """All but three or four have their share; these have at least half of it. Two of them may be one, if that is not too
+    long."""
     size, overlap = sizes
     room = size - overlap
     assume(4 * room * chunking.PART > 6 * count)  # one part
     text = " ".join(f"w{number}" for number in range(count))
     chunks = chunk(document(text), words, size=size, overlap=overlap)
     share = room - 2 * max(room // 60, min(2, room // 8))
-    assert len(chunks) == (1 if count <= size else -(-count // share))
+    shares = -(-count // share)
+    assert len(chunks) in ({1} if count <= size else {shares - 1, shares})
+    assert all(one.tokens <= size for one in chunks)
     # A cut is at most two tokens from its goal in windows of this size.
     assert all(one.tokens >= min(count, share // 2 - 4) for one in chunks)
 
