@@ -82,6 +82,7 @@ def langchain(driver: Driver, settings: Settings, *, old: bool) -> Shape:
     assert settings.neo4j_password
     label = "Page" if old else "Chunk"
     found = [(file, number, text) for file, texts in DOCUMENTS.items() for number, text in enumerate(texts)]
+    index(driver, label, old)  # made after ours, it would take ours for its own
     store = Neo4jVector.from_texts(
         [text for *_, text in found],
         E2GEmbeddings(settings),
@@ -146,7 +147,13 @@ def index(driver: Driver, label: str, old: bool) -> None:
 
 
 def wipe(driver: Driver) -> None:
-    """Remove all of it."""
+    """Remove all of it, and what indexes and constraints it left."""
     driver.execute_query("MATCH (n) WHERE n.corpus IS NULL AND NOT (n:E2GIndex OR n:__Neo4jMigration) DETACH DELETE n")
-    for what in ("CONSTRAINT their_files", "CONSTRAINT their_chunks", "INDEX theirs", "INDEX their_words"):
-        driver.execute_query(f"DROP {what} IF EXISTS")
+    for what in ("CONSTRAINT", "INDEX"):
+        rows = driver.execute_query(
+            f"SHOW {what}{'S' if what == 'CONSTRAINT' else 'ES'} YIELD name, labelsOrTypes "
+            "WHERE NOT name STARTS WITH 'e2g_' AND labelsOrTypes IS NOT NULL "
+            "AND none(label IN labelsOrTypes WHERE label STARTS WITH '__Neo4jMigration') RETURN name"
+        ).records
+        for row in rows:
+            driver.execute_query(f"DROP {what} `{row['name']}`")
