@@ -148,8 +148,8 @@ def test_neighbours_share_at_most_the_overlap(
 @example(count=85, sizes=(18, 0))
 @given(count=st.integers(1, 300), sizes=SIZES)
 def test_windows_are_about_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
-    """All but three or four have their share; these have at least half of it. Two of them may be one, if that is not too
-    long."""
+    """All but three or four have their share; these have at least half of it. Two of them may be one that is not
+    too long."""
     size, overlap = sizes
     room = size - overlap
     assume(4 * room * chunking.PART > 6 * count)  # one part
