@@ -231,6 +231,12 @@ def translated() -> Iterator[None]:
             ) from error
         raise DatabaseError(_explained(error)) from error
     except (Neo4jError, DriverError) as error:
+        if isinstance(error, Neo4jError) and "OutOfMemory" in (error.code or ""):
+            raise DatabaseError(
+                f"Neo4j's memory does not hold one transaction ({error.message}): raise E2G_DB_HEAP_MB and start the "
+                "managed server again, or the heap of your own (server.memory.heap.max_size). Then run the same "
+                "command again: what was complete stays."
+            ) from error
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
 
 

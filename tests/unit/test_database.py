@@ -6,10 +6,24 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from e2g_neo4j.database import translated
-from e2g_neo4j.errors import AccessError
+from e2g_neo4j.errors import AccessError, DatabaseError
 
 
 def test_a_lock_out_after_wrong_passwords_is_told_from_other_refusals() -> None:
     error = Neo4jError._hydrate_neo4j(code="Neo.ClientError.Security.AuthenticationRateLimit", message="too many")
     with pytest.raises(AccessError, match="NEO4J_PASSWORD"), translated():
+        raise error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        "Neo.TransientError.General.TransactionOutOfMemoryError",
+        "Neo.TransientError.General.OutOfMemoryError",
+    ],
+)
+def test_a_transaction_that_is_too_large_for_the_server_names_what_to_raise(code: str) -> None:
+    error = Neo4jError._hydrate_neo4j(code=code, message="The memory pool limit was exceeded.")
+    with pytest.raises(DatabaseError, match=r"pool limit.*E2G_DB_HEAP_MB.*heap\.max_size"), translated():
         raise error
