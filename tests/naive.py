@@ -476,7 +476,7 @@ def signalled(
     nearest = z([max(nears[one] for one in candidates if places[one].chunk == places[id].chunk) for id in candidates])
     alone = {}
     for number, id in enumerate(candidates):
-        far = (told.get(id, 0.0) - mean) / deviation if deviation > 1e-9 else 0.0
+        far = (told.get(id, 0.0) - mean) / deviation if deviation > 1e-6 * mean else 0.0
         rest = 1 - places[id].share
         by_vectors = near[number] + 0.5 * rest * nearest[number]
         alone[id] = by_vectors + 0.7 * far + weight_of_words * (words[number] + rest * around[number])
