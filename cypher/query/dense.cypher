@@ -1,6 +1,7 @@
 // The $k chunks with the windows nearest to a vector; a chunk scores as its best window does.
 // $corpus, $vector, $windows: how many windows to look at, $k
-// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path: [summary id], score
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path: [summary id], score
 CYPHER 25
 MATCH (w:Window)
   SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $windows) SCORE AS near

@@ -1,8 +1,10 @@
 // The $k nodes of the whole tree, chunks and summaries, nearest to a vector, and how often they mention the
 // question's entities: a summary as often as all chunks below it. Counted from the entities upwards: the other way a
-// high summary would touch every mention below it. In a corpus that was adopted a chunk is as near as its nearest window.
+// high summary would touch every mention below it. In a corpus that was adopted a chunk is as near as its nearest
+// window, of which a chunk has some five.
 // $corpus, $vector, $k, $names
-// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path, score, occurrences
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path, score, occurrences
 CYPHER 25
 CALL () {
   MATCH (n:Chunk|Summary)

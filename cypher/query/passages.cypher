@@ -1,6 +1,7 @@
 // Chunks by id, with their document and the way to the root of the tree.
 // $corpus, $ids
-// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path: [summary id]
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path: [summary id]
 UNWIND $ids AS id
 MATCH (n:Chunk {corpus: $corpus, id: id})
 MATCH (d:Document {corpus: $corpus, id: n.document})

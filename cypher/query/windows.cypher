@@ -1,7 +1,8 @@
 // Windows by id, chunk by chunk, with their document and the chunk's way to the root of the tree. Where the chunk stands
 // for a text node of somebody else's, a window's text is cut out of that.
 // $corpus, $ids
-// → chunk, index, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path: [summary id], windows: [{id, text, start, end}]
+// → chunk, index, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path: [summary id], windows: [{id, text, start, end}]
 UNWIND $ids AS id
 MATCH (w:Window {corpus: $corpus, id: id})-[:PART_OF]->(n:Chunk)
 WITH n, collect(w) AS found

@@ -1,7 +1,8 @@
 // As `query/dense`. The index knows nothing of corpora: where too few of what it finds are of this one, all windows of
 // the corpus are compared.
 // $corpus, $vector, $windows: how many windows to look at, $k
-// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path: [summary id], score
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path: [summary id], score
 CALL () {
   CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $windows, $vector) YIELD node AS w, score AS near
   WHERE w.corpus = $corpus

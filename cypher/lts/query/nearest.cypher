@@ -1,7 +1,8 @@
 // As `query/nearest`. The indexes, one of chunks and one of summaries, know nothing of corpora: where too few of what
 // one finds are of this corpus, all such nodes of the corpus are compared; of one that was adopted, all windows.
 // $corpus, $vector, $k, $names
-// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source, path, score, occurrences
+// → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
+//   document_id, document, source, path, score, occurrences
 CALL () {
   CALL db.index.vector.queryNodes('e2g_embedding', 5 * $k, $vector) YIELD node AS n, score
   WHERE n.corpus = $corpus
