@@ -53,6 +53,7 @@ from e2g_neo4j.writing import (
     publish,
     told,
     window_vectors,
+    withdrawn,
 )
 
 BATCH_CHUNKS = 256
@@ -165,6 +166,7 @@ def _indexed(batch: Sequence[_Draft], forest: Forest, corpus: str, lease: Lease,
             texts = [summary.text for one in indexed for summary in one.new_summaries]
             vectors = embed_long(work.tools.embedder, texts)
         yield from work.written(staging.summaries(indexed, vectors))
+        yield from work.written(withdrawn(corpus, lease.run, indexed))
         yield from work.written([publish(corpus, lease.run, indexed, apart=apart)])
         with work.timed("writing"):
             yield from clean(corpus)

@@ -1,8 +1,8 @@
 """Keeping two names apart that were joined, and joining them again.
 
 What a name stands for is decided for a whole document, from what the pipeline found in its chunks, which they keep:
-nothing is read again. Mentions and edges of the documents concerned are replaced in one transaction each; vectors and
-summaries stay. The graph is then that of a fresh index which knows what to keep apart.
+nothing is read again. Mentions and edges of the chunks concerned are replaced, in one transaction for each document;
+vectors and summaries stay. The graph is then that of a fresh index which knows what to keep apart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from e2g_neo4j.model import Alias, Chunk
 from e2g_neo4j.naming import joined, joins, name_counts
 from e2g_neo4j.packing import unpacked
 from e2g_neo4j.queries import Read, Story, Write
-from e2g_neo4j.writing import clean, rewrite_mentions
+from e2g_neo4j.writing import clean, rewrite_mentions, told
 
 WAIT_SECONDS = 0.5
 """How long to wait before looking again whether a run has let go of a document."""
@@ -93,12 +93,15 @@ def rewritten(document: str, rows: Sequence[dict[str, Any]], apart: Collection[s
     windows = [[(start - row["start"], end - row["start"]) for start, end in row["windows"]] for row in rows]
     extractions = [unpacked(row["notes"]) for row in rows]
     same = joins(name_counts(extractions), apart)
+    found = zip(rows, mentions(chunks, joined(extractions, same), windows), strict=True)
+    changed = [(row, mentioned) for row, mentioned in found if row["told"] != told(mentioned)]
     return rewrite_mentions(
         corpus,
         document,
         rows[0]["sha256"],
-        mentions(chunks, joined(extractions, same), windows),
+        [mentioned for _, mentioned in changed],
         same,
-        before={key for row in rows for key in row["keys"]},
+        staying={row["id"] for row in rows} - {row["id"] for row, _ in changed},
+        before={key for row, _ in changed for key in row["keys"]},
         apart=apart,
     )

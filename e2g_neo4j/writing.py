@@ -3,6 +3,10 @@ no query looks at, then published in one. What goes is taken out of sight in one
 removed in bounded ones after it. What a new version has in common with the one before stays. Only this module knows
 the columns of `cypher/index/*`.
 
+A chunk whose edges are not counted carries the label UncountedChunk; whatever counts or withdraws them changes it in
+the same transaction. There are too many edges in a long document for one transaction: they are withdrawn before what
+goes is taken out of sight, and counted after what comes is published, by `clean`.
+
 Every one of these transactions takes the lock of its corpus first, so that the writers of a corpus go one after the
 other, wherever they run. What takes long, reading and summarising, is done outside of them.
 """
@@ -33,6 +37,13 @@ CHUNK_ROWS = 80
 
 CHUNKS_READ = 100
 """Chunks that one statement reads."""
+
+CHUNKS_AT_ONCE = 1_000
+"""Chunks of which one transaction counts or withdraws all edges, some 300 each. 983, of a million tokens, were measured
+to fit into the default heap of the managed server."""
+
+NO_LIMIT = 2**62
+"""More chunks than there are."""
 
 ROWS = 10_000
 """Relationships of a transaction, or of a statement where one transaction must take all."""
@@ -155,6 +166,18 @@ class Staging:
         return Write(statements, holding(self.corpus, self.run, self.documents))
 
 
+def withdrawn(corpus: str, run: str, documents: Sequence[IndexedDocument]) -> Iterator[Write]:
+    """Before a publication: the edges of what it takes out of sight, where they are too many for one transaction.
+
+    A run that ends here leaves chunks that are visible and not counted; `clean` counts them again."""
+    for indexed in documents:
+        going = len(indexed.before.chunks) - len(indexed.staying)
+        row = {"document": indexed.document.id, "chunks": sorted(indexed.staying), "all": True}
+        some = {"corpus": corpus, "rows": [row], "most": CHUNKS_READ}
+        for _ in range(0, going if going > CHUNKS_AT_ONCE else 0, CHUNKS_READ):
+            yield Write((("index/withdraw_edges", some),), holding(corpus, run, [indexed.document.id]))
+
+
 def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apart: Collection[str]) -> Write:
     """One transaction: nodes and edges of the versions before go that do not stay, with entities that nothing else
     mentions, and the staged ones become visible. What goes, and what comes, is read in the same transaction.
@@ -166,11 +189,12 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apar
             "document": indexed.document.id,
             "chunks": sorted(indexed.staying),
             "summaries": [summary.id for summary in indexed.summaries if summary.id in indexed.before.summaries],
-            "again": False,
+            "all": False,
         }
         for indexed in documents
     ]
-    coming = (one.id for indexed in documents for one in indexed.chunks if one.id not in indexed.staying)
+    coming = [one.id for indexed in documents for one in indexed.chunks if one.id not in indexed.staying]
+    counted = coming if len(coming) <= CHUNKS_AT_ONCE else []  # those of more come after it, see `clean`
     aliases = (row for indexed in documents for row in _alias_rows(indexed.document.id, indexed.joins))
     ready = [
         {
@@ -190,8 +214,8 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apar
     return Write(
         (
             # Adding first spares what both versions have from being removed and made again.
-            *(("index/add_edges", {"corpus": corpus, "chunks": some}) for some in batches(coming, CHUNKS_READ)),
-            ("index/withdraw_edges", {"corpus": corpus, "rows": stays}),
+            *_added(corpus, counted),
+            ("index/withdraw_edges", {"corpus": corpus, "rows": stays, "most": NO_LIMIT}),
             ("index/count_mentions", {"corpus": corpus, "rows": stays}),
             ("index/withdraw_aliases", {"corpus": corpus, "documents": ids}),
             ("index/retire", {"corpus": corpus, "rows": stays}),
@@ -217,29 +241,29 @@ def rewrite_mentions(
     found: Sequence[ChunkMentions],
     joins: Sequence[Join],
     *,
+    staying: Collection[str],
     before: Collection[str],
     apart: Collection[str],
 ) -> Write:
-    """One transaction: a visible document gets other mentions, edges and aliases; `before` are the entities it had.
+    """One transaction: chunks of a visible document get other mentions and edges, but for those that are `staying` as
+    they are, and the document other aliases. `before`: the entities that the chunks mentioned.
 
     Conditional on the document still having this text, on no run being at work on it, and on the names that are kept
-    `apart` still being these. What an interrupted run
-    staged of it is removed.
+    `apart` still being these. What an interrupted run staged of it is removed.
     """
     these = {"corpus": corpus, "documents": [document]}
-    chunks = [one.chunk for one in found]
-    nothing_stays = [{"document": document, "chunks": [], "again": True}]
+    stays = [{"document": document, "chunks": sorted(staying), "all": True}]
     return Write(
         (
             ("index/discard_staged", these),
-            ("index/withdraw_edges", {"corpus": corpus, "rows": nothing_stays}),
-            ("index/count_mentions", {"corpus": corpus, "rows": nothing_stays}),
+            ("index/withdraw_edges", {"corpus": corpus, "rows": stays, "most": NO_LIMIT}),
+            ("index/count_mentions", {"corpus": corpus, "rows": stays}),
             ("index/withdraw_aliases", these),
-            ("index/withdraw_mentions", {"corpus": corpus, "document": document}),
+            ("index/withdraw_mentions", {"corpus": corpus, "chunks": [one.chunk for one in found]}),
             *_in_batches("index/mentions", corpus, _mention_rows(found)),
             *_in_batches("index/weigh_windows", corpus, _weight_rows(found)),
-            ("index/count_mentions", {"corpus": corpus, "rows": nothing_stays}),
-            *(("index/add_edges", {"corpus": corpus, "chunks": some}) for some in batches(chunks, CHUNKS_READ)),
+            ("index/count_mentions", {"corpus": corpus, "rows": stays}),
+            *_added(corpus, [one.chunk for one in found]),
             ("index/publish_chunks", these),
             ("index/forget_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, _alias_rows(document, joins)),
@@ -262,15 +286,21 @@ def holding(
 def delete(corpus: str, documents: Sequence[str]) -> Story[None]:
     """Documents go with all that they alone contributed, whoever holds them: out of sight in one transaction, out of
     the database in bounded ones after it."""
+    for one in documents:
+        row = {"document": one, "chunks": [], "all": True}
+        some = ("index/withdraw_edges", {"corpus": corpus, "rows": [row], "most": CHUNKS_READ})
+        many = ("index/is_large", {"corpus": corpus, "document": one, "most": CHUNKS_AT_ONCE})
+        while (yield Write((some,), many)):
+            pass
     these = {"corpus": corpus, "documents": list(documents)}
     nothing_stays = {
         "corpus": corpus,
-        "rows": [{"document": one, "chunks": [], "summaries": [], "again": False} for one in documents],
+        "rows": [{"document": one, "chunks": [], "summaries": [], "all": False} for one in documents],
     }
     yield Write(
         (
             ("index/lock_corpus", {"corpus": corpus}),
-            ("index/withdraw_edges", nothing_stays),
+            ("index/withdraw_edges", {**nothing_stays, "most": NO_LIMIT}),
             ("index/discard_staged", these),
             ("index/count_mentions", nothing_stays),
             ("index/withdraw_aliases", these),
@@ -284,8 +314,16 @@ def delete(corpus: str, documents: Sequence[str]) -> Story[None]:
 
 
 def clean(corpus: str) -> Story[None]:
-    """Remove what was taken out of sight, in bounded transactions. What one run leaves, the next removes."""
-    some = Write((("index/clean", {"corpus": corpus, "limit": NODE_ROWS}),), ("index/is_unclean", {"corpus": corpus}))
+    """Count the edges of visible chunks that are not counted, and remove what was taken out of sight, in bounded
+    transactions. What one run leaves, the next does."""
+    some = Write(
+        (
+            ("index/add_edges", {"corpus": corpus, "chunks": [], "visible": CHUNKS_READ}),
+            ("index/clean_relationships", {"corpus": corpus, "limit": ROWS}),
+            ("index/clean", {"corpus": corpus, "limit": NODE_ROWS}),
+        ),
+        condition=("index/is_unclean", {"corpus": corpus}),
+    )
     while (yield some):
         pass
 
@@ -482,6 +520,12 @@ def _alias_rows(document: str, joins: Sequence[Join]) -> Iterator[Mapping[str, A
             "form": join.form,
             "why": join.why,
         }
+
+
+def _added(corpus: str, chunks: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Statements of one transaction that count the edges of staged chunks."""
+    for some in batches(chunks, CHUNKS_READ):
+        yield "index/add_edges", {"corpus": corpus, "chunks": some, "visible": 0}
 
 
 def _in_batches(statement: str, corpus: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:

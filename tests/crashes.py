@@ -20,11 +20,13 @@ AFTER = [
 LEASE_SECONDS = 0.5
 
 
-def index_and_die(connection: Connection, corpus: str, statements: int) -> None:
+def index_and_die(connection: Connection, corpus: str, statements: int, chunks_at_once: int) -> None:
     """Write AFTER over BEFORE; SIGKILL when the server has answered so many statements, in the middle of a transaction
-    or between two. Exits by itself where there are fewer."""
+    or between two. Exits by itself where there are fewer. The edges of more chunks than so many are counted later."""
     leases.SECONDS = LEASE_SECONDS
     writing.NODE_ROWS = writing.CHUNK_ROWS = 1  # more transactions to be killed in
+    writing.CHUNKS_AT_ONCE = chunks_at_once
+    writing.CHUNKS_READ = writing.CHUNKS_READ if chunks_at_once else 1
     load, left = database.load, statements
 
     def counting(name: str) -> Any:

@@ -35,6 +35,7 @@ from e2g_neo4j.writing import (
     clean,
     publish,
     told,
+    withdrawn,
 )
 
 T = TypeVar("T")
@@ -435,7 +436,8 @@ def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
 
 def written(corpus: str, run: str, documents: Sequence[Staged]) -> Story[bool]:
     """Stage and publish; whether the run held the documents all the while."""
-    for request in (*stage(corpus, run, documents), published(corpus, run, documents)):
+    before = withdrawn(corpus, run, [one.indexed for one in documents])
+    for request in (*stage(corpus, run, documents), *before, published(corpus, run, documents)):
         if not (yield request):
             return False
     return True
@@ -500,8 +502,8 @@ def snapshot(driver: Driver, corpus: str) -> Snapshot:
     return nodes, relationships
 
 
-def visible(driver: Driver, corpus: str) -> Any:
-    """What queries and the statistics see."""
+def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
+    """What queries and the statistics see, with the edges and the paths along them or without."""
     names = ["ann", "bob", "cid", "dan", "eve"]
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     requests = [
@@ -512,6 +514,8 @@ def visible(driver: Driver, corpus: str) -> Any:
     found = [database.read(driver, "neo4j", request) for request in requests]
     found[0][0]["shared"].sort(key=str)
     found[0][0]["pairs"].sort(key=str)
+    if not edges:
+        found[0][0]["pairs"] = found[2][0]["co_occurrences"] = None
     return found
 
 

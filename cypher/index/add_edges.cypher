@@ -1,11 +1,22 @@
-// Add to the edges between entities what staged chunks contribute: each sentence of n entities counts one for each pair,
-// and weighs 1 / n. Stored from the smaller key to the larger.
-// $corpus, $chunks: [id]
-UNWIND $chunks AS chunk
-MATCH (c:StagedChunk {corpus: $corpus, id: chunk})<-[m:FROM_CHUNK]-(e:Entity)
+// Add to the edges between entities what chunks contribute whose edges are not counted yet: staged ones, and so many of
+// those that are visible. Each sentence of n entities counts one for each pair, and weighs 1 / n. Stored from the smaller
+// key to the larger.
+// $corpus, $chunks: [id], the staged ones, $visible
+CALL () {
+  UNWIND $chunks AS chunk
+  MATCH (c:StagedChunk {corpus: $corpus, id: chunk})
+  RETURN c
+  UNION ALL
+  MATCH (c:UncountedChunk)
+  WHERE c.corpus = $corpus AND c:Chunk AND NOT c:E2GImported
+  RETURN c LIMIT $visible
+}
+REMOVE c:UncountedChunk
+WITH c
+MATCH (c)<-[m:FROM_CHUNK]-(e:Entity)
 UNWIND m.sentences AS sentence
-WITH chunk, sentence, e ORDER BY e.key
-WITH chunk, sentence, collect(e) AS entities
+WITH c, sentence, e ORDER BY e.key
+WITH c, sentence, collect(e) AS entities
 WITH entities, size(entities) AS n
 WHERE n > 1
 UNWIND range(0, n - 2) AS i

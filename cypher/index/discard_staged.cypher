@@ -11,7 +11,7 @@ CALL (document) {
 }
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS staged, collect(DISTINCT e) AS entities
-FOREACH (n IN staged | REMOVE n:StagedChunk:StagedWindow:StagedSummary SET n:E2GRetired)
+FOREACH (n IN staged | REMOVE n:StagedChunk:UncountedChunk:StagedWindow:StagedSummary SET n:E2GRetired)
 WITH entities
 UNWIND entities AS e
 WITH e

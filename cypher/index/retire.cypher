@@ -13,7 +13,7 @@ CALL (row) {
 }
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS gone, collect(DISTINCT e) AS entities
-FOREACH (n IN gone | REMOVE n:Chunk:Window:Summary SET n:E2GRetired)
+FOREACH (n IN gone | REMOVE n:Chunk:UncountedChunk:Window:Summary SET n:E2GRetired)
 WITH entities
 UNWIND entities AS e
 WITH e

@@ -1,13 +1,17 @@
-// Take from the edges between entities what the visible chunks of documents contribute, but for the chunks that stay:
-// each sentence of n entities counts one for each pair, and weighs 1 / n. An edge without any shared sentence left is
-// removed. The edges between two entities that nothing else mentions are left alone, because they go with them, unless
-// the document is to mention them again.
-// $corpus, $rows: [{document, chunks: [id] that stay, again}]
+// Take from the edges between entities what so many of the visible chunks of documents contribute, but for the chunks
+// that stay: each sentence of n entities counts one for each pair, and weighs 1 / n. An edge without any shared sentence
+// left is removed. The edges between two entities that nothing else mentions are left alone, because they go with them,
+// unless all are to be taken.
+// $corpus, $rows: [{document, chunks: [id] that stay, all}], $most
 UNWIND $rows AS row
-MATCH (c:Chunk {corpus: $corpus, document: row.document})<-[m:FROM_CHUNK]-(e:Entity)
-WHERE NOT c.id IN row.chunks
+MATCH (c:Chunk {corpus: $corpus, document: row.document})
+WHERE NOT c:UncountedChunk AND NOT c.id IN row.chunks
+WITH c, row LIMIT $most
+SET c:UncountedChunk
+WITH c, row
+MATCH (c)<-[m:FROM_CHUNK]-(e:Entity)
 WITH row, e, collect({chunk: c.id, sentences: m.sentences}) AS mentions
-WITH e, mentions, row.again OR EXISTS {
+WITH e, mentions, row.all OR EXISTS {
   MATCH (e)-[:FROM_CHUNK]->(other)
   WHERE NOT other:Chunk OR other.document <> row.document OR other.id IN row.chunks
 } AS stays

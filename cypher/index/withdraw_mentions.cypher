@@ -1,7 +1,8 @@
-// Take the mentions from the chunks of a document, which are not visible until they have new ones. Edges and forms are
-// adjusted before.
-// $corpus, $document
-MATCH (c:Chunk {corpus: $corpus, document: $document})
+// Take the mentions from visible chunks, which are not visible until they have new ones. Edges and forms are adjusted
+// before.
+// $corpus, $chunks: [id]
+UNWIND $chunks AS chunk
+MATCH (c:Chunk {corpus: $corpus, id: chunk})
 REMOVE c:Chunk
 SET c:StagedChunk
 WITH c

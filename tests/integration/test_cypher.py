@@ -40,6 +40,8 @@ VALUES: dict[str, Any] = {
     "seconds": 1,
     "k": 5,
     "limit": 5,
+    "most": 5,
+    "visible": 5,
     "windows": 30,
     "words": "text:a",
     "vector": [1.0] + [0.0] * 383,
@@ -191,7 +193,9 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
         seen.append(published(corpus, lease.run, documents))
     yield from seen
     for one in documents:
-        yield rewrite_mentions(corpus, one.document.id, "sha", one.mentions, one.indexed.joins, before={"a"}, apart=())
+        yield rewrite_mentions(
+            corpus, one.document.id, "sha", one.mentions, one.indexed.joins, staying=(), before={"a"}, apart=()
+        )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     for story in (
         split("b", corpus=corpus),

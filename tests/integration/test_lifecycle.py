@@ -40,7 +40,7 @@ from libraries import (
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
 
-from e2g_neo4j import database, leases
+from e2g_neo4j import database, leases, writing
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.local import Connection
 from e2g_neo4j.queries import Read
@@ -69,7 +69,8 @@ def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
 @pytest.mark.timeout(1500)
 def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Driver) -> None:
     class Histories(RuleBasedStateMachine):
-        """Adds, updates, deletes and interrupted runs, of up to four documents."""
+        """Adds, updates, deletes and interrupted runs, of up to four documents, whose edges are counted at once, or
+        later where there are more than so many chunks."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -77,8 +78,11 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.there: dict[str, NaiveDocument] = {}
             self.told: list[list[str]] = []
 
-        @initialize(library=libraries((*NAMES, *PEOPLE)))
-        def begin(self, library: list[NaiveDocument]) -> None:
+        @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
+        def begin(self, library: list[NaiveDocument], at_once: int) -> None:
+            self.patch = pytest.MonkeyPatch()
+            self.patch.setattr(writing, "CHUNKS_AT_ONCE", at_once)
+            self.patch.setattr(writing, "CHUNKS_READ", 2 if at_once == 2 else writing.CHUNKS_READ)
             self.put(library)
 
         @rule(library=libraries((*NAMES, *PEOPLE)))
@@ -120,6 +124,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.there = {id: document for id, document in self.there.items() if id not in ids}
 
         def teardown(self) -> None:
+            self.patch.undo()  # the fresh one is counted at once
             try:
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
@@ -334,15 +339,18 @@ def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) ->
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("chunks_at_once", [writing.CHUNKS_AT_ONCE, 0])
 def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_run_finishes(
-    neo4j_connection: Connection, driver: Driver, corpora: list[str]
+    neo4j_connection: Connection, driver: Driver, corpora: list[str], chunks_at_once: int
 ) -> None:
-    """After each statement that it sends, within a transaction and between two."""
+    """After each statement that it sends, within a transaction and between two. Where edges are counted later, paths
+    may be those of neither."""
     corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new"]
     write(driver, f"{run}-old", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.AFTER)
-    old, new = visible(driver, f"{run}-old"), visible(driver, f"{run}-new")
+    edges = chunks_at_once > 0
+    old, new = (visible(driver, f"{run}-{version}", edges=edges) for version in ("old", "new"))
     assert old != new
     fresh = multiprocessing.get_context("forkserver")
     fresh.set_forkserver_preload(["crashes"])
@@ -350,13 +358,15 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
     for statements in count():
         corpora.append(corpus := f"{run}-{statements}")
         write(driver, corpus, crashes.BEFORE)
-        client = fresh.Process(target=crashes.index_and_die, args=(neo4j_connection, corpus, statements))
+        client = fresh.Process(
+            target=crashes.index_and_die, args=(neo4j_connection, corpus, statements, chunks_at_once)
+        )
         client.start()
         client.join()
         if client.exitcode == 0:
             break
         assert client.exitcode == -signal.SIGKILL
-        seen.append(visible(driver, corpus))
+        seen.append(visible(driver, corpus, edges=edges))
         assert seen[-1] in (old, new)
         time.sleep(crashes.LEASE_SECONDS)
         indexing(driver, corpus, crashes.AFTER)

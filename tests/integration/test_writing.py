@@ -15,10 +15,13 @@ from libraries import (
     REAL_DIMENSIONS,
     Found,
     documents_of,
+    driven,
     few_examples,
     forms_of,
     libraries,
+    long_document,
     padded,
+    performing,
     published,
     remove,
     small_document,
@@ -282,7 +285,8 @@ def test_a_publication_that_fails_changes_nothing(driver: Driver, corpora: list[
 def test_a_deletion_is_seen_at_once_and_removed_in_batches(
     driver: Driver, library: list[NaiveDocument], data: st.DataObject
 ) -> None:
-    """After its first transaction queries see what is left, and after the last there is nothing else."""
+    """First it looks how large they are; after the transaction that follows queries see what is left, and after the
+    last there is nothing else."""
     corpus, fresh = uuid4().hex, uuid4().hex
     names = sorted({name for d in library for sentence in d.sentences for name, _ in sentence.occurrences})
     going = data.draw(st.sets(st.sampled_from([d.id for d in library]), min_size=1))
@@ -291,9 +295,13 @@ def test_a_deletion_is_seen_at_once_and_removed_in_batches(
         write(driver, corpus, library)
         if left:
             write(driver, fresh, left)
-        expected = asked(driver, fresh, names)
+        before, expected = asked(driver, corpus, names), asked(driver, fresh, names)
         story = delete(corpus, sorted(going))
         request = story.send(None)
+        for _ in going:
+            rows = database.write(driver, "neo4j", request)
+            assert asked(driver, corpus, names) == before
+            request = story.send(rows)
         while True:
             rows = database.write(driver, "neo4j", request)
             assert asked(driver, corpus, names) == expected
@@ -304,3 +312,46 @@ def test_a_deletion_is_seen_at_once_and_removed_in_batches(
         assert snapshot(driver, corpus) == snapshot(driver, fresh)
     finally:
         remove(driver, [corpus, fresh])
+
+
+# --- documents with more edges than a transaction takes ----------------------------------------------
+
+
+def weights(driver: Driver, corpus: str) -> dict[tuple[str, str], float]:
+    query = "MATCH (a:Entity {corpus: $corpus})-[r:CO_OCCURS]->(b) RETURN a.key, b.key, r.weight"
+    return {(a, b): weight for a, b, weight in driver.execute_query(query, corpus=corpus).records}
+
+
+def test_edges_of_a_long_document_are_counted_and_withdrawn_some_at_a_time(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it comes, changes and goes. What is left is the graph of a fresh write."""
+    names = ["harker", "mina", "élise"]
+    short = small_document("d0", names)
+    sentences = [[names[i % 3], names[i % 2], f"n{i}"] for i in range(120)]
+    versions = [[], [long_document("long", sentences)], [long_document("long", [["new"], *sentences[60:]])]]
+    fresh = [f"{corpus}-{number}" for number in range(len(versions))]
+    corpora += [corpus, *fresh]
+    for name, version in zip(fresh, versions, strict=True):
+        write(driver, name, [short, *version])
+    monkeypatch.setattr(writing, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(writing, "CHUNKS_READ", 1)
+    changed = []
+    original = database.write
+
+    def counting(driver: Driver, name: str, request: Write) -> Any:
+        before = weights(driver, corpus)
+        rows = original(driver, name, request)
+        after = weights(driver, corpus)
+        changed.append(sum(before.get(pair) != after.get(pair) for pair in before.keys() | after.keys()))
+        return rows
+
+    monkeypatch.setattr(database, "write", counting)
+    write(driver, corpus, [short])
+    for name, version in zip(fresh[1:], versions[1:], strict=True):
+        write(driver, corpus, version)
+        assert snapshot(driver, corpus) == snapshot(driver, name)
+    driven(performing(driver), delete(corpus, ["long"]))
+    assert snapshot(driver, corpus) == snapshot(driver, fresh[0])
+    chunks = max(len(one.chunks) for version in versions for one in version)
+    assert len(weights(driver, fresh[1])) / chunks < max(changed) < len(weights(driver, fresh[1])) / 2
