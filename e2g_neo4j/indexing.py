@@ -20,6 +20,7 @@ from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.chunking import chunk, cut_by, whole_nodes
 from e2g_neo4j.cooccurrence import mentions
 from e2g_neo4j.embedding.embedder import POOLING, Embedded, Embedder, embed_long, embed_with_parts, normalised
+from e2g_neo4j.embedding.persistence import Persistence
 from e2g_neo4j.errors import InputError, is_adopted
 from e2g_neo4j.extraction import extract_all, pipeline_id
 from e2g_neo4j.leases import Lease
@@ -38,23 +39,10 @@ from e2g_neo4j.model import (
 from e2g_neo4j.naming import Join, joined, joins, name_counts
 from e2g_neo4j.packing import packed, unpacked
 from e2g_neo4j.queries import Perform, Read, Story, Write
+from e2g_neo4j.rows import Before, IndexedDocument, ReadChunk, told
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.summarising.tree import Forest, Ground, Summariser, tree_size
-from e2g_neo4j.writing import (
-    Before,
-    IndexedDocument,
-    Persistence,
-    ReadChunk,
-    Staging,
-    batches,
-    before,
-    claim,
-    clean,
-    publish,
-    told,
-    window_vectors,
-    withdrawn,
-)
+from e2g_neo4j.writing import Staging, batches, before, claim, clean, publish, window_vectors, withdrawn
 
 BATCH_CHUNKS = 256
 """Chunks that are held at once with all that is found in them. Documents are published together up to so many chunks;

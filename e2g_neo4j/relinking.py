@@ -18,7 +18,8 @@ from e2g_neo4j.model import Alias, Chunk
 from e2g_neo4j.naming import joined, joins, name_counts
 from e2g_neo4j.packing import unpacked
 from e2g_neo4j.queries import Read, Story, Write
-from e2g_neo4j.writing import clean, rewrite_mentions, told
+from e2g_neo4j.rows import told
+from e2g_neo4j.writing import clean, rewrite_mentions
 
 WAIT_SECONDS = 0.5
 """How long to wait before looking again whether a run has let go of a document."""

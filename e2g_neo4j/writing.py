@@ -1,7 +1,7 @@
 """How documents come into the database, and leave it: staged in bounded transactions under labels that no index and
 no query looks at, then published in one. What goes is taken out of sight in one transaction, in the same way, and
-removed in bounded ones after it. What a new version has in common with the one before stays. Only this module knows
-the columns of `cypher/index/*`.
+removed in bounded ones after it. What a new version has in common with the one before stays. Only this module and
+`rows` know the columns of `cypher/index/*`.
 
 A chunk whose edges are not counted carries the label UncountedChunk; whatever counts or withdraws them changes it in
 the same transaction. There are too many edges in a long document for one transaction: they are withdrawn before what
@@ -14,18 +14,32 @@ other, wherever they run. What takes long, reading and summarising, is done outs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from e2g_neo4j.chunking import cut_by
 from e2g_neo4j.cooccurrence import ChunkMentions
-from e2g_neo4j.model import Chunk, SourceDocument, Span, Summary, Vectors
+from e2g_neo4j.model import SourceDocument, Vectors
 from e2g_neo4j.naming import Join
 from e2g_neo4j.queries import Read, Story, Write, corpus_key
+from e2g_neo4j.rows import (
+    Before,
+    IndexedDocument,
+    ReadChunk,
+    alias_rows,
+    chunk_row,
+    mention_rows,
+    moved_chunk_rows,
+    moved_summary_rows,
+    order_rows,
+    ready_row,
+    staying_row,
+    summary_rows,
+    tree_rows,
+    weight_rows,
+    window_rows,
+)
 
 T = TypeVar("T")
 
@@ -49,46 +63,6 @@ ROWS = 10_000
 """Relationships of a transaction, or of a statement where one transaction must take all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What queries see of a document before it is replaced: rows of its nodes by id. Nothing of a new document."""
-
-    chunks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    summaries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadChunk:
-    """A chunk of a document with what the models found in it: the extraction, packed; the windows in which the
-    embedding model read it, as spans in its text; their vectors, shape (windows, dimensions), and its own."""
-
-    document: str
-    chunk: Chunk
-    notes: bytes
-    windows: Sequence[Span]
-    window_vectors: Vectors
-    vector: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document that is staged: its chunks and its tree, and the chunks that stay as they were `before`. `persistence`
-    is that of its windows."""
-
-    document: SourceDocument
-    chunks: Sequence[Chunk]
-    summaries: Sequence[Summary]
-    joins: Sequence[Join]
-    windows: int
-    persistence: float
-    before: Before = field(default_factory=Before)
-    staying: Collection[str] = ()
-
-    @property
-    def new_summaries(self) -> list[Summary]:
-        return [summary for summary in self.summaries if summary.id not in self.before.summaries]
-
-
 def before(corpus: str, document: str) -> Story[Before]:
     """What queries see of a document."""
     chunks = yield Read("index/chunks_before", {"corpus": corpus, "document": document})
@@ -103,12 +77,6 @@ def window_vectors(corpus: str, chunks: Sequence[str]) -> Story[dict[str, Vector
         for row in (yield Read("index/window_vectors", {"corpus": corpus, "chunks": some})):
             found[row["chunk"]] = np.array(row["vectors"], dtype=np.float32)
     return found
-
-
-def told(mentions: ChunkMentions) -> str:
-    """A hash of what a chunk mentions, the same in every corpus."""
-    found = [(one.entity, one.count, one.sentences, one.windows, one.forms) for one in mentions.mentions]
-    return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted: bool = False) -> Iterator[Write]:
@@ -143,23 +111,23 @@ class Staging:
         """Chunks with their windows; what they mention comes later."""
         key = corpus_key(self.corpus)
         for some in batches(read, CHUNK_ROWS):
-            chunk_rows = [_chunk_row(one) for one in some]
-            window_rows = [row for one in some for row in _window_rows(one)]
+            chunks = [chunk_row(one) for one in some]
+            windows = [row for one in some for row in window_rows(one)]
             yield self._write(
-                ("index/stage_chunks", {"corpus": self.corpus, "corpus_key": key, "rows": chunk_rows}),
-                ("index/stage_windows", {"corpus": self.corpus, "corpus_key": key, "rows": window_rows}),
+                ("index/stage_chunks", {"corpus": self.corpus, "corpus_key": key, "rows": chunks}),
+                ("index/stage_windows", {"corpus": self.corpus, "corpus_key": key, "rows": windows}),
             )
 
     def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:
         """The new summaries of documents, one after the other, with their vectors."""
-        for some in batches(_summary_rows(documents, vectors), NODE_ROWS):
+        for some in batches(summary_rows(documents, vectors), NODE_ROWS):
             yield self._write(("index/stage_summaries", {"corpus": self.corpus, "rows": some}))
 
     def mentions(self, found: Sequence[ChunkMentions]) -> Iterator[Write]:
         """What staged chunks mention."""
-        for some in batches(_mention_rows(found), ROWS):
+        for some in batches(mention_rows(found), ROWS):
             yield self._write(("index/mentions", {"corpus": self.corpus, "rows": some}))
-        for some in batches(_weight_rows(found), ROWS):
+        for some in batches(weight_rows(found), ROWS):
             yield self._write(("index/weigh_windows", {"corpus": self.corpus, "rows": some}))
 
     def _write(self, *statements: tuple[str, dict[str, Any]]) -> Write:
@@ -184,33 +152,11 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apar
 
     Conditional on the run holding the documents, and on the names that are kept `apart` still being these."""
     ids = [indexed.document.id for indexed in documents]
-    stays = [
-        {
-            "document": indexed.document.id,
-            "chunks": sorted(indexed.staying),
-            "summaries": [summary.id for summary in indexed.summaries if summary.id in indexed.before.summaries],
-            "all": False,
-        }
-        for indexed in documents
-    ]
+    stays = [staying_row(indexed) for indexed in documents]
     coming = [one.id for indexed in documents for one in indexed.chunks if one.id not in indexed.staying]
     counted = coming if len(coming) <= CHUNKS_AT_ONCE else []  # those of more come after it, see `clean`
-    aliases = (row for indexed in documents for row in _alias_rows(indexed.document.id, indexed.joins))
-    ready = [
-        {
-            "id": indexed.document.id,
-            "title": indexed.document.title,
-            "source": indexed.document.source,
-            "sha256": indexed.document.sha256,
-            "chunker": cut_by(indexed.document),
-            "characters": len(indexed.document.text),
-            "tokens": sum(chunk.tokens for chunk in indexed.chunks),
-            "chunks": len(indexed.chunks),
-            "windows": indexed.windows,
-            "persistence": indexed.persistence,
-        }
-        for indexed in documents
-    ]
+    aliases = (row for indexed in documents for row in alias_rows(indexed.document.id, indexed.joins))
+    ready = [ready_row(indexed) for indexed in documents]
     return Write(
         (
             # Adding first spares what both versions have from being removed and made again.
@@ -222,10 +168,10 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, apar
             ("index/publish_chunks", {"corpus": corpus, "documents": ids}),
             ("index/publish_windows", {"corpus": corpus, "documents": ids}),
             ("index/publish_summaries", {"corpus": corpus, "documents": ids}),
-            *_in_batches("index/move_chunks", corpus, _moved_chunk_rows(documents)),
-            *_in_batches("index/move_summaries", corpus, _moved_summary_rows(documents)),
-            *_in_batches("index/order_chunks", corpus, _order_rows(documents)),
-            *_in_batches("index/hang_nodes", corpus, _tree_rows(documents)),
+            *_in_batches("index/move_chunks", corpus, moved_chunk_rows(documents)),
+            *_in_batches("index/move_summaries", corpus, moved_summary_rows(documents)),
+            *_in_batches("index/order_chunks", corpus, order_rows(documents)),
+            *_in_batches("index/hang_nodes", corpus, tree_rows(documents)),
             ("index/publish_documents", {"corpus": corpus, "rows": ready}),
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
@@ -260,13 +206,13 @@ def rewrite_mentions(
             ("index/count_mentions", {"corpus": corpus, "rows": stays}),
             ("index/withdraw_aliases", these),
             ("index/withdraw_mentions", {"corpus": corpus, "chunks": [one.chunk for one in found]}),
-            *_in_batches("index/mentions", corpus, _mention_rows(found)),
-            *_in_batches("index/weigh_windows", corpus, _weight_rows(found)),
+            *_in_batches("index/mentions", corpus, mention_rows(found)),
+            *_in_batches("index/weigh_windows", corpus, weight_rows(found)),
             ("index/count_mentions", {"corpus": corpus, "rows": stays}),
             *_added(corpus, [one.chunk for one in found]),
             ("index/publish_chunks", these),
             ("index/forget_entities", {"corpus": corpus, "keys": sorted(before)}),
-            *_in_batches("index/aliases", corpus, _alias_rows(document, joins)),
+            *_in_batches("index/aliases", corpus, alias_rows(document, joins)),
         ),
         condition=(
             "index/hold_version",
@@ -326,200 +272,6 @@ def clean(corpus: str) -> Story[None]:
     )
     while (yield some):
         pass
-
-
-class Persistence:
-    """How much more alike neighbouring windows of a document are than any two of it, from 0 to 1, as they come.
-
-    (mean cosine of neighbours - mean cosine of all pairs) / (1 - mean cosine of all pairs). 0 for fewer than three
-    windows, and for one that is repeated, where 32-bit vectors tell rounding only.
-    """
-
-    def __init__(self) -> None:
-        self.windows = 0
-        self._neighbours = 0.0
-        self._total: NDArray[np.float64] = np.zeros(1)
-        self._last: NDArray[np.float64] = np.zeros(1)
-
-    def add(self, vectors: Vectors) -> None:
-        """The next windows, shape (n, dimensions)."""
-        for row in vectors.astype(np.float64):
-            if self.windows:
-                self._neighbours += float(self._last @ row)
-            self._total = self._total + row
-            self._last = row
-            self.windows += 1
-
-    @property
-    def value(self) -> float:
-        n = self.windows
-        if n < 3:
-            return 0.0
-        neighbours = self._neighbours / (n - 1)
-        pairs = float((self._total @ self._total - n) / (n * (n - 1)))
-        if pairs > 1 - 1e-6:
-            return 0.0
-        return min(max(0.0, (neighbours - pairs) / (1 - pairs)), 1.0)
-
-
-def window_weights(mentions: ChunkMentions) -> list[float]:
-    """For each window of a chunk: the sum over its entities of 1 + ln(sentences that hold the entity)."""
-    counts = np.array([mention.windows for mention in mentions.mentions], dtype=float)
-    if not counts.size:
-        return []
-    weights: list[float] = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0).tolist()
-    return weights
-
-
-def _chunk_row(read: ReadChunk) -> dict[str, Any]:
-    chunk = read.chunk
-    lengths = [end - start for start, end in read.windows]
-    return {
-        "id": chunk.id,
-        "document": read.document,
-        "index": chunk.index,
-        "text": None if chunk.stands_for else chunk.text,
-        "start": chunk.start,
-        "end": chunk.end,
-        "tokens": chunk.tokens,
-        "page": chunk.page,
-        "heading": chunk.heading,
-        "own": [place - chunk.start for place in chunk.own],
-        "notes": read.notes,
-        "window_shares": [length / sum(lengths) for length in lengths],
-        "embedding": None if chunk.stands_for else read.vector.tolist(),
-        "stands_for": asdict(chunk.stands_for) if chunk.stands_for else None,
-    }
-
-
-def _window_rows(read: ReadChunk) -> Iterator[Mapping[str, Any]]:
-    for number, ((start, end), vector) in enumerate(zip(read.windows, read.window_vectors, strict=True)):
-        yield {
-            "id": f"{read.chunk.id}-w{number}",
-            "document": read.document,
-            "chunk": read.chunk.id,
-            "index": number,
-            "text": None if read.chunk.stands_for else read.chunk.text[start:end],
-            "start": read.chunk.start + start,
-            "end": read.chunk.start + end,
-            "embedding": vector.tolist(),
-        }
-
-
-def _moved_chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    for indexed in documents:
-        for chunk in indexed.chunks:
-            there = indexed.before.chunks[chunk.id] if chunk.id in indexed.staying else None
-            row = {
-                "id": chunk.id,
-                "index": chunk.index,
-                "start": chunk.start,
-                "end": chunk.end,
-                "page": chunk.page,
-                "heading": chunk.heading,
-            }
-            if there and any(there[name] != value for name, value in row.items()):
-                yield {**row, "shift": chunk.start - there["start"]}
-
-
-def _order_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    """Chunks that are followed by another one than before."""
-    for indexed in documents:
-        following = [*(chunk.id for chunk in indexed.chunks[1:]), None]
-        for chunk, after in zip(indexed.chunks, following, strict=False):
-            there = indexed.before.chunks[chunk.id] if chunk.id in indexed.staying else {}
-            if there.get("next") != after:
-                yield {"chunk": chunk.id, "next": after}
-
-
-def _summary_rows(documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Mapping[str, Any]]:
-    left = iter(vectors)
-    for indexed in documents:
-        spans = _spans(indexed)
-        for summary in indexed.new_summaries:
-            start, end = spans[summary.id]
-            yield {
-                "id": summary.id,
-                "document": indexed.document.id,
-                "level": summary.level,
-                "index": summary.index,
-                "text": summary.text,
-                "tokens": summary.tokens,
-                "start": start,
-                "end": end,
-                "made_of": summary.made_of,
-                "notes": summary.notes or None,
-                "embedding": next(left).tolist(),
-            }
-
-
-def _moved_summary_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    for indexed in documents:
-        spans = _spans(indexed)
-        for summary in indexed.summaries:
-            there = indexed.before.summaries.get(summary.id)
-            start, end = spans[summary.id]
-            row = {
-                "id": summary.id,
-                "index": summary.index,
-                "start": start,
-                "end": end,
-                "made_of": summary.made_of,
-                "notes": summary.notes or None,
-            }
-            if there and any(there[name] != value for name, value in row.items()):
-                yield row
-
-
-def _spans(indexed: IndexedDocument) -> dict[str, Span]:
-    """The characters of the document that each node stands for."""
-    spans = {chunk.id: (chunk.start, chunk.end) for chunk in indexed.chunks}
-    for summary in indexed.summaries:
-        spans[summary.id] = spans[summary.children[0]][0], spans[summary.children[-1]][1]
-    return spans
-
-
-def _tree_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[str, Any]]:
-    """Nodes that another summary stands on than before."""
-    for indexed in documents:
-        parents = {child: summary.id for summary in indexed.summaries for child in summary.children}
-        chunks = {id: row for id, row in indexed.before.chunks.items() if id in indexed.staying}
-        there = {**chunks, **indexed.before.summaries}
-        for node in [*(chunk.id for chunk in indexed.chunks), *(summary.id for summary in indexed.summaries)]:
-            parent = parents.get(node)
-            if there.get(node, {}).get("parent") != parent:
-                yield {"child": node, "parent": parent}
-
-
-def _mention_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
-    mentions = (mention for chunk in found for mention in chunk.mentions)
-    for mention in sorted(mentions, key=lambda mention: (mention.entity, mention.chunk)):
-        yield {
-            "entity": mention.entity,
-            "chunk": mention.chunk,
-            "count": mention.count,
-            "sentences": list(mention.sentences),
-            "windows": list(mention.windows),
-            "forms": None if mention.forms is None else [form for form, _ in mention.forms],
-            "form_counts": None if mention.forms is None else [count for _, count in mention.forms],
-        }
-
-
-def _weight_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
-    for one in found:
-        yield {"id": one.chunk, "window_weights": window_weights(one), "told": told(one)}
-
-
-def _alias_rows(document: str, joins: Sequence[Join]) -> Iterator[Mapping[str, Any]]:
-    for join in joins:
-        yield {
-            "document": document,
-            "name": join.name,
-            "full": join.full,
-            "count": join.count,
-            "form": join.form,
-            "why": join.why,
-        }
 
 
 def _added(corpus: str, chunks: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

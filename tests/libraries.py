@@ -19,24 +19,14 @@ from neo4j import Driver
 from e2g_neo4j import database
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import ChunkMentions, mentions
+from e2g_neo4j.embedding.persistence import Persistence
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
 from e2g_neo4j.naming import Join, joined, joins, name_counts
 from e2g_neo4j.packing import packed
 from e2g_neo4j.queries import Perform, Read, Rows, Story, Write
-from e2g_neo4j.writing import (
-    Before,
-    IndexedDocument,
-    Persistence,
-    ReadChunk,
-    Staging,
-    before,
-    claim,
-    clean,
-    publish,
-    told,
-    withdrawn,
-)
+from e2g_neo4j.rows import Before, IndexedDocument, ReadChunk, told
+from e2g_neo4j.writing import Staging, before, claim, clean, publish, withdrawn
 
 T = TypeVar("T")
 Found = dict[tuple[str, ...], dict[str, Any]]

@@ -55,6 +55,7 @@ Budget = Annotated[
     int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
 ]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 out = Console(highlight=False, soft_wrap=True)
@@ -280,7 +281,7 @@ def delete(
         ),
     ] = None,
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to delete from.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Delete documents, or a whole corpus, with all that they alone contributed."""
@@ -374,12 +375,15 @@ def adopt(
 @app.command()
 def unadopt(
     corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to remove.")] = None,
+    yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Remove what `adopt` wrote; the text nodes stay as they are."""
     if corpus is None:
         raise QueryError("Name the corpus to remove: `e2g unadopt --corpus NAME`.")
     with E2G() as e2g:
+        if not yes:
+            typer.confirm(show.to_be_unadopted(e2g.documents(corpus), corpus), abort=True, err=True)
         gone = e2g.unadopt(corpus=corpus)
     if as_json:
         _print_json([asdict(document) for document in gone])

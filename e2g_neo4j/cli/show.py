@@ -321,6 +321,11 @@ def to_be_deleted(going: Sequence[DocumentInfo], corpus: str | None) -> str:
     return neutral(f"{listed}\nDelete {'this' if len(going) == 1 else 'these'} {number}?")
 
 
+def to_be_unadopted(going: Sequence[DocumentInfo], corpus: str) -> str:
+    """The question before an adopted corpus is removed."""
+    return neutral(f"Remove the corpus {corpus!r} of {_plural(len(going), 'document')}? The text nodes stay.")
+
+
 def deleted(out: Console, documents: Sequence[DocumentInfo], corpus: str) -> None:
     out.print(f"Deleted {_plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -440,6 +441,9 @@ def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, c
     assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
     assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)
     assert "Name the corpus" in run("unadopt", code=QueryError.exit_code)
-    assert "2 documents" in run("unadopt", "--corpus", "adopted")
-    assert "no document" in run("unadopt", "--corpus", "adopted", code=E2GError.exit_code + 4)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    assert "The text nodes stay." in run("unadopt", "--corpus", "adopted", code=1)
+    assert "harbour.txt" in run("documents", "--corpus", "adopted")
+    assert "2 documents" in run("unadopt", "--corpus", "adopted", "--yes")
+    assert "no document" in run("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)
     nothing_of_ours_is_left(place)

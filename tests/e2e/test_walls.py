@@ -427,7 +427,7 @@ COMMANDS: dict[str, list[str]] = {
     "export": ["--corpus", "{mine}", "-o", "{archive}"],
     "delete": ["--corpus", "{mine}", "--yes"],
     "adopt": ["--label", "{label}", "--corpus", "{mine}"],
-    "unadopt": ["--corpus", "{mine}"],
+    "unadopt": ["--corpus", "{mine}", "--yes"],
     "import": ["{archive}"],
 }
 """In this order."""

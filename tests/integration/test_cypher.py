@@ -24,8 +24,9 @@ from e2g_neo4j.naming import Join
 from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
 from e2g_neo4j.relinking import join, split
 from e2g_neo4j.retrieval import Mode, retrieve
+from e2g_neo4j.rows import Before, told
 from e2g_neo4j.summarising.cache import SummaryCache
-from e2g_neo4j.writing import Before, claim, delete, rewrite_mentions, told
+from e2g_neo4j.writing import claim, delete, rewrite_mentions
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(

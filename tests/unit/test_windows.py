@@ -13,8 +13,9 @@ from naive import NaiveDocument, weight
 from naive import persistence as naive_persistence
 
 from e2g_neo4j.cooccurrence import ChunkMentions, Mention
+from e2g_neo4j.embedding.persistence import Persistence
 from e2g_neo4j.queries import Write
-from e2g_neo4j.writing import Persistence, window_weights
+from e2g_neo4j.rows import window_weights
 
 
 def persistence(vectors: np.ndarray, at: int = 1) -> float:
