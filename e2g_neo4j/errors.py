@@ -113,7 +113,7 @@ def no_alias(name: str, corpus: str) -> NotFoundError:
 def no_notes(document: str, corpus: str) -> FingerprintError:
     return FingerprintError(
         f"The document {document!r} of the corpus {corpus!r} was indexed by an earlier version of this program, which "
-        "kept too little of it: index it again first."
+        "kept too little of it: delete it, and index it again. Nothing was changed."
     )
 
 

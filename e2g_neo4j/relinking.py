@@ -34,12 +34,14 @@ def aliases(corpus: str, words: str = "") -> Story[list[Alias]]:
 def split(name: str, *, corpus: str) -> Story[list[Alias]]:
     """Keep a name apart from all others in a corpus, and return what it stood for.
 
-    It is remembered for documents to come. Raises NotFoundError where the name stands for no other.
+    It is remembered for documents to come. Raises NotFoundError where the name stands for no other, FingerprintError
+    where a document that has it was indexed by an earlier version.
     """
     key = entity_key(name)
     found = [one for one in (yield from aliases(corpus, key)) if one.key == key]
     if not found:
         raise no_alias(name, corpus)
+    yield from _concerned(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/keep_apart", {"corpus": corpus, "key": key})))
     yield from _relink(key, corpus)
@@ -47,21 +49,31 @@ def split(name: str, *, corpus: str) -> Story[list[Alias]]:
 
 
 def join(name: str, *, corpus: str) -> Story[list[Alias]]:
-    """Undo `split`, and return what the name stands for then. Raises NotFoundError where it was not kept apart."""
+    """Undo `split`, and return what the name stands for then. Raises NotFoundError where it was not kept apart,
+    FingerprintError as `split` does."""
     key = entity_key(name)
     if not any(one.key == key and one.apart for one in (yield from aliases(corpus, key))):
         raise no_alias(name, corpus)
+    yield from _concerned(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/join_again", {"corpus": corpus, "key": key})))
     yield from _relink(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
-def _relink(key: str, corpus: str) -> Story[None]:
-    """Make the mentions of all documents again that have a name."""
+def _concerned(key: str, corpus: str) -> Story[list[str]]:
+    """The documents that have a name. Raises FingerprintError where one was indexed without what it takes."""
     rows = yield Read("query/documents_with", {"corpus": corpus, "key": key})
     for row in rows:
-        while not (yield from _relinked(row["document"], corpus)):
+        if not row["kept"]:
+            raise no_notes(row["document"], corpus)
+    return [row["document"] for row in rows]
+
+
+def _relink(key: str, corpus: str) -> Story[None]:
+    """Make the mentions of all documents again that have a name."""
+    for document in (yield from _concerned(key, corpus)):
+        while not (yield from _relinked(document, corpus)):
             time.sleep(WAIT_SECONDS)  # a run is at work on it, or has published another version
     yield from clean(corpus)
 
@@ -71,8 +83,6 @@ def _relinked(document: str, corpus: str) -> Story[bool]:
     rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})
     if not rows:
         return True
-    if any(row["notes"] is None for row in rows):
-        raise no_notes(document, corpus)
     kept = yield Read("index/apart", {"corpus": corpus})
     return bool((yield rewritten(document, rows, {row["key"] for row in kept}, corpus=corpus)))
 

@@ -1,6 +1,7 @@
-// The documents that mention an entity, or where its name stands for another one.
+// The documents that mention an entity, or where its name stands for another one, and whether their chunks keep what their
+// mentions are made from.
 // $corpus, $key
-// → document
+// → document, kept
 CALL () {
   MATCH (:Entity {corpus: $corpus, key: $key})-[:FROM_CHUNK]->(c:Chunk)
   RETURN c.document AS document
@@ -8,5 +9,6 @@ CALL () {
   MATCH (:Alias {corpus: $corpus, key: $key})-[r:ALIAS_OF]->(:Entity)
   RETURN r.document AS document
 }
-RETURN DISTINCT document
+WITH DISTINCT document
+RETURN document, NOT EXISTS { MATCH (c:Chunk {corpus: $corpus, document: document}) WHERE c.notes IS NULL } AS kept
 ORDER BY document

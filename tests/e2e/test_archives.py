@@ -226,7 +226,7 @@ def test_networkx_reads_the_graphml(client, driver, origin, tmp_path):
     nodes, relationships = snapshot(driver, corpus)
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (len(nodes), len(relationships))
     assert (info.nodes, info.relationships) == (len(nodes), len(relationships))
-    assert {one["labels"] for _, one in graph.nodes(data=True)} == {f":{key[0]}" for key in nodes}
+    assert {one["labels"] for _, one in graph.nodes(data=True)} == {f":{':'.join(key[:-1])}" for key in nodes}
     chunks = {one["id"]: one for _, one in graph.nodes(data=True) if one["labels"] == ":Chunk"}
     for key, properties in nodes.items():
         if key[0] == "Chunk":

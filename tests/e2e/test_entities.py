@@ -10,7 +10,7 @@ import pytest
 from libraries import performing, remove, snapshot
 
 from e2g_neo4j import E2G, AsyncE2G, cli, indexing, relinking
-from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.errors import FingerprintError, NotFoundError
 from e2g_neo4j.queries import Write
 from e2g_neo4j.reading import from_text
 
@@ -161,6 +161,14 @@ def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, d
 
     asyncio.run(calls())
     assert comparable(driver, corpus) == before
+
+
+def test_a_corpus_that_kept_too_little_is_left_as_it_is(client, novels, corpus, driver):
+    driver.execute_query("MATCH (c:Chunk {corpus: $corpus}) REMOVE c.notes", corpus=corpus)
+    before = snapshot(driver, corpus)
+    with pytest.raises(FingerprintError, match=r"delete it, and index it again\. Nothing was changed"):
+        client.split("Mr. Harker", corpus=corpus)
+    assert snapshot(driver, corpus) == before
 
 
 def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
