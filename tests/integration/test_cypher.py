@@ -203,7 +203,8 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
         join("b", corpus=corpus),
     ):
         story.send(None)
-        yield story.send([alias | {"apart": True}])
+        story.send([alias | {"apart": True}])
+        yield story.send([])
     yield from delete(corpus, ids)
 
 
