@@ -20,7 +20,7 @@ from e2g_neo4j.chat.spending import Meter, cost
 from e2g_neo4j.chunking import chunk, cut_by, whole_nodes
 from e2g_neo4j.cooccurrence import mentions
 from e2g_neo4j.embedding.embedder import POOLING, Embedded, Embedder, embed_long, embed_with_parts, normalised
-from e2g_neo4j.embedding.persistence import Persistence
+from e2g_neo4j.embedding.topic_persistence import Persistence
 from e2g_neo4j.errors import InputError, is_adopted
 from e2g_neo4j.extraction import extract_all, pipeline_id
 from e2g_neo4j.leases import Lease

@@ -19,7 +19,7 @@ from neo4j import Driver
 from e2g_neo4j import database
 from e2g_neo4j.chunking import chunk
 from e2g_neo4j.cooccurrence import ChunkMentions, mentions
-from e2g_neo4j.embedding.persistence import Persistence
+from e2g_neo4j.embedding.topic_persistence import Persistence
 from e2g_neo4j.leases import Lease
 from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
 from e2g_neo4j.naming import Join, joined, joins, name_counts

@@ -1,6 +1,6 @@
 // Add to the edges between entities what chunks contribute whose edges are not counted yet: staged ones, and so many of
-// those that are visible. Each sentence of n entities counts one for each pair, and weighs 1 / n. Stored from the smaller
-// key to the larger.
+// those that are visible. Each sentence of n entities counts one for each pair, and weighs 1 / n. Stored from the
+// smaller key to the larger.
 // $corpus, $chunks: [id], the staged ones, $visible
 CALL () {
   UNWIND $chunks AS chunk

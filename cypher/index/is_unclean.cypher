@@ -1,5 +1,5 @@
-// Take the lock of a corpus; one row if nodes of it are left that were taken out of sight, or visible chunks whose edges
-// are not counted, none otherwise.
+// Take the lock of a corpus; one row if nodes of it are left that were taken out of sight, or visible chunks whose
+// edges are not counted, none otherwise.
 // $corpus
 // → unclean
 MERGE (lock:E2GLock {corpus: $corpus})

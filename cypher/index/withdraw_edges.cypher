@@ -1,7 +1,7 @@
 // Take from the edges between entities what so many of the visible chunks of documents contribute, but for the chunks
-// that stay: each sentence of n entities counts one for each pair, and weighs 1 / n. An edge without any shared sentence
-// left is removed. The edges between two entities that nothing else mentions are left alone, because they go with them,
-// unless all are to be taken.
+// that stay: each sentence of n entities counts one for each pair, and weighs 1 / n. An edge without any shared
+// sentence left is removed. The edges between two entities that nothing else mentions are left alone, because they go
+// with them, unless all are to be taken.
 // $corpus, $rows: [{document, chunks: [id] that stay, all}], $most
 UNWIND $rows AS row
 MATCH (c:Chunk {corpus: $corpus, document: row.document})

@@ -13,7 +13,7 @@ from naive import NaiveDocument, weight
 from naive import persistence as naive_persistence
 
 from e2g_neo4j.cooccurrence import ChunkMentions, Mention
-from e2g_neo4j.embedding.persistence import Persistence
+from e2g_neo4j.embedding.topic_persistence import Persistence
 from e2g_neo4j.queries import Write
 from e2g_neo4j.rows import window_weights
 
