@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test lint docs train-pipeline clean
+.PHONY: env demo ollama test test-all coverage lint async-client docs train-pipeline clean
 
 env: $(READY)
 
@@ -22,10 +22,21 @@ ollama: env
 test: env
 	$(BIN)/python -m pytest
 
+test-all: env
+	E2G_TEST_FULL=1 $(BIN)/python -m pytest
+
+coverage: env
+	E2G_TEST_FULL=1 $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
 lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/generate_async_client.py --check
+
+async-client: env
+	$(BIN)/python scripts/generate_async_client.py
 
 docs: env
 	$(BIN)/mkdocs build --strict
@@ -34,4 +45,4 @@ train-pipeline: env
 	$(BIN)/python -m training.train
 
 clean:
-	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

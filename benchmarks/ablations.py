@@ -1,10 +1,10 @@
-"""What each part of retrieval is worth: the paper's ablations, and every signal of mode auto left out in turn.
+"""Ablations of retrieval: those of the paper, and mode auto with each signal removed in turn.
 
     python benchmarks/ablations.py QUESTIONS.jsonl --corpus NAME [--limit N] [--groups BOOK] [--out FILE.md]
 
-Asks the same questions of an indexed corpus in every variant and prints one table, with paired differences to the
-unchanged mode and their 95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with g = 2, 3, 5 and 10 (nodes to a
-summary) into corpora `ablation-g2` … and asks there, in mode e2g and tree.
+Asks the same questions in every variant and prints one table, with paired differences to the unchanged mode and their
+95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with group sizes g = 2, 3, 5 and 10 into the corpora
+`ablation-g2` … and asks there, in modes e2g and tree.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from unittest.mock import patch
 
 import typer
 
-from e2g_neo4j import E2G, ranking, retrieval
+from e2g_neo4j import E2G
 from e2g_neo4j.evaluation.scoring import Evaluation, Question, evaluate, read_questions
-from e2g_neo4j.model import Pair
-from e2g_neo4j.modes import auto
-from e2g_neo4j.retrieval import Candidate, Mode
+from e2g_neo4j.retrieval import ranking, retrieve
+from e2g_neo4j.retrieval.modes import auto
+from e2g_neo4j.retrieval.modes import e2g as e2g_mode
+from e2g_neo4j.retrieval.modes.e2g import Candidate
+from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.passages import ScoredNode, passages
 from e2g_neo4j.settings import load_settings
+from e2g_neo4j.types.results import Pair
 
 GROUP_SIZES = (2, 3, 5, 10)
 SHOWN = ("R@5", "R@25", "MRR", "evidence@5 chunks", "evidence@6k tokens")
@@ -39,41 +43,47 @@ class Variant:
     settings: dict[str, int] = field(default_factory=dict)
 
 
-def every_pair_survives(linked: Any, _hops: int) -> tuple[Pair, ...]:
-    return tuple(Pair(pair["a"], pair["b"], 1) for pair in linked)
+def without_hop_limit(pairs: Any, _hops: int) -> tuple[Pair, ...]:
+    """Keep every pair."""
+    return tuple(Pair(pair["a"], pair["b"], 1) for pair in pairs)
 
 
 def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> Any:
-    """The global route without looking at the question's entities."""
+    """Rank the global route by vector only, without the question's entities."""
     best = sorted(rows, key=lambda row: (-row["score"], row["id"]))[:k]
-    return retrieval.passages([retrieval.Ranked(row, row["score"]) for row in best])
+    return passages([ScoredNode(row, row["score"]) for row in best])
 
 
 def by_entities_alone(self: Candidate) -> tuple[int, int]:
+    """Rank chunks by distinct entities, without their mentions."""
     return len(self.counts), 0
 
 
 def nothing(_rows: Any, *, k: int) -> Any:
+    """Return no passages."""
     return ()
 
 
 PAPER = [
     Variant("e2g"),
     Variant("dense only", "dense"),
-    Variant("without the graph filter", changes=[(retrieval, "surviving", every_pair_survives)]),
-    Variant("without entity-aware ranking (global)", changes=[(retrieval, "global_passages", nearest_first)]),
+    Variant(
+        "without the graph filter",
+        changes=[(module, "pairs_within_hops", without_hop_limit) for module in (retrieve, e2g_mode)],
+    ),
+    Variant("without entity-aware ranking (global)", changes=[(retrieve, "global_passages", nearest_first)]),
     Variant("without occurrence ranking (local)", changes=[(Candidate, "rank", by_entities_alone)]),
-    Variant("without dense (global answers nothing)", changes=[(retrieval, "global_passages", nothing)]),
+    Variant("without dense (global finds nothing)", changes=[(retrieve, "global_passages", nothing)]),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]
 
 FUSION = [
     Variant("auto", "auto"),
     Variant("without vectors", "auto", [(ranking, "NEAR", 0.0)]),
-    Variant("without diffusion", "auto", [(ranking, "SPREAD", 0.0)]),
+    Variant("without diffusion", "auto", [(ranking, "ACTIVATION", 0.0)]),
     Variant("without words (= diffusion)", "diffusion"),
-    Variant("without the chunk around the window", "auto", [(ranking, "AROUND", 0.0)]),
-    Variant("without neighbours", "auto", [(ranking, "MOST_LENT", 0.0)]),
+    Variant("without the chunk around the window", "auto", [(ranking, "CHUNK_CONTEXT", 0.0)]),
+    Variant("without neighbours", "auto", [(ranking, "MAX_SMOOTHING", 0.0)]),
     Variant("diffusion from the question alone", "auto", [(auto, "OWN", 1.0)]),
     Variant("diffusion from the nearest windows alone", "auto", [(auto, "OWN", 0.0)]),
 ]
@@ -89,14 +99,14 @@ def main(
     asked = read_questions(questions)[:limit]
     sections = []
     with E2G() as e2g:
-        for title, variants in (("The paper's way", PAPER), ("Mode auto", FUSION)):
+        for title, variants in (("Mode e2g", PAPER), ("Mode auto", FUSION)):
             found = [(variant.name, measured(e2g, variant, asked, corpus)) for variant in variants]
             sections.append(table(title, found))
             print(sections[-1], flush=True)
     if groups is not None:
         about = [question for question in asked if question.book in (None, groups.name)]
         found = list(by_group_size(groups, about))
-        sections.append(table(f"Nodes to a summary, {groups.name}", found))
+        sections.append(table(f"Group size, {groups.name}", found))
         print(sections[-1], flush=True)
     if out is not None:
         out.write_text("\n".join(sections), encoding="utf-8")
@@ -133,7 +143,7 @@ def by_group_size(book: Path, asked: list[Question]) -> Iterator[tuple[str, Eval
 
 
 def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
-    """Means, and in brackets the paired difference to the first row with its 95 % interval."""
+    """Return a table of means, with the paired difference to the first row and its 95 % interval in brackets."""
     overall = [(name, next(iter(one.modes.values()))) for name, one in found]
     metrics = [metric for metric in SHOWN if metric in overall[0][1].overall.scores]
     lines = [f"### {title}", "", "| | " + " | ".join(metrics) + " |", "|---|" + "---|" * len(metrics)]

@@ -1,17 +1,17 @@
-"""Score the answers of the configured chat model to the questions of a file.
+"""Score the answers of the configured chat model to a question file.
 
     E2G_CHAT_MODEL=ollama:NAME python benchmarks/answers.py QUESTIONS.jsonl --corpus NAME [--mode MODE] [--out FILE]
 
-A line of QUESTIONS.jsonl has a "question" and an "answer" (and perhaps "aliases", a list of others that count), or
-"options", a list of texts or an object of letters, and the letter of the right one as "answer". Answers in words are
-scored by exact match and ROUGE-L, after lower case and without punctuation, articles and citations; the best of answer
-and aliases counts. Options are scored by accuracy, and by the probability that the model gave to the right letter,
-where it tells. A question that the model gave no usable reply to counts 0. The corpus has to be indexed before. FILE
-gets a line for each question, as soon as it is answered.
+A line of QUESTIONS.jsonl has a "question" and an "answer", optionally with "aliases", a list of other correct answers.
+For multiple choice it also has "options", a list of texts or an object by letter, and "answer" is the correct letter.
+Text answers are scored by exact match and ROUGE-L, in lower case and without punctuation, articles and citations; the
+best of answer and aliases counts. Options are scored by accuracy, and by the probability of the correct letter, if
+the model reports it. A question without a usable reply scores 0. The corpus must be indexed. FILE gets a line for each
+question as soon as it is answered.
 
-What was run: all of this on a real Ollama server with tiny models that say a fixed text, over 15 questions of MuSiQue,
-in words and with options made of other questions' answers. Such figures say that the scoring works, and nothing about
-any model: no weights of a real one could be had, and no figure of one is given anywhere.
+This has been run on a real Ollama server with tiny models that reply with a fixed text, on 15 questions of MuSiQue, as
+text and with options made of other questions' answers. Such figures show that the scoring works and nothing about any
+model. No figures of a real model are given anywhere, because no weights were available.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import re
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -31,17 +32,17 @@ from e2g_neo4j import E2G, Answer
 from e2g_neo4j.errors import ConfigurationError, E2GError, InputError, ModelError
 
 FAILURES = 3
-"""So many failures of the chat model, one after the other, end the run."""
+"""The run ends after this many consecutive failures of the chat model."""
 
 
 def words(text: str) -> list[str]:
-    """Lower case, without punctuation, English articles and citations (the normalisation of SQuAD)."""
+    """Return the words in lower case, without punctuation, English articles and citations (as in SQuAD)."""
     bare = re.sub(r"\[[\d,\s]+\]", " ", text.lower())
     return [word for word in re.findall(r"\w+", bare) if word not in ("a", "an", "the")]
 
 
 def rouge_l(said: list[str], gold: list[str]) -> float:
-    """F1 of the longest common subsequence of words (Lin 2004)."""
+    """Return the F1 score of the longest common subsequence of words (Lin 2004)."""
     row = [0] * (len(gold) + 1)
     for word in said:
         above = row[:]
@@ -52,7 +53,7 @@ def rouge_l(said: list[str], gold: list[str]) -> float:
 
 
 def scores(line: dict[str, Any], answer: Answer | None) -> dict[str, float]:
-    """What one answer is worth, by measure; None: there was none."""
+    """Return the scores of one answer by metric. `answer` is None if there was no usable reply."""
     if "options" in line:
         right = str(line["answer"]).strip().upper()
         found = {"accuracy": float(answer is not None and answer.choice == right)}
@@ -74,11 +75,15 @@ def options_of(line: dict[str, Any]) -> list[str]:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The lines of a question file. Raises InputError that names one that cannot be used."""
+    """Read a question file.
+
+    Raises:
+        InputError: The file cannot be read, or a line is invalid. The message names the line.
+    """
     try:
         texts = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}). Name a file with a JSON object on each line.") from error
+        raise InputError(f"Cannot read {path} ({error}). Pass a file with a JSON object on each line.") from error
     lines = []
     for number, text in enumerate(texts, 1):
         try:
@@ -87,31 +92,31 @@ def read(path: Path) -> list[dict[str, Any]]:
         except ValueError as error:
             raise InputError(f"{path}, line {number}: {error}. Correct the line.") from error
     if not lines:
-        raise InputError(f"{path} holds no question. Name a file with a JSON object on each line.")
+        raise InputError(f"{path} has no questions. Pass a file with a JSON object on each line.")
     return lines
 
 
 def checked(line: Any) -> dict[str, Any]:
-    """A question that can be used. Raises ValueError that says what is wrong with any other."""
+    """Validate a question. Raise ValueError if it is invalid."""
     if not isinstance(line, dict) or not line.get("question") or not line.get("answer"):
-        raise ValueError("a question and an answer are wanted")
+        raise ValueError("question or answer is missing")
     if "options" in line:
         letters = ascii_uppercase[: len(line["options"])]
         if isinstance(line["options"], dict) and sorted(line["options"]) != list(letters):
-            raise ValueError(f"the letters of the options are not {', '.join(letters)}")
+            raise ValueError(f"the letters of the options must be {', '.join(letters)}")
         if len(letters) < 2 or str(line["answer"]).strip().upper() not in set(letters):
-            raise ValueError(f"the answer {line['answer']!r} is the letter of none of {len(letters)} options")
+            raise ValueError(f"the answer {line['answer']!r} is not the letter of one of the {len(letters)} options")
     return line
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--mode", default=None)
-    parser.add_argument("--limit", type=int, default=None, help="only the first so many questions")
+    parser.add_argument("--limit", type=int, default=None, help="use only the first N questions")
     parser.add_argument("--out", type=Path, default=Path(os.devnull))
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     try:
         run(chosen)
     except E2GError as error:
@@ -119,18 +124,18 @@ def main() -> None:
 
 
 def run(chosen: argparse.Namespace) -> None:
-    how = {"mode": chosen.mode} if chosen.mode else {}
+    retrieval = {"mode": chosen.mode} if chosen.mode else {}
     lines = read(chosen.questions)[: chosen.limit]
     measured: dict[str, list[float]] = {}
     seconds, tokens, failed, in_a_row = [], 0, 0, 0
     with E2G() as e2g, chosen.out.open("w", encoding="utf-8") as out:
         if e2g.settings.chat_model is None:
-            raise ConfigurationError("No chat model is configured: set E2G_CHAT_MODEL.")
+            raise ConfigurationError("No chat model is configured. Set E2G_CHAT_MODEL.")
         for number, line in enumerate(lines, 1):
             began = time.perf_counter()
             options = options_of(line)
             try:
-                answer = e2g.answer(line["question"], corpus=chosen.corpus, options=options, **how)
+                answer = e2g.answer(line["question"], corpus=chosen.corpus, options=options, **retrieval)
                 in_a_row = 0
             except ModelError as error:
                 failed, in_a_row = failed + 1, in_a_row + 1
@@ -152,7 +157,7 @@ def run(chosen: argparse.Namespace) -> None:
         f"{e2g.settings.chat_model}: {len(lines)} questions, {tokens} tokens, {statistics.median(seconds):.1f} s each"
     )
     if failed:
-        print(f"{failed} of them without a usable reply, counted as 0")
+        print(f"{failed} of them without a usable reply, scored as 0")
     for measure, values in measured.items():
         print(f"{measure:<12} {statistics.mean(values):.3f}  (n={len(values)})")
 

@@ -1,11 +1,11 @@
-"""How much of the wall time of indexing is not the chat model's or the extraction's.
+"""Measure the overhead of indexing with a chat model, beyond the model's calls and the extraction.
 
     python benchmarks/llm_throughput.py BOOK.txt … [--latency SECONDS] [--concurrency N]
 
-The chat model answers every prompt after the same time, with the first words of it. Calls and extraction go on side by
-side, and a summary is asked for as soon as what it stands on is there; so indexing should take little more than the
-longer of both: calls × latency ÷ concurrency, or the reading of the text (spaCy and the embedding model). Exits with 1
-where it takes more than 1.1 times that. Needs a database without the corpus `benchmark-llm` and its summaries.
+A fake chat model replies to every prompt after a fixed time, with some words of the prompt. Calls and extraction run
+concurrently, and a summary is requested as soon as its inputs are ready. So indexing should take little more than the
+longer of both: calls × latency ÷ concurrency, or spaCy and embeddings ("reading"). The exit code is 1 if it takes more
+than 1.1 times as long. The database must not have the corpus `benchmark-llm` and its cached summaries.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -26,7 +27,7 @@ CORPUS = "benchmark-llm"
 
 
 class FixedLatency(BaseChatModel):
-    """Says some words of the prompt, always after the same time."""
+    """Replies with some words of the prompt after a fixed time."""
 
     latency: float
 
@@ -46,24 +47,24 @@ class FixedLatency(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(" ".join(words[1:-1:12][:300])))])
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="+")
     parser.add_argument("--latency", type=float, default=2.0)
     parser.add_argument("--concurrency", type=int, default=4)
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     settings = Settings(llm_concurrency=chosen.concurrency)
     with E2G(settings=settings, chat_model=FixedLatency(latency=chosen.latency)) as e2g:
         if CORPUS in e2g.corpora():
-            sys.exit(f"The corpus {CORPUS} is there already: run against an empty database.")
-        e2g._stories.tools.embedder.embed(["warm up"])
+            sys.exit(f"The corpus {CORPUS} exists: use an empty database.")
+        e2g.models.embedder.embed(["warm up"])
         report = e2g.index(chosen.books, corpus=CORPUS)
     calls = sum(one.calls for one in report.spending.values())
-    remembered = sum(one.remembered for one in report.spending.values())
+    cached = sum(one.remembered for one in report.spending.values())
     llm = calls * chosen.latency / chosen.concurrency
     reading, total = report.seconds["reading"], report.seconds["total"]
     ratio = total / max(llm, reading)
-    print(f"{report.documents} documents, {report.chunks} chunks, {calls} calls, {remembered} remembered")
+    print(f"{report.documents} documents, {report.chunks} chunks, {calls} calls, {cached} cached")
     print(f"calls {calls} x {chosen.latency} s / {chosen.concurrency} = {llm:.1f} s; reading {reading:.1f} s")
     print("seconds: " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()))
     print(f"wall {total:.1f} s = {ratio:.3f} x the longer of both")

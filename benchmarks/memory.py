@@ -1,13 +1,13 @@
-"""How much memory indexing a long document takes, or many, and how long its publication and deletion.
+"""Measure the memory of indexing one long document or many, and the time of publication and deletion.
 
     python benchmarks/memory.py BOOK.txt … [--tokens 1000000 10000000] [--documents 1]
 
-The books, one after the other and over again with other names, make one text of so many tokens, which is cut into so
-many documents; each size is indexed by a process of its own. Instead of the models cheap ones stand in, so that it runs
-in minutes: the bundled tokenizer, with vectors that a hash of the text decides; and capitalised and long words for
-entities. So what is measured is the program without the weights of models, and the times say nothing about reading.
-Exits with 1 where the largest text takes more than 1.5 times the memory of the smallest. Needs a database without the
-corpora `benchmark-memory-…`.
+The books are concatenated, and repeated with other names, to one text of `--tokens` tokens, which is split into
+`--documents` documents. Each size is indexed in a separate process. Cheap fake models are used, so that it runs in
+minutes: the bundled tokenizer with vectors derived from a hash of the text, and capitalised and long words as entities.
+So memory excludes the weights of models, and the times say nothing about spaCy and embeddings. The exit code is 1 if
+the largest text needs more than 1.5 times the memory of the smallest. The database must not have the corpora
+`benchmark-memory-…`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from spacy.tokens import Doc, Span
 from tokenizers import Tokenizer
 
 from e2g_neo4j import E2G, Settings, SourceDocument
-from e2g_neo4j.embedding.embedder import bundled_folder, normalised, spans_of
-from e2g_neo4j.model import Vectors
-from e2g_neo4j.reading import from_text
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.models.embedding.base import bundled_folder, normalised, spans_of
+from e2g_neo4j.types.documents import Vectors
 
 Spans = Sequence[tuple[int, int]]
 
 
 class HashEmbedder:
-    """The bundled model's tokenizer, and a random vector for each text, always the same."""
+    """The tokenizer of the bundled model, with a vector derived from a hash of the text."""
 
     name = "hash"
     dimensions = 384
@@ -62,7 +62,7 @@ class HashEmbedder:
 
 @Language.component("capitals")
 def capitals(doc: Doc) -> Doc:
-    """Runs of capitalised words within a sentence are names, other words of more than six letters nouns."""
+    """Label runs of capitalised words within a sentence as names, and other words of more than six letters as nouns."""
     names, start = [], 0
     while start < len(doc):
         end = start
@@ -86,7 +86,7 @@ def pipeline() -> Language:
 
 
 def long_text(books: Sequence[Path], tokens: int, embedder: HashEmbedder) -> str:
-    """The second time that a book comes its names end in a, then in b, and so on."""
+    """Repeat the books up to a number of tokens. In the first repetition, names end in b, then in c, and so on."""
     parts: list[str] = []
     while tokens > 0:
         turn, number = divmod(len(parts), len(books))
@@ -101,10 +101,9 @@ def long_text(books: Sequence[Path], tokens: int, embedder: HashEmbedder) -> str
 
 
 def one(books: Sequence[Path], tokens: int, documents: int) -> None:
-    """Index one text in this process, delete it again, and say what that took."""
+    """Index one text in this process, delete it, and print memory and times."""
     embedder = HashEmbedder()
-    with E2G(settings=Settings(workers=1, max_document_mb=1024)) as e2g:
-        e2g._stories.__dict__.update(_nlp=pipeline(), _embedder=embedder)
+    with E2G(settings=Settings(workers=1, max_document_mb=1024), nlp=pipeline(), embedder=embedder) as e2g:
         corpus = f"benchmark-memory-{tokens}"
         text = long_text(books, tokens, embedder)
         size = -(-len(text) // documents)
@@ -130,17 +129,17 @@ def one(books: Sequence[Path], tokens: int, documents: int) -> None:
 
 
 def peak() -> float:
-    """The most memory that this process had so far, in MiB."""
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="+", type=Path)
     parser.add_argument("--tokens", nargs="+", type=int, default=[1_000_000, 10_000_000])
     parser.add_argument("--documents", type=int, default=1)
     parser.add_argument("--here", action="store_true", help="index one size in this process")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(argv)
     if chosen.here:
         one(chosen.books, chosen.tokens[0], chosen.documents)
         return 0
@@ -151,7 +150,7 @@ def main() -> int:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip().splitlines()
         print(done[0], flush=True)
         peaks.append(float(done[-1]))
-    print(f"the largest takes {peaks[-1] / peaks[0]:.2f} times the memory of the smallest")
+    print(f"the largest needs {peaks[-1] / peaks[0]:.2f} times the memory of the smallest")
     return int(peaks[-1] > 1.5 * peaks[0])
 
 

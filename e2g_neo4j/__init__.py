@@ -1,47 +1,78 @@
 """E²GraphRAG (arXiv 2505.24226) with all its state in Neo4j.
 
-`E2G` and `AsyncE2G` index documents and find evidence; the rest are the types of what they take and give.
+`E2G` and `AsyncE2G` index documents and find evidence. The rest are the types of what they take and return.
 """
 
-from e2g_neo4j.client import E2G, AsyncE2G
+import logging
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.model import (
+from e2g_neo4j.graph.schema import Applied, MigrationInfo
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
+from e2g_neo4j.runtime.former_names import keep_former_modules
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types import (
+    Adoption,
     AdoptReport,
+    Alias,
+    Ambiguity,
     Answer,
     ArchiveInfo,
     Citation,
     DocumentInfo,
+    EntityInfo,
     Evidence,
     Fact,
     Finding,
     IndexPlan,
     IndexReport,
+    Link,
     LinkReport,
     Pair,
     Passage,
+    Progress,
+    Round,
     SourceDocument,
     TextNode,
+    TokenUsage,
 )
-from e2g_neo4j.settings import Settings
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+keep_former_modules()
 
 __all__ = [
     "E2G",
     "AdoptReport",
+    "Adoption",
+    "Alias",
+    "Ambiguity",
     "Answer",
+    "Applied",
     "ArchiveInfo",
     "AsyncE2G",
     "Citation",
     "DocumentInfo",
     "E2GError",
+    "EntityInfo",
     "Evidence",
     "Fact",
     "Finding",
     "IndexPlan",
     "IndexReport",
+    "Link",
     "LinkReport",
+    "MigrationInfo",
+    "Mode",
     "Pair",
     "Passage",
+    "Progress",
+    "RetrievalOptions",
+    "Round",
     "Settings",
     "SourceDocument",
     "TextNode",
+    "TokenUsage",
+    "from_text",
 ]

@@ -1,4 +1,4 @@
-"""Everything this package raises on purpose.
+"""Every error that this package raises on purpose.
 
     E2GError
     ├── ConfigurationError      a setting is missing, contradictory or out of range
@@ -6,18 +6,23 @@
     ├── InputError              something handed in cannot be used
     │   ├── ReadingError        a file is missing, empty, binary, too large or holds no text
     │   ├── ArchiveError        an exported corpus is damaged, incomplete or something else
-    │   └── QueryError          a question, k, h or mode is out of range
-    ├── NotFoundError           a corpus or document that the database does not hold
-    ├── DatabaseError           Neo4j said no
-    │   ├── UnreachableError    no server answers at the address
-    │   ├── AccessError         wrong password, or rights that do not suffice
+    │   ├── QueryError          a question, k, h or mode is out of range
+    │   └── AdoptedCorpusError  the corpus was adopted, not indexed
+    ├── NotFoundError           the database does not hold it
+    │   ├── CorpusNotFoundError, DocumentNotFoundError
+    │   └── AliasNotFoundError  the name resolves to no other entity
+    ├── DatabaseError           Neo4j refused or failed
+    │   ├── UnreachableError    no server at the address
+    │   ├── AccessError         wrong password, or missing privileges
     │   ├── MigrationError      the schema is not what the migrations say
     │   └── FingerprintError    the index was made with another embedding model or spaCy pipeline
+    │       └── OutdatedDocumentError   an earlier version stored too little of the document
     ├── LocalServerError        the managed Neo4j could not be fetched, started or stopped
     ├── ModelError              an embedding or chat model failed
     └── BudgetError             the tokens that a run may cost are spent
 
-A message says what happened, to what, and the next step.
+A message says what happened, to what, and the next step. Those about errors of Neo4j and its driver are in
+`runtime/database.py`.
 """
 
 
@@ -90,35 +95,48 @@ class BudgetError(E2GError):
     exit_code = 13
 
 
-def no_document(target: str, corpus: str) -> NotFoundError:
-    return NotFoundError(
-        f"The corpus {corpus!r} holds no document {target!r}, neither by id, file or folder nor by title: list what "
-        "there is with `e2g documents --corpus NAME --json`. Nothing was deleted."
-    )
+class CorpusNotFoundError(NotFoundError):
+    """The corpus holds no document."""
+
+    def __init__(self, corpus: str) -> None:
+        super().__init__(
+            f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list the "
+            "corpora with `e2g corpora`."
+        )
 
 
-def is_adopted(corpus: str, instead: str) -> InputError:
-    return InputError(
-        f"The corpus {corpus!r} was made by `e2g adopt`, of text nodes that belong to somebody else: {instead}."
-    )
+class DocumentNotFoundError(NotFoundError):
+    """The corpus does not hold this document."""
+
+    def __init__(self, target: str, corpus: str) -> None:
+        super().__init__(
+            f"The corpus {corpus!r} holds no document {target!r}, neither by id, file or folder nor by title: list its "
+            "documents with `e2g documents --corpus NAME --json`. Nothing was deleted."
+        )
 
 
-def no_alias(name: str, corpus: str) -> NotFoundError:
-    return NotFoundError(
-        f"The name {name!r} stands for no other in the corpus {corpus!r}, and is not kept apart: list what was "
-        "merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
-    )
+class AliasNotFoundError(NotFoundError):
+    """The name resolves to no other entity and is not kept apart."""
+
+    def __init__(self, name: str, corpus: str) -> None:
+        super().__init__(
+            f"The name {name!r} resolves to no other entity in the corpus {corpus!r}, and is not kept apart: list what "
+            "was merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
+        )
 
 
-def no_notes(document: str, corpus: str) -> FingerprintError:
-    return FingerprintError(
-        f"The document {document!r} of the corpus {corpus!r} was indexed by an earlier version of this program, which "
-        "kept too little of it: delete it, and index it again. Nothing was changed."
-    )
+class AdoptedCorpusError(InputError):
+    """The corpus was adopted, and the call is for corpora that were indexed."""
+
+    def __init__(self, corpus: str, instead: str) -> None:
+        super().__init__(f"The corpus {corpus!r} was made by `e2g adopt` from your own text nodes: {instead}.")
 
 
-def no_corpus(corpus: str) -> NotFoundError:
-    return NotFoundError(
-        f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list what there "
-        "is with `e2g corpora`."
-    )
+class OutdatedDocumentError(FingerprintError):
+    """An earlier version indexed the document and stored too little of it."""
+
+    def __init__(self, document: str, corpus: str) -> None:
+        super().__init__(
+            f"The document {document!r} of the corpus {corpus!r} was indexed by an earlier version, which stored too "
+            "little of it: delete it, and index it again. Nothing was changed."
+        )

@@ -1,8 +1,9 @@
-"""Settings, from the environment, a `.env` file in the working directory, and whatever the caller passes."""
+"""Settings from the environment, a `.env` file in the working directory, and the caller."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
@@ -10,16 +11,20 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
 
+MAX_HOPS = 6
+"""Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that
+the same number is in `cypher/query/link`, `cypher/explore/evidence` and `cypher/explore/between`."""
+
 
 def _neo4j(name: str) -> AliasChoices:
-    """`NEO4J_URI` and friends go without our prefix: the names that Neo4j's own tools read."""
+    """Return the names of a database setting, which has the prefix of Neo4j's own tools instead of `E2G_`."""
     return AliasChoices(f"neo4j_{name}", f"NEO4J_{name.upper()}")
 
 
 class Settings(BaseSettings):
-    """How this program runs. Every field is read from `E2G_<NAME>`, the database's from `NEO4J_<NAME>`.
+    """The settings. Fields are read from `E2G_<NAME>`, those of the database from `NEO4J_<NAME>`.
 
-    No URI means the managed local server, started when it is not running.
+    Without `neo4j_uri`, the managed local server is used, and started if necessary.
     """
 
     model_config = SettingsConfigDict(
@@ -33,46 +38,53 @@ class Settings(BaseSettings):
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("e2g-neo4j", appauthor=False)),
-        description="Where the managed Neo4j keeps its data, logs and password.",
+        description="Folder for the data, logs and password of the managed Neo4j.",
     )
     db_heap_mb: int = Field(1024, ge=256, description="Heap of the managed Neo4j, in MiB.")
 
     embedding_model: str = Field(
         "all-MiniLM-L6-v2",
-        description="A sentence-transformers name or folder, or `ollama:NAME`. The default is bundled.",
+        description="Name or folder of a sentence-transformers model, or `ollama:NAME`. The default is bundled.",
     )
-    spacy_model: str | None = Field(None, description="An installed spaCy pipeline; unset: the bundled en_e2g_sm.")
+    embedding_precision: Literal["auto", "float32"] = Field(
+        "auto", description="auto: bfloat16 if the processor supports it; float32: never."
+    )
+    spacy_model: str | None = Field(None, description="An installed spaCy pipeline. Default: the bundled en_e2g_sm.")
     chat_model: str | None = Field(
-        None, description="`ollama:NAME`, or `provider:NAME` for langchain's init_chat_model."
+        None, description="Chat model: `ollama:NAME`, or `provider:NAME` for langchain's init_chat_model."
     )
-    ollama_host: str | None = Field(None, description="Where Ollama listens; unset: its own default.")
+    ollama_host: str | None = Field(None, description="Address of the Ollama server. Default: that of Ollama.")
 
-    chunk_tokens: int = Field(1200, ge=32, description="Tokens of a chunk.")
+    chunk_tokens: int = Field(1200, ge=32, description="Maximum tokens of a chunk.")
     chunk_overlap: int = Field(100, ge=0, description="Tokens that neighbouring chunks share.")
-    group_size: int = Field(5, ge=2, description="Nodes summarised into one (the paper's g).")
+    group_size: int = Field(5, ge=2, description="Consecutive nodes that one summary covers (g).")
     summary_tokens: int = Field(400, ge=32, description="Token budget of a summary.")
-    top_k: int = Field(10, ge=1, le=1000, description="Chunks wanted (k).")
-    hops: int = Field(3, ge=1, le=6, description="Longest path between two entities, in edges (h).")
-    llm_concurrency: int = Field(4, ge=1, le=256, description="Calls of the chat model under way at once.")
+    top_k: int = Field(10, ge=1, le=1000, description="Chunks per question (k).")
+    hops: int = Field(3, ge=1, le=MAX_HOPS, description="Longest path between two entities, in edges (h).")
+    llm_concurrency: int = Field(4, ge=1, le=256, description="Concurrent calls of the chat model.")
     llm_context: int | None = Field(
-        None, ge=512, description="Tokens that the chat model reads at once, prompt and reply; unset: what it says."
+        None, ge=512, description="Context of the chat model in tokens, prompt and reply. Default: that of the model."
     )
-    llm_timeout: float = Field(600.0, gt=0, description="Seconds without a token after which an Ollama call failed.")
-    prompts: Path | None = Field(None, description="A folder with prompts of yours, in place of those bundled.")
-    evidence_tokens: int = Field(6000, ge=100, description="Tokens of evidence that an answer is made from.")
-    answer_tokens: int = Field(1000, ge=16, description="Tokens that an answer may have.")
-    price_prompt: float = Field(0.0, ge=0, description="Price of a million tokens that the chat model reads.")
-    price_completion: float = Field(0.0, ge=0, description="Price of a million tokens that the chat model writes.")
-    max_document_mb: int = Field(32, ge=1, description="Largest text of one document, in MiB of UTF-8.")
-    workers: int | None = Field(None, ge=1, description="Processes for extraction; unset: one a core.")
+    llm_timeout: float = Field(600.0, gt=0, description="Seconds without a token after which an Ollama call fails.")
+    prompts: Path | None = Field(None, description="Folder with prompts that replace the bundled ones.")
+    evidence_tokens: int = Field(6000, ge=100, description="Maximum tokens of evidence for an answer.")
+    answer_tokens: int = Field(1000, ge=16, description="Maximum tokens of an answer.")
+    price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")
+    price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")
+    max_document_mb: int = Field(32, ge=1, description="Maximum size of the text of a document, in MiB of UTF-8.")
+    workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 
 def load_settings() -> Settings:
-    """The settings of the environment and `.env`. Raises ConfigurationError that names the variable at fault."""
+    """Load the settings from the environment and `.env`.
+
+    Raises:
+        ConfigurationError: A variable is invalid. The message names it.
+    """
     try:
         return Settings()
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
         variable = name if name.startswith(("NEO4J_", "E2G_")) else f"E2G_{name}"
-        raise ConfigurationError(f"{variable} cannot be used: {fault['msg']}. Correct it or unset it.") from None
+        raise ConfigurationError(f"{variable} is invalid: {fault['msg']}. Correct it or unset it.") from None

@@ -2,6 +2,11 @@
 
 The server is the managed one, in a home of its own, started when the first test asks for it and stopped when the run
 ends. E2G_TEST_NEO4J=uri takes the server at NEO4J_URI instead, E2G_TEST_NEO4J=docker one in a container.
+`tiers` says which tests run, and at what length.
+
+E2G_TEST_PERTURB=1 disturbs the last bits of all vectors that an embedding model returns in this process, anew with each
+call, as other processors and other batches do: see perturbed.py. Any number from 1 on is a seed. The noise starts anew
+with each test, from the seed and the test's name, so that the same file run again has the same noise.
 """
 
 from __future__ import annotations
@@ -13,33 +18,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from libraries import empty
+from lts import lts_server
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
+from perturbed import perturbed_models
 from pydantic import SecretStr
 from real_ollama import RealOllama
+from tiers import at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
 
-from e2g_neo4j.local import Connection, LocalServer
-from e2g_neo4j.migrate import migrate
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.managed_neo4j import Connection, LocalServer
+from e2g_neo4j.models.embedding import load
 from e2g_neo4j.settings import Settings
 
-settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "shared", deadline=None, max_examples=at_length(100, 25), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("shared")
 
 DIMENSIONS = 384
+_SEED = int(os.environ.get("E2G_TEST_PERTURB") or 0)
+_NOISE = np.random.default_rng(_SEED)
 _HOMES = Path(tempfile.gettempdir()) / f"e2g-tests-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 _HOME = "E2G_TEST_HOME"  # set by the process that owns the run, inherited by its workers
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _SEED:
+        load.load_embedder = perturbed_models(load.load_embedder, _NOISE)
+    # Servers that live for minutes spend more on Java's optimising compiler than it saves them.
+    os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
     if hasattr(config, "workerinput"):
         return
     for left_over in _HOMES.glob("*"):
         if not psutil.pid_exists(int(left_over.name)):
             _remove(left_over)
     os.environ[_HOME] = str(_HOMES / str(os.getpid()))
+
+
+def pytest_report_header() -> list[str]:
+    return [f"vectors are disturbed: E2G_TEST_PERTURB={_SEED}"] if _SEED else []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    _NOISE.bit_generator.state = np.random.default_rng([_SEED, *item.nodeid.encode()]).bit_generator.state
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -49,7 +77,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def _remove(home: Path) -> None:
     if home.is_dir():
-        LocalServer(Settings(home=home)).stop()
+        for one in (home, *home.glob("scratch-*")):
+            LocalServer(Settings(home=one)).stop()
         shutil.rmtree(home, ignore_errors=True)
 
 
@@ -90,6 +119,41 @@ def driver(neo4j_connection: Connection) -> Iterator[Driver]:
         yield driver
 
 
+def _scratch_home(version: str) -> Path:
+    return Path(os.environ[_HOME]) / f"scratch-{version}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+
+
+@pytest.fixture(scope="session")
+def _scratch_server() -> Iterator[Connection]:
+    server = LocalServer(Settings(home=_scratch_home("current"), db_heap_mb=512))
+    yield server.start()
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def _scratch_server_5_26() -> Iterator[Connection]:
+    with lts_server(_scratch_home("5.26")) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def scratch(_scratch_server: Connection) -> Connection:
+    """A server without data or schema, for this module alone; the next one gets the same, empty again."""
+    return _emptied(_scratch_server)
+
+
+@pytest.fixture(scope="module")
+def scratch_5_26(_scratch_server_5_26: Connection) -> Connection:
+    """As `scratch`, of 5.26."""
+    return _emptied(_scratch_server_5_26)
+
+
+def _emptied(connection: Connection) -> Connection:
+    with _driver(connection) as driver:
+        empty(driver)
+    return connection
+
+
 @pytest.fixture
 def corpus() -> str:
     """A corpus that no other test knows."""
@@ -99,9 +163,7 @@ def corpus() -> str:
 @pytest.fixture(scope="session")
 def ollama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealOllama]:
     """A real Ollama server, as `make ollama` builds it."""
-    if not BINARY.exists():
-        message = f"There is no Ollama server at {BINARY}: run `make ollama` once."
-        pytest.fail(message) if os.environ.get("E2G_TEST_OLLAMA") == "required" else pytest.skip(message)
+    need("ollama")
     server = RealOllama(BINARY, tmp_path_factory.mktemp("ollama"))
     yield server
     server.stop()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
 from typing import Any
 
-from libraries import small_document, write
+from libraries import performing, small_document, write
 from neo4j import GraphDatabase
 
-from e2g_neo4j import database, leases, writing
-from e2g_neo4j.local import Connection
+from e2g_neo4j.graph import lease, writer
+from e2g_neo4j.graph.archive import importing, recovery
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.statements import load
 
 BEFORE = [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])]
 AFTER = [
@@ -20,14 +25,17 @@ AFTER = [
 LEASE_SECONDS = 0.5
 
 
-def index_and_die(connection: Connection, corpus: str, statements: int, chunks_at_once: int) -> None:
+def index_and_die(
+    connection: Connection, corpus: str, statements: int, chunks_at_once: int, sent: SimpleQueue[str] | None = None
+) -> None:
     """Write AFTER over BEFORE; SIGKILL when the server has answered so many statements, in the middle of a transaction
-    or between two. Exits by itself where there are fewer. The edges of more chunks than so many are counted later."""
-    leases.SECONDS = LEASE_SECONDS
-    writing.NODE_ROWS = writing.CHUNK_ROWS = 1  # more transactions to be killed in
-    writing.CHUNKS_AT_ONCE = chunks_at_once
-    writing.CHUNKS_READ = writing.CHUNKS_READ if chunks_at_once else 1
-    load, left = database.load, statements
+    or between two. Exits by itself where there are fewer, or for -1. The edges of more chunks than so many are counted
+    later. `sent` gets the names of the statements."""
+    lease.SECONDS = LEASE_SECONDS
+    writer.NODE_ROWS = writer.CHUNK_ROWS = 1  # more transactions to be killed in
+    writer.CHUNKS_AT_ONCE = chunks_at_once
+    writer.CHUNKS_READ = writer.CHUNKS_READ if chunks_at_once else 1
+    left = statements
 
     def counting(name: str) -> Any:
         nonlocal left
@@ -36,9 +44,30 @@ def index_and_die(connection: Connection, corpus: str, statements: int, chunks_a
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         left -= 1
+        if sent is not None:
+            sent.put(name)
         return load(name)
 
-    database.load = counting
+    vars(database)["load"] = counting
     auth = (connection.username, connection.password.get_secret_value())
     with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
         write(driver, corpus, AFTER)
+
+
+def import_and_die(connection: Connection, file: Path, corpus: str, statements: int) -> None:
+    """Import; SIGKILL when the server has answered so many statements of the import. Exits by itself after fewer."""
+    recovery.NODE_ROWS = 20
+    left = statements
+
+    def counting(name: str) -> Any:
+        nonlocal left
+        if name.startswith("archive/"):
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
+        return load(name)
+
+    vars(database)["load"] = counting
+    auth = (connection.username, connection.password.get_secret_value())
+    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        importing.restore(performing(driver), importing.Archive(file), corpus)

@@ -6,7 +6,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from e2g_neo4j.chat.ollama import OllamaChat
+from e2g_neo4j.models.chat.ollama import OllamaChat
 
 HANGS = b""
 """A reply that does not come."""

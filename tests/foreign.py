@@ -42,7 +42,7 @@ LAST = (
 NOUNS = ("Harbour", "Winter", "Letter", "Lantern", "Mirror", "Orchard", "Signal", "Voyage", "Bridge", "Tower", "Comet")
 PLACES = ("North", "South", "Silver", "Golden", "Last", "Quiet", "Broken", "Distant", "Hidden", "Seventh", "Sunken")
 
-KNOWN = {
+KNOWN: dict[str, list[dict[str, Any]]] = {
     "Person": [
         {"name": "Luke Farran", "aliases": ["Old Luke"], "born": 1841},
         {"name": "THEODORA QUILL", "aliases": [], "born": 1849},
@@ -56,7 +56,7 @@ KNOWN = {
 }
 """What the texts of the tests name too, by label."""
 
-STATED = (
+STATED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("Luke Farran", "ACTED_IN", "The Chronometer", {"roles": ["Himself", "the mate"]}),
     ("THEODORA QUILL", "DIRECTED", "The Chronometer", {}),
     ("Luke Farran", "OWNS", "Holloway Lines", {"since": 1870}),
@@ -70,7 +70,7 @@ def fill(driver: Driver, people: int = 120, films: int = 2000, companies: int = 
         driver.execute_query(f"CREATE INDEX {label.lower()}_id IF NOT EXISTS FOR (n:{label}) ON (n.id)")
     driver.execute_query("CALL db.awaitIndexes()")
     chance = random.Random(7)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "id": n,
             "name": f"{chance.choice(FIRST)} {chance.choice(LAST)} {n}",

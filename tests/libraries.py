@@ -15,23 +15,24 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveWindow
 from neo4j import Driver
+from tiers import at_length
 
-from e2g_neo4j import database
-from e2g_neo4j.chunking import chunk
-from e2g_neo4j.cooccurrence import ChunkMentions, mentions
-from e2g_neo4j.embedding.topic_persistence import Persistence
-from e2g_neo4j.leases import Lease
-from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary, Vectors
-from e2g_neo4j.naming import Join, joined, joins, name_counts
-from e2g_neo4j.packing import packed
-from e2g_neo4j.queries import Perform, Read, Rows, Story, Write
-from e2g_neo4j.rows import Before, IndexedDocument, ReadChunk, told
-from e2g_neo4j.writing import Staging, before, claim, clean, publish, withdrawn
+from e2g_neo4j.graph.lease import Lease
+from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
+from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
+from e2g_neo4j.indexing.chunking import chunk
+from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.extraction_codec import encode
+from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.topic_persistence import Persistence
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Execute, Operation, Read, Rows, Write
+from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Vectors
+from e2g_neo4j.types.graph import Extraction, Sentence, Summary
+from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.sections import around
 
 T = TypeVar("T")
-Found = dict[tuple[str, ...], dict[str, Any]]
-NAMING = {"corpus", "corpus_key"}
-Snapshot = tuple[Found, Found]
 
 NAMES = (
     "count dracula",
@@ -80,6 +81,14 @@ def small_document(id: str, *sentences: Sequence[str]) -> NaiveDocument:
     return NaiveDocument(id, text, found, (chunk,), ())
 
 
+def sections_of(text: str, sentences: Sequence[NaiveSentence]) -> tuple[tuple[str, str, int], ...]:
+    """A page each 150 characters, and about every fourth sentence a heading, which ones its text decides."""
+    pages = [("page", str(number + 1), start) for number, start in enumerate(range(0, len(text), 150))]
+    headings = [("heading", text[one.start : one.end][:30], one.start) for one in sentences]
+    headings = [heading for heading in headings if crc32(heading[1].encode()) % 4 == 0]
+    return tuple(sorted([*pages, *headings], key=lambda section: section[2]))
+
+
 @st.composite
 def texts(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> tuple[str, tuple[NaiveSentence, ...]]:
     """A text of one to twelve sentences, each with none to four occurrences of entities, some of them repeated.
@@ -88,7 +97,9 @@ def texts(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> tuple[str, tuple[N
     """
     longest = draw(st.integers(1, 4))
     number = draw(st.integers(1, 12))
-    sentence = st.lists(st.sampled_from(names), min_size=min(2, longest), max_size=longest) | st.just([])
+    some = st.lists(st.sampled_from(names), min_size=min(2, longest), max_size=longest)
+    none: list[str] = []
+    sentence = some | st.just(none)
     sentences = draw(st.lists(sentence, min_size=number, max_size=number))
     gaps = st.sampled_from([" ", "\n\n"])
     return text_of(sentences, draw(st.lists(gaps, min_size=len(sentences), max_size=len(sentences))))
@@ -128,7 +139,8 @@ def libraries(draw: st.DrawFn, names: tuple[str, ...] = NAMES) -> list[NaiveDocu
             for index, (start, end) in enumerate(cut)
         )
         summaries = _tree(f"d{number}", chunks, draw(st.integers(2, 3)), random)
-        documents.append(NaiveDocument(f"d{number}", text, sentences, chunks, tuple(summaries)))
+        sections = sections_of(text, sentences)
+        documents.append(NaiveDocument(f"d{number}", text, sentences, chunks, tuple(summaries), sections))
     return documents
 
 
@@ -169,7 +181,7 @@ def long_document(id: str, mentioned: Sequence[Sequence[str]]) -> LongDocument:
             for index, (node, group) in enumerate(zip(below, groups, strict=True))
         )
         level += 1
-    return LongDocument(id, text, sentences, chunks, tuple(summaries))
+    return LongDocument(id, text, sentences, chunks, tuple(summaries), sections_of(text, sentences))
 
 
 def _seeded(text: str) -> np.random.Generator:
@@ -185,8 +197,8 @@ def sentences_of_names(least: int, most: int) -> st.SearchStrategy[list[list[str
 
 def _sentences(count: int, seed: int) -> list[list[str]]:
     random = np.random.default_rng(seed)
-    told = (*NAMES * 8, *PEOPLE)
-    return [[told[i] for i in random.integers(0, len(told), random.integers(0, 5))] for _ in range(count)]
+    pool = (*NAMES * 8, *PEOPLE)
+    return [[pool[i] for i in random.integers(0, len(pool), random.integers(0, 5))] for _ in range(count)]
 
 
 def _vector(random: np.random.Generator) -> tuple[float, ...]:
@@ -195,7 +207,7 @@ def _vector(random: np.random.Generator) -> tuple[float, ...]:
 
 def _parts(random: np.random.Generator, start: int, end: int) -> tuple[NaiveWindow, ...]:
     """Windows that lie side by side in a chunk, cut anywhere."""
-    inside = random.integers(start + 1, end, size=random.integers(0, 3)) if end - start > 1 else []
+    inside: Any = random.integers(start + 1, end, size=random.integers(0, 3)) if end - start > 1 else []
     borders = [start, *sorted({int(border) for border in inside}), end]
     return tuple(NaiveWindow(first, last, _vector(random)) for first, last in pairwise(borders))
 
@@ -235,6 +247,10 @@ def vectors() -> st.SearchStrategy[list[float]]:
 
 
 def chunks_of(document: NaiveDocument) -> list[Chunk]:
+    sections = [
+        Section("page" if kind == "page" else "heading", label, start) for kind, label, start in document.sections
+    ]
+    by_kind = [[one for one in sections if one.kind == kind] for kind in ("page", "heading")]
     return [
         Chunk(
             one.id,
@@ -244,6 +260,7 @@ def chunks_of(document: NaiveDocument) -> list[Chunk]:
             one.end,
             tokens=one.end - one.start,
             own=(first, last),
+            sections=tuple(section for some in by_kind for section in around(some, one.start, one.end)),
         )
         for one, (first, last) in zip(document.chunks, pairwise(own_borders(document)), strict=True)
     ]
@@ -292,13 +309,13 @@ def forms_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[st
 def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
     return mentions(
         chunks_of(document),
-        joined([extraction_of(document, chunk) for chunk in document.chunks], joins_of(document)),
+        apply_merges([extraction_of(document, chunk) for chunk in document.chunks], merges_of(document)),
         [[(one.start - chunk.start, one.end - chunk.start) for one in chunk.windows] for chunk in document.chunks],
     )
 
 
-def joins_of(document: NaiveDocument) -> list[Join]:
-    return joins(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
+def merges_of(document: NaiveDocument) -> list[NameMerge]:
+    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
 
 
 @dataclass(frozen=True)
@@ -306,7 +323,7 @@ class Staged:
     """A document with all that is staged of it: chunks and summaries that do not stay, vectors in their order."""
 
     indexed: IndexedDocument
-    read: list[ReadChunk]
+    read: list[EmbeddedChunk]
     mentions: list[ChunkMentions]
     summary_vectors: Vectors
 
@@ -316,13 +333,15 @@ class Staged:
 
 
 def indexed(
-    document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS, there: Before | None = None
+    document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS, there: StoredDocument | None = None
 ) -> Staged:
     """What indexing finds in a document. Its title and source are made of its id."""
-    there = there or Before()
+    there = there or StoredDocument()
     mentioned = mentions_of(document)
     staying = {
-        one.chunk for one in mentioned if one.chunk in there.chunks and there.chunks[one.chunk]["told"] == told(one)
+        one.chunk
+        for one in mentioned
+        if one.chunk in there.chunks and there.chunks[one.chunk]["told"] == mentions_hash(one)
     }
     new = [(chunk, naive) for chunk, naive in zip(chunks_of(document), document.chunks, strict=True)]
     new = [(chunk, naive) for chunk, naive in new if chunk.id not in staying]
@@ -337,17 +356,17 @@ def indexed(
                 Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
                 for summary in document.summaries
             ],
-            joins=joins_of(document),
+            merges=merges_of(document),
             windows=spread.windows,
             persistence=spread.value,
             before=there,
-            staying=staying,
+            unchanged=staying,
         ),
         read=[
-            ReadChunk(
+            EmbeddedChunk(
                 document.id,
                 chunk,
-                packed(extraction_of(document, naive)),
+                encode(extraction_of(document, naive)),
                 [(one.start - naive.start, one.end - naive.start) for one in naive.windows],
                 padded([one.vector for one in naive.windows], dimensions),
                 padded([naive.vector], dimensions)[0],
@@ -375,30 +394,32 @@ REAL_DIMENSIONS = 384
 
 
 def few_examples(count: int) -> settings:
-    """Of a property on the server. A failing example is shown as found: making it smaller would take minutes."""
+    """Of a property on the server, a quarter in the fast tier. A failing example is shown as found: making it smaller
+    would take minutes."""
     return settings(
-        max_examples=count,
+        max_examples=at_length(count, max(3, count // 4)),
         phases=[Phase.explicit, Phase.reuse, Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )
 
 
-def performing(driver: Driver) -> Perform:
+def performing(driver: Driver) -> Execute:
     """What does requests to the server."""
 
     def perform(request: Read | Write) -> Rows:
-        done = database.read if isinstance(request, Read) else database.write
-        return done(driver, "neo4j", request)
+        if isinstance(request, Read):
+            return database.read(driver, "neo4j", request)
+        return database.write(driver, "neo4j", request)
 
     return perform
 
 
-def driven(perform: Perform, story: Story[T]) -> T:
-    """What a story that asks for the database only comes to."""
+def driven(perform: Execute, operation: Operation[T]) -> T:
+    """The result of an operation that asks only the database."""
     reply: Any = None
     while True:
         try:
-            request = story.send(reply)
+            request = operation.send(reply)
         except StopIteration as end:
             result: T = end.value
             return result
@@ -421,13 +442,13 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
 
 
 def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents], apart=())
+    return publish(corpus, run, [one.indexed for one in documents], do_not_merge=())
 
 
-def written(corpus: str, run: str, documents: Sequence[Staged]) -> Story[bool]:
+def written(corpus: str, run: str, documents: Sequence[Staged]) -> Operation[bool]:
     """Stage and publish; whether the run held the documents all the while."""
-    before = withdrawn(corpus, run, [one.indexed for one in documents])
-    for request in (*stage(corpus, run, documents), *before, published(corpus, run, documents)):
+    ahead = decrement_ahead(corpus, run, [one.indexed for one in documents])
+    for request in (*stage(corpus, run, documents), *ahead, published(corpus, run, documents)):
         if not (yield request):
             return False
     return True
@@ -451,45 +472,14 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
             indexed(one, corpus, dimensions=REAL_DIMENSIONS, there=before_of(perform, corpus, one)) for one in library
         ]
         assert driven(perform, written(corpus, lease.run, documents))
-        driven(perform, clean(corpus))
+        driven(perform, purge(corpus))
 
 
-def before_of(perform: Perform, corpus: str, document: NaiveDocument) -> Before:
+def before_of(perform: Execute, corpus: str, document: NaiveDocument) -> StoredDocument:
     """What stays of a document. Of one whose ids do not come from its text, nothing."""
     if not isinstance(document, LongDocument):
-        return Before()
-    return driven(perform, before(corpus, document.id))
-
-
-def snapshot(driver: Driver, corpus: str) -> Snapshot:
-    """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
-
-    Nodes: labels, and id, key or name. Relationships: both ends, and the type between them. Weights are rounded to nine
-    digits.
-    """
-    nodes: Found = {}
-    for row in driver.execute_query(
-        "MATCH (n {corpus: $corpus}) "
-        "RETURN labels(n) + coalesce(n.id, n.key, n.name, '') AS key, properties(n) AS properties",
-        corpus=corpus,
-    ).records:
-        key = tuple(row["key"])
-        assert key not in nodes, f"{key} is there twice"
-        nodes[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
-    relationships: Found = {}
-    for row in driver.execute_query(
-        "MATCH (a {corpus: $corpus})-[r]->(b) RETURN labels(a) + coalesce(a.id, a.key, a.name) AS a, type(r) AS type, "
-        "labels(b) + coalesce(b.id, b.key, b.name) AS b, properties(r) AS properties",
-        corpus=corpus,
-    ).records:
-        key = (*row["a"], row["type"], *row["b"])
-        if row["type"] == "ALIAS_OF":  # one for each document
-            key = (*key, row["properties"]["document"])
-        assert key not in relationships, f"{key} is there twice"
-        relationships[key] = {name: value for name, value in row["properties"].items() if name not in NAMING}
-        if "weight" in relationships[key]:
-            relationships[key]["weight"] = round(relationships[key]["weight"], 9)
-    return nodes, relationships
+        return StoredDocument()
+    return driven(perform, load_stored(corpus, document.id))
 
 
 def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
@@ -511,3 +501,12 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:
     driver.execute_query("MATCH (n) WHERE n.corpus IN $corpora DETACH DELETE n", corpora=list(corpora))
+
+
+def empty(driver: Driver) -> None:
+    """Nothing is left in the database, neither data nor schema."""
+    driver.execute_query("MATCH (n) DETACH DELETE n")
+    for record in driver.execute_query("SHOW CONSTRAINTS YIELD name").records:
+        driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
+    for record in driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").records:
+        driver.execute_query(f"DROP INDEX `{record['name']}`")

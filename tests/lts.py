@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2g_neo4j.local import Connection, LocalServer, config, jars, server
+from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, jars, server
 from e2g_neo4j.settings import Settings
 
 LOCK = Path(__file__).parent / "data" / "neo4j-5.26.lock"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from e2g_neo4j.queries import Read, Rows, Write
-from e2g_neo4j.summarising.cache import SummaryCache
+from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.runtime.requests import Read, Rows, Write
 
 
 def remembering() -> tuple[SummaryCache, dict[str, dict[str, Any]]]:

@@ -63,6 +63,22 @@ class NaiveDocument:
     sentences: tuple[NaiveSentence, ...]
     chunks: tuple[NaiveChunk, ...]
     summaries: tuple[NaiveSummary, ...]
+    sections: tuple[tuple[str, str, int], ...] = ()
+    """Kind ("page" or "heading"), label and first character of each, in order."""
+
+    def heading(self, start: int, end: int) -> str | None:
+        """The one that most characters stand under, counted one by one; of equals the first."""
+        return most([self._last_before("heading", place) for place in range(start, end)])
+
+    def page(self, start: int, end: int) -> str | None:
+        first, last = self._last_before("page", start), self._last_before("page", end - 1)
+        return f"{first}–{last}" if first and last and first != last else first or last
+
+    def _last_before(self, kind: str, place: int) -> str | None:
+        return next((label for one, label, begin in self.sections[::-1] if one == kind and begin <= place), None)
+
+    def nodes(self) -> list[NaiveChunk | NaiveSummary]:
+        return [*self.chunks, *self.summaries]
 
     def chunk_text(self, chunk: NaiveChunk) -> str:
         return self.text[chunk.start : chunk.end]
@@ -102,6 +118,10 @@ class NaiveDocument:
         raise KeyError(node)
 
 
+def most(labels: Sequence[str | None]) -> str | None:
+    return max(dict.fromkeys(labels), key=labels.count)
+
+
 # --- step 3 of indexing: the graph -------------------------------------------------------------------
 
 
@@ -134,6 +154,8 @@ class NaivePassage:
     text: str
     nodes: list[str]
     pairs: list[tuple[str, str, int]] = field(default_factory=list)
+    heading: str | None = None
+    """Of windows only."""
 
 
 @dataclass
@@ -224,7 +246,7 @@ def nearest(documents: list[NaiveDocument], vector: list[float]) -> list[tuple[s
     """All nodes of all trees with their cosine, nearest first."""
     found = []
     for document in documents:
-        for node in [*document.chunks, *document.summaries]:
+        for node in document.nodes():
             found.append((node.id, cosine(node.vector, vector)))
     return sorted(found, key=lambda item: (-item[1], item[0]))
 
@@ -278,7 +300,7 @@ def distance(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def nodes_of(documents: list[NaiveDocument]) -> dict[str, NaiveDocument]:
-    return {node.id: document for document in documents for node in [*document.chunks, *document.summaries]}
+    return {node.id: document for document in documents for node in document.nodes()}
 
 
 def all_chunks(documents: list[NaiveDocument]) -> list[str]:
@@ -377,12 +399,13 @@ def windows(documents: list[NaiveDocument]) -> dict[str, NaivePlace]:
 
 
 def persistence(rows: Sequence[Sequence[float]]) -> float:
-    """How much more alike neighbours are than any two: (neighbours - pairs) / (1 - pairs), at least 0."""
+    """How much more alike neighbours are than any two: (neighbours - pairs) / (1 - pairs), at least 0; divided by .01
+    where 1 - pairs is less."""
     if len(rows) < 3:
         return 0.0
     neighbours = fmean(cosine(rows[i], rows[i + 1]) for i in range(len(rows) - 1))
     pairs = fmean(cosine(a, b) for a, b in combinations(rows, 2))
-    return max(0.0, (neighbours - pairs) / (1 - pairs)) if pairs < 1 - 1e-6 else 0.0
+    return max(0.0, (neighbours - pairs) / max(1 - pairs, 0.01)) if pairs < 1 - 1e-6 else 0.0
 
 
 def weight(sentences: Mapping[str, int]) -> float:
@@ -540,7 +563,9 @@ def joined(places: Mapping[str, NaivePlace], turn: list[str]) -> list[NaivePassa
         start, end = min(places[id].start for id in run), max(places[id].end for id in run)
         document = places[run[0]].document
         chunks = list(dict.fromkeys(places[id].chunk for id in run))
-        found.append(NaivePassage(document.id, 0, start, end, document.text[start:end], chunks))
+        holding = [next(id for id in run if places[id].start <= at < places[id].end) for at in range(start, end)]
+        heading = most([document.heading(places[id].start, places[id].end) for id in holding])
+        found.append(NaivePassage(document.id, 0, start, end, document.text[start:end], chunks, heading=heading))
     return found
 
 

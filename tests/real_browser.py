@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, Playwright, Route, expect
+from tiers import CHROMIUM
 
-from e2g_neo4j.local import Connection
+from e2g_neo4j.managed_neo4j import Connection
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTH, HEIGHT = 1280, 860
 MILLISECONDS = 90_000
 

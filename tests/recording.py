@@ -10,7 +10,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from e2g_neo4j.queries import folder
+from e2g_neo4j.runtime.statements import folder
 
 RUNNERS = (
     neo4j.Session,
@@ -24,9 +24,10 @@ RUNNERS = (
 
 @dataclass
 class Sent:
-    """Texts of Cypher, and the access modes of the sessions that were opened, in order."""
+    """Texts of Cypher with their parameters, and the access modes of the sessions that were opened, in order."""
 
     statements: list[str] = field(default_factory=list)
+    parameters: list[dict[str, Any]] = field(default_factory=list)
     modes: list[str] = field(default_factory=list)
 
 
@@ -36,9 +37,10 @@ def recorded() -> Iterator[Sent]:
     sent = Sent()
 
     def recording(original: Any) -> Any:
-        def run(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
+        def run(self: Any, query: Any, parameters: Any = None, **more: Any) -> Any:
             sent.statements.append(query.text if isinstance(query, neo4j.Query) else query)
-            return original(self, query, *arguments, **options)
+            sent.parameters.append({**(parameters or {}), **more})
+            return original(self, query, parameters, **more)
 
         return run
 

@@ -16,7 +16,7 @@ from spacy.scorer import PRFScore, Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from e2g_neo4j.extraction import BUNDLED, load_pipeline
+from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from training.corpus import add_gum_entities, read_litbank, read_treebank
 from training.passages import Passage, join, recase, to_doc
 

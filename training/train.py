@@ -35,7 +35,7 @@ from training.tokens import blank_pipeline
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"
-PIPELINE = HERE.parent / "e2g_neo4j" / "pipelines" / "en_e2g_sm"
+PIPELINE = HERE.parent / "e2g_neo4j" / "models" / "entities" / "en_e2g_sm"
 SEED = 7
 
 

@@ -1,4 +1,4 @@
-// What a corpus was adopted with, if it was, and whether it has documents.
+// Read the options that a corpus was adopted with, if it was, and whether it has documents.
 // $corpus
 // → adopts, documents
 OPTIONAL MATCH (c:Corpus {corpus: $corpus})

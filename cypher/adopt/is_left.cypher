@@ -1,4 +1,4 @@
-// Take the lock of a corpus; one row if it has no document any more, none otherwise.
+// Take the lock of a corpus. Return one row if it has no documents any more, else none.
 // $corpus
 // → left
 MERGE (lock:E2GLock {corpus: $corpus})

@@ -1,4 +1,4 @@
-// Take the lock of a corpus; one row if it is free, or was adopted with these options, none otherwise.
+// Take the lock of a corpus. Return one row if it is free, or was adopted with these options, else none.
 // $corpus, $adopts
 // → free
 MERGE (lock:E2GLock {corpus: $corpus})

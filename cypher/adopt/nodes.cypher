@@ -1,5 +1,5 @@
-// Nodes of somebody else's by label, the next $limit after one: what identifies each, what sorts it, and its document,
-// which is what a property says, or else the node that a relationship leads to. Nodes of ours are none.
+// Read the next $limit nodes with a label after a node: the key, the sort value and the document of each. The document
+// is the value of a property, or the node that a relationship leads to. Nodes of this project are left out.
 // $label, $key, $order, $document: names of properties, $part_of: a type of relationship; the last three may be null;
 // $after: an element id or '', $limit
 // → node, key, order, document, title

@@ -1,4 +1,4 @@
-// The texts of nodes of somebody else's.
+// Read the texts of nodes of the user's graph.
 // $nodes: [element id], $text: name of a property
 // → node, text
 UNWIND $nodes AS node

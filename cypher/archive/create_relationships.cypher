@@ -1,4 +1,4 @@
-// Write relationships of an archive between nodes that were imported.
+// Write relationships of an archive between imported nodes.
 // $corpus, $rows: [{a, type, b, properties}]
 CYPHER 25
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Remove some nodes of an import that came to nothing.
+// Remove at most $limit nodes of an import that was not completed.
 // $corpus, $limit
 MATCH (n:E2GImported {corpus: $corpus})
 WHERE n.import_key IS NOT NULL

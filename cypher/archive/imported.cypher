@@ -1,4 +1,4 @@
-// How much of a corpus was imported.
+// Count the imported nodes and relationships of a corpus.
 // $corpus
 // → nodes, relationships
 MATCH (n:E2GImported {corpus: $corpus})

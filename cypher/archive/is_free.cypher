@@ -1,4 +1,5 @@
-// Take the lock of a corpus; one row if it has no document, is not being imported and was not adopted, none otherwise.
+// Take the lock of a corpus. Return one row if it has no document, is not being imported and was not adopted, else
+// none.
 // $corpus
 // → free
 MERGE (lock:E2GLock {corpus: $corpus})

@@ -1,4 +1,4 @@
-// Take the lock of a corpus; one row if a run is importing it and nodes of it are marked as imported, none otherwise.
+// Take the lock of a corpus. Return one row if a run is importing it and nodes are marked as imported, else none.
 // $corpus, $run
 // → left
 MERGE (lock:E2GLock {corpus: $corpus})

@@ -1,4 +1,4 @@
-// Take the lock of a corpus; one row if a run is importing it, none otherwise.
+// Take the lock of a corpus. Return one row if a run is importing it, else none.
 // $corpus, $run
 // → mine
 MERGE (lock:E2GLock {corpus: $corpus})

@@ -1,4 +1,4 @@
-// The nodes of a corpus, but not who is at work on it, and not what was taken out of sight.
+// Read the nodes of a corpus, without runs and soft-deleted nodes.
 // $corpus
 // → key, labels, properties
 MATCH (n)

@@ -1,4 +1,4 @@
-// The names and types of properties in a corpus, of nodes (`edge` false) and relationships (`edge` true).
+// List the names and types of properties in a corpus, of nodes (`edge` is false) and relationships (`edge` is true).
 // $corpus
 // → edge, name, types
 CALL () {

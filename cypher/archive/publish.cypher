@@ -1,4 +1,4 @@
-// Make an imported corpus visible: from the end of this transaction on, queries find its documents.
+// Make an imported corpus visible. Queries find its documents from the end of this transaction.
 // $corpus, $run
 MATCH (i:E2GImport {corpus: $corpus, run: $run})
 SET i.published = true

@@ -1,4 +1,4 @@
-// The relationships of a corpus, but not those that lead out of it, or to what was taken out of sight.
+// Read the relationships between nodes of a corpus, without those of soft-deleted nodes.
 // $corpus
 // → a, type, b, properties
 MATCH (a)

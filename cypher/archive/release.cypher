@@ -1,4 +1,4 @@
-// Give a corpus free after an import.
+// Release a corpus after an import.
 // $corpus, $run
 MATCH (i:E2GImport {corpus: $corpus, run: $run})
 DELETE i

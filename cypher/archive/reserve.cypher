@@ -1,3 +1,3 @@
-// Reserve a corpus for an import: until it is over, nobody else writes it.
+// Reserve a corpus for an import. Nothing else can write to it until the import ends.
 // $corpus, $run
 CREATE (:E2GImport {corpus: $corpus, run: $run, published: false})

@@ -1,4 +1,4 @@
-// The imports that are under way or were ended before they were done.
+// List the imports that are running or were interrupted.
 // → corpus, run, published, at_work
 MATCH (i:E2GImport)
 RETURN i.corpus AS corpus, i.run AS run, i.published AS published,

@@ -1,4 +1,4 @@
-// The summaries that are remembered for a corpus. Which other corpora know them stays untold.
+// Read the summaries that are cached for a corpus, without the names of other corpora that use them.
 // $corpus
 // → properties
 MATCH (s:CachedSummary)

@@ -1,4 +1,4 @@
-// Take the marks from some nodes that were imported.
+// Remove the import marks from at most $limit nodes.
 // $corpus, $limit
 MATCH (n:E2GImported {corpus: $corpus})
 WHERE n.import_key IS NOT NULL

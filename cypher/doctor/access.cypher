@@ -1,4 +1,4 @@
-// Whether a database may be written.
+// Read whether a database can be written.
 // $database
 // → access
 SHOW DATABASES YIELD name, access

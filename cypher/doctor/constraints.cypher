@@ -1,4 +1,4 @@
-// All constraints.
+// List all constraints.
 // → name, type, labels, properties
 SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties
 RETURN name, type, labelsOrTypes AS labels, properties

@@ -1,4 +1,4 @@
-// How many nodes carry a label of ours: those of a corpus, and those that are somebody else's.
+// Count the nodes with labels that this project uses: those with a property `corpus`, and others.
 // → label, ours, foreign
 CALL () {
   MATCH (n:Document) RETURN 'Document' AS label, count(n.corpus) AS ours, count(*) AS nodes

@@ -1,4 +1,4 @@
-// All indexes, with the constraint that owns each, if any.
+// List all indexes, each with the constraint that owns it, if any.
 // → name, type, labels, properties, constraint, dimensions
 SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties, owningConstraint, options
 WHERE type <> 'LOOKUP'

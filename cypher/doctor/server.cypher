@@ -1,4 +1,4 @@
-// What kind of server this is.
+// Read the version and edition of the server.
 // → version, edition
 CALL dbms.components() YIELD name, versions, edition
 WHERE name = 'Neo4j Kernel'

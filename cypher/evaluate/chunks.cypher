@@ -1,4 +1,4 @@
-// The chunks of documents, in reading order: what a retrieved passage is compared with.
+// The chunks of documents in reading order, to compare retrieved passages with.
 // $corpus, $documents: [id]
 // → source, id, start, end, text
 UNWIND $documents AS document

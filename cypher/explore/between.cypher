@@ -1,6 +1,6 @@
-// What lies between two entities: the shortest path from one to the other, and for each step of it the chunks that
-// mention both of its ends most often, at most three a step.
-// $corpus, $a, $b: names, as they are written or in small letters, $hops: the longest path wanted, at most 6 edges
+// The shortest path between two entities, and for each of its steps the chunks that mention both ends most often, at
+// most three per step.
+// $corpus, $a, $b: names, as written or in lower case, $hops: maximum length of the path, at most 6 edges
 // → path, carrier
 CALL () {
   MATCH (a:Entity {corpus: $corpus})

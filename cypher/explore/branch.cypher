@@ -1,5 +1,5 @@
-// One branch of the tree of a document: from a chunk, the leaf, up to the highest summary above it, and what else each
-// summary on the way is made of.
+// One branch of a document's tree: from a chunk up to the highest summary above it, with all nodes that each of these
+// summaries covers.
 // $corpus, $title: of the document, $index: of the chunk, from 0
 // → leaf, child
 MATCH (d:Document {corpus: $corpus, title: $title})

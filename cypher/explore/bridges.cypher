@@ -1,6 +1,6 @@
-// The bridges of a corpus: of the 200 names that are mentioned in most chunks, those that join what else has little to
-// do with each other. Measured by the local clustering coefficient of their 12 strongest neighbours: how many of the
-// pairs among these share a sentence; 0 for none, 1 for all.
+// The bridges of a corpus: of the 200 names that are mentioned in most chunks, those that connect otherwise unrelated
+// entities. Measured by the local clustering coefficient of their 12 strongest neighbours: the fraction of pairs among
+// these that share a sentence.
 // $corpus
 // → entity, clustering, neighbours, strongest: [name]
 MATCH (e:Entity {corpus: $corpus})

@@ -1,4 +1,4 @@
-// What is in the database: every corpus and how much it holds.
+// All corpora in the database with their sizes.
 // → corpus, documents, chunks, summaries, entities, co_occurrences
 MATCH (d:Document {state: 'ready'})
 WHERE d.corpus IS NOT NULL

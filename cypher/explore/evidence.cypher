@@ -1,5 +1,5 @@
-// Why a question got its evidence: the paths between its entities, the chunks and summaries that were given, the
-// question's entities in them, and the way from each up the tree.
+// The evidence of a question: the paths between its entities, the chunks and summaries that were returned, the
+// question's entities in them, and the path from each to the root of the tree.
 // $corpora: [name], $pairs: [{a, b}], keys of entities, $nodes: [id], $names: keys of entities
 // → path
 UNWIND $corpora AS corpus

@@ -1,5 +1,5 @@
-// The hubs of a corpus: the names that are mentioned in most chunks, and the other names that stand for them. Nouns, such
-// as "time", are mentioned more often than any name; to see them too, leave out the second condition.
+// The hubs of a corpus: the names that are mentioned in most chunks, with their aliases. Nouns, such as "time", are
+// mentioned more often than any name; to see them too, remove the second condition.
 // $corpus
 // → entity, chunks, documents, neighbours, also_written
 MATCH (e:Entity {corpus: $corpus})

@@ -1,5 +1,5 @@
-// Where an entity is mentioned: the chunks that do so most often, with the text around the first of its names there.
-// $corpus, $name: of the entity, as it is written or in small letters
+// The chunks that mention an entity most often, with the text around its first occurrence.
+// $corpus, $name: of the entity, as written or in lower case
 // → mentions, document, chunk, page, heading, text
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.key = toLower($name) OR $name IN e.forms

@@ -1,5 +1,5 @@
-// The neighbourhood of an entity: those that share most sentences with it, by weight.
-// $corpus, $name: of the entity, as it is written or in small letters, $limit: how many neighbours
+// The neighbourhood of an entity: the entities that share most sentences with it, by weight.
+// $corpus, $name: of the entity, as written or in lower case, $limit: number of neighbours
 // → edge
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.key = toLower($name) OR $name IN e.forms

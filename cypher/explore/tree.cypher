@@ -1,4 +1,4 @@
-// The upper part of the tree of a document: its summaries from the highest level down, at most 60 of them.
+// The upper part of a document's tree: its summaries from the highest level down, at most 60.
 // $corpus, $title: of the document
 // → s, up
 MATCH (d:Document {corpus: $corpus, title: $title})

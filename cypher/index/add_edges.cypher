@@ -1,7 +1,7 @@
-// Add to the edges between entities what chunks contribute whose edges are not counted yet: staged ones, and so many of
-// those that are visible. Each sentence of n entities counts one for each pair, and weighs 1 / n. Stored from the
-// smaller key to the larger.
-// $corpus, $chunks: [id], the staged ones, $visible
+// Add the co-occurrences of uncounted chunks to the edges between entities: of staged chunks, and of at most $visible
+// of the visible ones. A sentence with n entities adds 1 to the count and 1 / n to the weight of each pair. Edges point
+// from the smaller key to the larger.
+// $corpus, $chunks: [id] of staged chunks, $visible
 CALL () {
   UNWIND $chunks AS chunk
   MATCH (c:StagedChunk {corpus: $corpus, id: chunk})

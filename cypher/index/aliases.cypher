@@ -1,4 +1,4 @@
-// Write which names stand for another entity in documents. An alias is called as most documents write it.
+// Write which names resolve to another entity in documents. The name of an alias is its most frequent spelling.
 // $corpus, $rows: [{document, name, full, count, form, why}]
 UNWIND $rows AS row
 MATCH (e:Entity {corpus: $corpus, key: row.full})

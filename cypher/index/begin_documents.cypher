@@ -1,4 +1,4 @@
-// Say that documents are being worked on now.
+// Set the state of documents to `indexing`.
 // $corpus, $documents: [id]
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents

@@ -1,4 +1,4 @@
-// Remember what a chat model wrote of a text, and which corpus holds the text.
+// Cache the reply of a chat model to a text, and record that the corpus uses it.
 // $key, $corpus, $text, $model, $prompt_tokens, $completion_tokens
 MERGE (s:CachedSummary {key: $key})
 ON CREATE SET s.text = $text, s.model = $model, s.prompt_tokens = $prompt_tokens,

@@ -1,4 +1,4 @@
-// The summary that a chat model wrote of a text before.
+// Read a cached summary.
 // $key
 // → text
 MATCH (s:CachedSummary {key: $key})

@@ -1,5 +1,5 @@
-// Give documents to a run: those that no other run holds, or one that has expired. Documents that are ready stay so
-// until the new version is published.
+// Assign documents to a run if no other run holds them, or one whose lease has expired. Documents that are ready stay
+// visible until the new version is published.
 // $corpus, $run, $rows: [{id, source, title}]
 UNWIND $rows AS row
 MERGE (d:Document {corpus: $corpus, id: row.id})

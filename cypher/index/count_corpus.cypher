@@ -1,5 +1,5 @@
-// How many chunks and windows queries see in a corpus: what the rarity of an entity is measured against. A corpus
-// without any visible document has no Corpus node, unless it was adopted.
+// Count the visible chunks and windows of a corpus. The rarity of entities is computed from these numbers. A corpus
+// without visible documents gets no Corpus node, unless it was adopted.
 // $corpus
 MERGE (c:Corpus {corpus: $corpus})
 WITH c

@@ -1,6 +1,7 @@
-// Count how many chunks mention an entity, and in which forms it is written, before the visible chunks of documents go,
-// but for those that stay, and the staged ones take their place. The commonest form is the name of the entity; among equals one that is not all capitals.
-// $corpus, $rows: [{document, chunks: [id] that stay}]
+// Count the chunks that mention an entity, and its spellings. Runs before staged chunks replace the visible chunks of
+// documents; unchanged chunks are kept. The most frequent spelling becomes the name of the entity; in case of a tie,
+// one that is not all capitals.
+// $corpus, $rows: [{document, chunks: [id] of unchanged chunks}]
 UNWIND $rows AS row
 CALL (row) {
   MATCH (c:Chunk {corpus: $corpus, document: row.document}) WHERE NOT c.id IN row.chunks RETURN c, -1 AS sign

@@ -1,5 +1,5 @@
-// Give up what an interrupted run left of these documents, and entities that nothing else mentions; `index/clean` removes
-// them. Staged nodes carry labels of their own, so that no index and no query sees them before they are published.
+// Discard what an interrupted run staged of documents, and entities that no other chunk mentions. `index/purge` removes
+// the nodes. Staged nodes have labels of their own, so that no index or query sees them before they are published.
 // $corpus, $documents: [id]
 UNWIND $documents AS document
 CALL (document) {

@@ -1,4 +1,4 @@
-// What the database holds of documents.
+// List what is stored about documents.
 // $corpus, $ids
 // → id, sha256, chunker, state, work, run
 UNWIND $ids AS id

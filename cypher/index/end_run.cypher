@@ -1,4 +1,4 @@
-// Let go of what a run holds, and forget the run and those that expired.
+// Release the documents of a run, and remove the records of this run and of expired runs of the corpus.
 // $corpus, $run
 CALL () {
   MATCH (d:Document {corpus: $corpus})

@@ -1,4 +1,4 @@
-// Say why documents could not be indexed.
+// Record why documents could not be indexed.
 // $corpus, $documents: [id], $error
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents

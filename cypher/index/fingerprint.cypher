@@ -1,4 +1,4 @@
-// What this database's index was made with; one row once the first index run has begun.
+// Read the fingerprint of the index; one row once the first run has begun.
 // → embedding_model, dimensions, pooling, spacy_model
 MATCH (index:E2GIndex {name: 'e2g'})
 RETURN index.embedding_model AS embedding_model, index.dimensions AS dimensions, index.pooling AS pooling,

@@ -1,6 +1,6 @@
-// Take the lock of a corpus; one row if a run still holds all of these documents, and the names that are kept apart are
-// those that it knew, none otherwise.
-// $corpus, $documents: [id], $run, $apart: [key] in order, or null where that does not matter
+// Take the lock of a corpus. Return one row if a run still holds all of these documents and the split names have not
+// changed, else none.
+// $corpus, $documents: [id], $run, $apart: [key] of split names, sorted; null to ignore them
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock

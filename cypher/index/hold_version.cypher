@@ -1,6 +1,6 @@
-// Take the lock of a corpus; one row if a document still is what was read and no run is at work on it,
-// and the names that are kept apart are those that were read, none otherwise. A run that has expired loses the document.
-// $corpus, $document, $sha256, $apart: [key] in order
+// Take the lock of a corpus. Return one row if a document still has this text, no run is indexing it, and the split
+// names have not changed, else none. A run whose lease has expired loses the document.
+// $corpus, $document, $sha256, $apart: [key] of split names, sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock

@@ -1,5 +1,5 @@
-// Take the lock of a corpus; one row if more than $most of the visible chunks of a document have their edges counted,
-// none otherwise.
+// Take the lock of a corpus. Return one row if the edges of more than $most visible chunks of a document are counted,
+// else none.
 // $corpus, $document, $most
 // → counted
 MERGE (lock:E2GLock {corpus: $corpus})

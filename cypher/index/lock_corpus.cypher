@@ -1,5 +1,5 @@
-// Take the lock that writers of a corpus hold until their transaction ends, so that one goes after the other. Made and
-// deleted at once, the node leaves nothing behind; its unique key makes others wait.
+// Take the lock that writers of a corpus hold until the end of their transaction. The node is created and deleted at
+// once, so nothing remains; its unique key makes other writers wait.
 // $corpus
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock

@@ -1,6 +1,6 @@
-// Write which staged chunk mentions which entity how often, and in which of its own sentences. `windows` counts the
-// sentences that hold it, window by window.
-// $corpus, $rows: [{entity, chunk, count, sentences, windows, forms, form_counts}]; no forms where the key is the only one
+// Write how often staged chunks mention entities, and in which sentences of their own text. `windows` has the number of
+// sentences that mention the entity for each window.
+// $corpus, $rows: [{entity, chunk, count, sentences, windows, forms, form_counts}]; no forms if only the key occurs
 UNWIND $rows AS row
 MERGE (e:Entity {corpus: $corpus, key: row.entity})
 WITH e, row

@@ -1,4 +1,4 @@
-// Say what summaries that stay now stand for.
+// Update the position and input of unchanged summaries.
 // $corpus, $rows: [{id, index, start, end, made_of, notes}]
 UNWIND $rows AS row
 MATCH (s:Summary {corpus: $corpus, id: row.id})

@@ -1,5 +1,4 @@
-// Take the lock of a corpus; one row unless an import is making it, or it is adopted and should not be, or the other way
-// round; none then.
+// Take the lock of a corpus. Return one row if it is not being imported and is adopted or not as expected, else none.
 // $corpus, $adopted: whether it should be
 // → open
 MERGE (lock:E2GLock {corpus: $corpus})

@@ -1,4 +1,4 @@
-// Join chunks to the ones that now follow them in reading order; none follows the last.
+// Connect chunks to the chunks that now follow them in reading order. No chunk follows the last one.
 // $corpus, $rows: [{chunk, next}]
 UNWIND $rows AS row
 MATCH (c:Chunk {corpus: $corpus, id: row.chunk})

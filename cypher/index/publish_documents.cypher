@@ -1,4 +1,4 @@
-// Declare documents ready: from the end of this transaction on, queries see them.
+// Set documents to `ready`. Queries see them from the end of this transaction.
 // $corpus, $rows: [{id, title, source, sha256, chunker, characters, tokens, chunks, windows, persistence}]
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.id})

@@ -1,4 +1,4 @@
-// Record what the index is made with; an existing record stays as it is and is returned.
+// Record the fingerprint of the index, unless there is one, and return the record.
 // $embedding_model, $dimensions, $pooling, $spacy_model
 // → embedding_model, dimensions, pooling, spacy_model
 MERGE (index:E2GIndex {name: 'e2g'})

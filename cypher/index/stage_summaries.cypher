@@ -1,4 +1,4 @@
-// Write summaries, not visible yet.
+// Write staged summaries.
 // $corpus, $rows: [{id, document, level, index, text, tokens, start, end, made_of, notes, embedding}]
 UNWIND $rows AS row
 CREATE (s:StagedSummary {

@@ -1,4 +1,4 @@
-// Write the windows of staged chunks, not visible yet. Those of a chunk without a text have none either.
+// Write the windows of staged chunks. Windows of a chunk without a text have none either.
 // $corpus, $corpus_key, $rows: [{id, document, chunk, index, text, start, end, embedding}]
 UNWIND $rows AS row
 MATCH (c:StagedChunk {corpus: $corpus, id: row.chunk})

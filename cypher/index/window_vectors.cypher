@@ -1,4 +1,4 @@
-// The vectors of the windows of visible chunks, window by window.
+// Read the vectors of the windows of visible chunks, in order.
 // $corpus, $chunks: [id]
 // → chunk, vectors
 UNWIND $chunks AS chunk

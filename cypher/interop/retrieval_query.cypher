@@ -1,7 +1,7 @@
-// The end of a statement that others begin: Neo4j's and LangChain's retrievers search our indexes, bind node and score,
-// and append this, their retrieval_query. Of what they found in all corpora it leaves the best of one. A node is a chunk,
-// a summary or a window of a chunk; what stands for a text node of somebody else's is told by the text of that.
-// $corpus, $limit: how many at most
+// The end of a statement of another library: the retrievers of Neo4j and LangChain search the indexes of this project,
+// bind node and score, and append this as their retrieval_query. It keeps the best results of one corpus. A node is a
+// chunk, a summary or a window of a chunk. The text of adopted chunks and their windows is read from the text node.
+// $corpus, $limit: maximum number of results
 // → text, score, metadata
 WITH node, score WHERE node.corpus = $corpus
 MATCH (d:Document {corpus: $corpus, id: node.document})
@@ -12,7 +12,10 @@ WITH node, score, d, place,
 RETURN coalesce(node.text, substring(their_text, node.start - place.start, node.end - node.start)) AS text, score, {
   id: node.id, corpus: node.corpus, document: d.title, source: d.source, start: node.start, end: node.end,
   text_node: [(place)-[r:STANDS_FOR]->(theirs) | {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key])}][0],
-  level: place.level, page: place.page, heading: place.heading, score: score,
+  level: place.level, score: score,
+  page: nullIf(CASE WHEN node = place THEN place.page ELSE coalesce(place.window_pages[node.index], place.page) END, ''),
+  heading: nullIf(
+    CASE WHEN node = place THEN place.heading ELSE coalesce(place.window_headings[node.index], place.heading) END, ''),
   path: COLLECT { MATCH (place)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level },
   entities: COLLECT { MATCH (e:Entity)-[m:FROM_CHUNK]->(place) RETURN e.name ORDER BY m.count DESC, e.key LIMIT 10 }
 } AS metadata

@@ -1,4 +1,4 @@
-// The entities of a corpus, how they are written, and the names that stand for them.
+// List the entities of a corpus with their spellings and aliases.
 // $corpus
 // → key, name, forms: [form], aliases: [key]
 MATCH (e:Entity {corpus: $corpus})

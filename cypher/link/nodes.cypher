@@ -1,4 +1,4 @@
-// Nodes of somebody else's by label, the next $limit after one, with what they are called. Entities of ours are none.
+// Read the names of the next $limit nodes with a label after a node. Entities of this project are left out.
 // $label, $name, $aliases: names of properties, the latter may be null; $after: an element id or '', $limit
 // → node, name, aliases
 MATCH (n:$($label))

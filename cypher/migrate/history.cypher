@@ -1,4 +1,4 @@
-// The migrations that were applied, oldest first.
+// List the migrations that were applied, oldest first.
 // → version, description, source, checksum, at, by, connected_as
 MATCH (baseline:__Neo4jMigration {version: 'BASELINE'})
 WHERE baseline.migrationTarget IS NULL

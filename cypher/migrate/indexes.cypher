@@ -1,4 +1,4 @@
-// Our indexes, those of constraints among them. `dimensions` is that of the vector index, null for others.
+// List the indexes of this project, including those of constraints. `dimensions` is null for indexes without vectors.
 // → name, state, dimensions
 SHOW INDEXES YIELD name, state, options
 WHERE name STARTS WITH 'e2g_'

@@ -1,3 +1,3 @@
-// Take the lock. Fails with ConstraintValidationFailed while another run holds it.
+// Take the lock of the migrations. Fails with ConstraintValidationFailed while another run holds it.
 // $id, $name
 CREATE (:__Neo4jMigrationsLock {id: $id, name: $name})

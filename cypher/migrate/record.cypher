@@ -1,4 +1,4 @@
-// Append an applied migration to the chain, as neo4j-migrations does. The first one hangs on a node BASELINE.
+// Append an applied migration to the chain, as neo4j-migrations does. The chain starts with a node BASELINE.
 // $previous, $version, $description, $source, $checksum, $milliseconds, $by, $connected_as
 OPTIONAL MATCH (found:__Neo4jMigration {version: $previous})
 WHERE found.migrationTarget IS NULL

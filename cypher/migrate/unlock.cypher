@@ -1,4 +1,4 @@
-// Give our lock back.
+// Release the lock of this run.
 // $id
 MATCH (lock:__Neo4jMigrationsLock {id: $id})
 DELETE lock

@@ -1,4 +1,4 @@
-// Who we are to the database.
+// Read the name of the database user.
 // → user
 SHOW CURRENT USER YIELD user
 RETURN user

@@ -1,5 +1,6 @@
-// Which names stand for another entity, document by document, and why; and those that are kept apart, with no entity.
-// $corpus, $words: a part of a key, of the name's or of the entity's
+// The aliases, document by document, with the entity that each resolves to and why; and the names that were split,
+// without an entity.
+// $corpus, $words: a part of a key, of the alias or of the entity
 // → key, name, entity, entity_name, document, title, count, why, apart
 MATCH (a:Alias {corpus: $corpus})
 WHERE a.key IS NOT NULL

@@ -1,4 +1,4 @@
-// What a document's mentions are made from: its chunks in reading order, with their windows.
+// What the mentions of a document are computed from: its chunks in reading order, with their windows.
 // $corpus, $document
 // → sha256, id, index, start, end, text, tokens, own, notes, told, keys: [key of an entity], windows: [[start, end]]
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready'})<-[:FROM_DOCUMENT]-(c:Chunk)

@@ -1,4 +1,4 @@
-// All corpora and how many documents of each can be asked.
+// All corpora with the number of documents that can be searched.
 // → corpus, documents
 MATCH (d:Document)
 WHERE d.corpus IS NOT NULL AND d.id IS NOT NULL

@@ -1,4 +1,4 @@
-// Whether a corpus has documents, what it was adopted with if it was, and what the index was made with.
+// Whether a corpus has documents, how it was adopted (if it was), and what the index was made with.
 // $corpus
 // → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model}
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})

@@ -1,6 +1,6 @@
-// The documents of a corpus, by title. `ready`: the text as it was last indexed is there to be asked; `pending`: some
-// text is still to be indexed; `indexing`: a run is at it; `failed`: it could not be, and `why`. Where `visible` is
-// true of another state than ready, queries see the version before.
+// The documents of a corpus, by title. `ready`: the latest text is indexed; `pending`: the latest text is not indexed
+// yet; `indexing`: a run is indexing it; `failed`: indexing failed, and `why`. If `visible` is true in a state other
+// than ready, queries see the previous version.
 // $corpus
 // → id, title, source, state, why, visible, chunks, characters, tokens
 MATCH (d:Document {corpus: $corpus})

@@ -1,5 +1,5 @@
-// The documents that mention an entity, or where its name stands for another one, and whether their chunks keep what
-// their mentions are made from.
+// The documents that mention an entity, or in which its name is an alias of another entity, and whether their chunks
+// keep the data that their mentions are computed from.
 // $corpus, $key
 // → document, kept
 CALL () {

@@ -1,5 +1,6 @@
 // The entities of a corpus that are mentioned in most chunks, with all of their names.
-// $corpus, $words: a part of a key, of the entity's or of a name that stands for it; $limit
+// $corpus, $words: a part of a key, of the entity or of one of its aliases; $limit
+// A new column also goes into EntityInfo (types/graph.py) and the table of cli/show.py.
 // → key, name, forms: [{form, count}], aliases: [name], mentions, chunks, documents
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.key IS NOT NULL AND e.chunks > 0

@@ -1,6 +1,6 @@
-// What somebody else's graph says of the nodes that a question's entities refer to: relationships of some types that
-// lead from one of them to another, at once or over one node between them; then those that begin or end at one. They
-// are called by the first of the properties name, title, label and id that is there. Long names are cut.
+// Relationships of the user's graph around the nodes that a question's entities refer to, of some types: first those
+// that connect two of these nodes, directly or through one node in between, then those that begin or end at one of
+// them. The name of a node is the first of its properties name, title, label and id. Long names are truncated.
 // $corpus, $names, $types, $limit
 // → subject, subject_id, relationship, object, object_id, properties, entities: [key]
 MATCH (e:Entity {corpus: $corpus})-[:REFERS_TO]->(n)

@@ -1,5 +1,5 @@
-// The $k chunks that the full-text index (BM25) finds best for some words.
-// $corpus, $words: a Lucene query that asks for the corpus too, $k
+// The $k best chunks of the full-text index (BM25) for some words.
+// $corpus, $words: a Lucene query that contains the corpus too, $k
 // → id, level, index, text, start, end, page, heading, document_id, document, source, path: [summary id], score
 CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, {limit: $k}) YIELD node AS n, score
 WHERE n.corpus = $corpus AND score > 0

@@ -1,8 +1,8 @@
-// Everything the graph knows about a question's entities, in one round trip: whether the corpus has documents,
-// which entities exist (at most $limit, the rarest first), how far apart each two are, and the chunks that
-// mention at least two of them; and what the index was made with. A name finds the entity with this key, and up to
-// $meanings that it stands for in some document; two that only the same name finds make no pair. Paths longer than six
-// edges count as none.
+// What the graph has about a question's entities, in one round trip: whether the corpus has documents, which entities
+// exist (at most $limit, the rarest first), the distance of each pair, the chunks that mention at least two of them,
+// and what the index was made with. A name resolves to the entity with this key, and to up to $meanings entities of
+// which it is an alias in some document. Two entities that only the same name resolves to are no pair. Paths longer
+// than six edges are ignored.
 // $corpus, $names, $limit, $meanings
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, names: [name]}],
 //   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}]

@@ -1,7 +1,7 @@
-// The $k nodes of the whole tree, chunks and summaries, nearest to a vector, and how often they mention the
-// question's entities: a summary as often as all chunks below it. Counted from the entities upwards: the other way a
-// high summary would touch every mention below it. In a corpus that was adopted a chunk is as near as its nearest
-// window, of which a chunk has some five.
+// The $k chunks and summaries nearest to a vector, and how often they mention the question's entities. A summary counts
+// the mentions of all chunks below it. They are counted upwards from the entities: downwards, a high summary would read
+// every mention below it. In an adopted corpus, the score of a chunk is that of its nearest window; a chunk has about
+// five windows.
 // $corpus, $vector, $k, $names
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path, score, occurrences
@@ -21,7 +21,7 @@ CALL () {
   MATCH (w)-[:PART_OF]->(n:Chunk)
   RETURN n, max(near) AS score
 }
-WITH n, score ORDER BY score DESC, n.id LIMIT $k
+WITH n, score ORDER BY round(score, 5) DESC, n.id LIMIT $k
 WITH collect({node: n, score: score}) AS found
 WITH found, [one IN found | one.node] AS nodes
 CALL (nodes) {

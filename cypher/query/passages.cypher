@@ -1,4 +1,4 @@
-// Chunks by id, with their document and the way to the root of the tree.
+// Chunks by id, with their document and the path to the root of the tree.
 // $corpus, $ids
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path: [summary id]

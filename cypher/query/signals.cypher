@@ -1,23 +1,22 @@
-// What vectors, words and entities say about a question, in one round trip, and the windows to weigh them for.
+// The signals of vectors, words and entities for a question, in one round trip, with the candidate windows.
 //
-// Windows are looked up by vector and by words, chunks by words. Activation spreads from the question's entities and
-// from those of the nearest windows, over the mentions of the $active entities that can give most, to windows; entities
-// in more than $hub chunks pass nothing on.
-// Candidates are the windows of every chunk among the first $depth of one of the four lists. The id of a window is
-// that of its chunk, "-w" and its number.
+// Windows are searched by vector and by words, chunks by words. Activation spreads from the question's entities and
+// from those of the nearest windows to windows, along the mentions of the $active entities that can give most. Entities
+// in more than $hub chunks pass nothing on. Candidates are the windows of every chunk among the first $depth of one of
+// the four lists. The id of a window is that of its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
-// $seeds: nearest windows that activate, $temperature, $own: the share of activation that the question's entities get,
+// $seeds: nearest windows that activate, $temperature, $own: the fraction of activation for the question's entities,
 // $active, $hub
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
-//   candidates: [{chunk, document, index, persistence, shares, nears}]. Lists of ids have one of scores, best first.
-//   Sums are over all windows, of which the corpus has `windows`. A candidate lists, window by window, the shares of
-//   the chunk's text and the cosines.
+//   candidates: [{chunk, document, index, persistence, shares, nears}]. Each list of ids has a list of scores, best
+//   first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
+//   fraction of the chunk's text and the cosine.
 CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   MATCH (w:Window)
     SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $depth) SCORE AS score
-  WITH w, 2 * score - 1 AS near ORDER BY near DESC, w.id
+  WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id
   RETURN collect(w) AS near_windows, collect(near) AS nears
 }
 CALL () {

@@ -1,4 +1,4 @@
-// How much a corpus holds, as flat numbers.
+// The size of a corpus, as numbers.
 // $corpus
 // → documents, chunks, summaries, levels, entities, co_occurrences, mentions, characters, tokens
 CALL () {

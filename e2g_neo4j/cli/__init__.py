@@ -1,30 +1,34 @@
-"""The command line: one command, one call of the client."""
+"""The command line. Each command calls one method of the client."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
+from contextlib import suppress
 
 from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.errors import E2GError
 
 INTERRUPTED = 130
-STOPPED = "Stopped. What was complete stays; run the same command again for the rest."
+STOPPED = "Stopped. Finished work is kept; run the same command again for the rest."
 
 
 def main() -> None:
-    """Run the command line. Errors are one line with the next step, and an exit code by kind of error."""
+    """Run the command line. An error prints one line and sets the exit code of its type."""
     debug, arguments = _without_debug(sys.argv[1:])
+    _show_warnings()
     try:
         from e2g_neo4j.cli.app import app
 
+        hide_torch()
         app(args=arguments, prog_name="e2g")
     except E2GError as error:
         _fail(str(error), error.exit_code, debug)
     except KeyboardInterrupt:
         _fail(STOPPED, INTERRUPTED, debug)
     except SystemExit as end:
-        if end.code == INTERRUPTED:  # typer has caught the interrupt, and says nothing
+        if end.code == INTERRUPTED:  # typer has caught the interrupt without a message
             _fail(STOPPED, INTERRUPTED, debug)
         raise
     except BrokenPipeError:
@@ -32,8 +36,25 @@ def main() -> None:
         sys.exit(141)
 
 
+def hide_torch() -> None:
+    """Do not import torch with the bundled pipeline. Others may need it. Invalid settings are reported later."""
+    from e2g_neo4j.runtime.lazy_imports import hide_torch_from_spacy
+    from e2g_neo4j.settings import load_settings
+
+    with suppress(E2GError):
+        if load_settings().spacy_model is None:
+            hide_torch_from_spacy()
+
+
+def _show_warnings() -> None:
+    """Print what the package logs, such as a lease that could not be renewed, to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    logging.getLogger("e2g_neo4j").addHandler(handler)
+
+
 def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
-    """`--debug` may stand anywhere before a `--`."""
+    """Remove `--debug`, which may be anywhere before `--`."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [argument for argument in arguments[:end] if argument != "--debug"]
     return len(kept) < end, kept + arguments[end:]

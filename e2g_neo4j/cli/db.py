@@ -9,16 +9,16 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.terminal import neutral
-from e2g_neo4j.local import LocalServer
+from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import load_settings
 
-app = typer.Typer(help="The managed Neo4j server: one for each user, on this machine only.", no_args_is_help=True)
+app = typer.Typer(help="Manage the local Neo4j server, one per user.", no_args_is_help=True)
 out = Console(highlight=False, soft_wrap=True)
 
 
 @app.command()
 def start() -> None:
-    """Start it, unless it runs; the first time it is downloaded."""
+    """Start the server if it is not running. The first start downloads it."""
     with show.progress(quiet=False) as progress:
         connection = LocalServer(load_settings()).start(progress)
     out.print(f"Neo4j is up at {connection.uri}, Browser at {connection.browser_url} (user {connection.username}).")
@@ -27,15 +27,15 @@ def start() -> None:
 
 @app.command()
 def stop() -> None:
-    """Stop it."""
-    out.print("Stopped." if LocalServer(load_settings()).stop() else "It was not running.")
+    """Stop the server."""
+    out.print("Stopped." if LocalServer(load_settings()).stop() else "The server was not running.")
 
 
 @app.command()
 def status(
-    show_password: Annotated[bool, typer.Option("--show-password", help="Print the password too.")] = False,
+    show_password: Annotated[bool, typer.Option("--show-password", help="Also print the password.")] = False,
 ) -> None:
-    """Say whether it runs, and where everything is. Exit code 0 when it runs, 1 when it does not."""
+    """Print whether the server runs, and its addresses and files. Exit code 0 if it runs, otherwise 1."""
     found = LocalServer(load_settings()).status()
     rows = [
         ("state", f"running, pid {found.pid}" if found.running else "not running"),
@@ -53,10 +53,10 @@ def status(
 
 @app.command()
 def logs(
-    lines: Annotated[int, typer.Option("-n", help="Lines to show.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written from now on.")] = False,
+    lines: Annotated[int, typer.Option("-n", help="Number of lines.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines.")] = False,
 ) -> None:
-    """Show the end of its log."""
+    """Print the end of the server's log."""
     server = LocalServer(load_settings())
     for line in server.logs(lines):
         print(neutral(line))
@@ -67,9 +67,9 @@ def logs(
 
 @app.command()
 def reset(yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
-    """Stop it and remove all of its data; the downloaded jars stay."""
+    """Stop the server and delete all of its data. The downloaded jars are kept."""
     server = LocalServer(load_settings())
     if not yes:
-        typer.confirm(f"Remove everything in {server.home}?", abort=True)
+        typer.confirm(f"Delete all data in {server.home}?", abort=True)
     server.reset()
-    out.print("Removed.")
+    out.print("Deleted.")

@@ -1,4 +1,4 @@
-"""`e2g demo`: from nothing to cited evidence."""
+"""`e2g demo`: index the sample library and ask it three questions."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.client import E2G
-from e2g_neo4j.local import LocalServer
+from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import load_settings
 
 LIBRARY = Path(__file__).parent.parent / "sample" / "library"
 CORPUS = "sample"
 CHUNKS = {"chunk_tokens": 300, "chunk_overlap": 50}
-"""The papers are short: smaller chunks than usual let a tree grow over each."""
+"""Smaller than the default, so that each of the short papers has a summary tree."""
 QUESTIONS = (
     "Who really made the chronometer that Luke Farran saved?",  # two entities: local
-    "What became of Walter Crail?",  # one entity makes no pair: global
-    "What went wrong?",  # none at all: global
+    "What became of Walter Crail?",  # one entity, no pair: global
+    "What went wrong?",  # no entity: global
 )
 
 
 def run(out: Console) -> None:
-    """Index the sample library and ask it three questions, one for each way to an answer."""
+    """Index the sample library and ask it three questions, one for each kind of route."""
     settings = load_settings().model_copy(update=CHUNKS)
     with E2G(settings=settings) as e2g:
         out.rule("The sample library: twelve papers of an invented island")
@@ -44,4 +44,4 @@ def run(out: Console) -> None:
     connection = LocalServer(settings).start()
     out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
     out.print("The password: e2g db status --show-password")
-    out.print("Paste there what `e2g explain QUESTION --corpus sample` prints.")
+    out.print("Paste the output of `e2g explain QUESTION --corpus sample` there.")

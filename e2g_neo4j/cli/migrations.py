@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.client import E2G
 
-app = typer.Typer(help="Bring the schema up to date (without a sub-command), or look at it.")
+app = typer.Typer(help="Apply pending schema migrations (without a subcommand), list or validate them.")
 out = Console(highlight=False, soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)
-def migrate(context: typer.Context) -> None:
+def migrate(
+    context: typer.Context,
+    accept_pipeline: Annotated[
+        bool,
+        typer.Option(
+            "--accept-pipeline",
+            help="Confirm that an index from an earlier version was made with the configured pipeline.",
+        ),
+    ] = False,
+) -> None:
     if context.invoked_subcommand:
         return
     with E2G() as e2g:
-        applied = e2g.migrate()
+        applied = e2g.migrate(accept_pipeline=accept_pipeline)
     for one in applied:
         out.print(f"applied {one.version} {one.description} ({one.seconds:.2f} s)")
     if not applied:
         out.print("The schema is up to date.")
+    if accept_pipeline:
+        out.print("The configured spaCy pipeline is now recorded for the index.")
 
 
 @app.command()
 def info() -> None:
-    """List the migrations and what the database knows of them."""
+    """List the migrations and their state in the database."""
     with E2G() as e2g:
         found = e2g.migrations()
     rows = [[one.version, one.description, one.state, one.at or "", one.connected_as or ""] for one in found]
@@ -35,7 +48,7 @@ def info() -> None:
 
 @app.command()
 def validate() -> None:
-    """Check that the database was migrated with these files; exit code 9 when it was not."""
+    """Check that the database was migrated with these files. Exit code 9 if it was not."""
     with E2G() as e2g:
         e2g.validate()
-    out.print("The schema is what the migrations say.")
+    out.print("The schema matches the migrations.")

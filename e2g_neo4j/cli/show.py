@@ -1,4 +1,4 @@
-"""What people see in the terminal."""
+"""Terminal output of the commands."""
 
 from __future__ import annotations
 
@@ -15,35 +15,31 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from e2g_neo4j import model
+from e2g_neo4j.browser.statements import params
 from e2g_neo4j.cli.terminal import escape, neutral
-from e2g_neo4j.explore.statements import evidence_parameters, params
-from e2g_neo4j.model import (
+from e2g_neo4j.graph.catalog import evidence_parameters
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types import reports
+from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.reports import (
     AdoptReport,
-    Alias,
-    Answer,
     ArchiveInfo,
     DocumentInfo,
-    EntityInfo,
-    Evidence,
-    Fact,
     Finding,
     IndexPlan,
     IndexReport,
     LinkReport,
-    Pair,
-    Passage,
-    Spending,
+    TokenUsage,
 )
-from e2g_neo4j.queries import load
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
 
 EXCERPT = 420
-"""Characters of a passage that are shown unless all of it is asked for."""
+"""Characters of a passage that are shown without `--full`."""
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[model.Progress]:
-    """One bar for each stage, with rate and time left, on standard error."""
+def progress(*, quiet: bool) -> Iterator[reports.Progress]:
+    """Show a progress bar per stage, with rate and remaining time, on standard error."""
     columns = (
         TextColumn("{task.description:<12}"),
         BarColumn(),
@@ -73,27 +69,27 @@ def progress(*, quiet: bool) -> Iterator[model.Progress]:
 
 
 def report(out: Console, done: IndexReport) -> None:
-    """What an index run did."""
+    """Print the result of an index run."""
     for source, why in done.failed.items():
         out.print(f"Failed: {escape(source)}: {escape(why)}")
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         if done.unchanged:
-            out.print(f"Nothing changed: {_plural(done.unchanged, 'document')} of {corpus} as before.")
+            out.print(f"Nothing to do: {_plural(done.unchanged, 'document')} of {corpus} unchanged.")
         elif not done.failed:
             out.print(f"Nothing to resume: every document of {corpus} is ready.")
         return
     levels = ", ".join(f"{number} on level {level}" for level, number in sorted(done.summaries_by_level.items()))
     seconds = ", ".join(f"{stage} {value:.1f}" for stage, value in done.seconds.items() if stage != "total")
     replaced = f", {done.replaced} of them replaced" if done.replaced else ""
-    kept = f"; {done.kept} kept as they were" if done.kept else ""
+    kept = f"; {done.kept} reused" if done.kept else ""
     unchanged = f"; {done.unchanged} unchanged" if done.unchanged else ""
     rows = [
         ("documents", f"{done.documents}{replaced}{unchanged}"),
         ("chunks", f"{done.chunks} ({done.tokens} tokens){kept}"),
         ("summaries", levels or "none"),
         ("corpus now", f"{done.entities} entities, {done.co_occurrences} co-occurrences, {done.mentions} mentions"),
-        ("seconds", f"{done.seconds['total']:.1f} ({seconds}; extracting and embedding run side by side)"),
+        ("seconds", f"{done.seconds['total']:.1f} ({seconds}; they overlap)"),
         ("speed", f"{done.tokens_per_second:.0f} tokens/s"),
     ]
     out.print(f"Indexed into corpus [bold]{escape(done.corpus)}[/bold]:")
@@ -104,10 +100,10 @@ def report(out: Console, done: IndexReport) -> None:
 
 
 def plan(out: Console, found: IndexPlan) -> None:
-    """What an index run would do, and cost."""
+    """Print what an index run would do, and its cost."""
     if not found.documents:
         number = _plural(found.unchanged, "document")
-        out.print(f"Nothing would change: {number} of corpus [bold]{escape(found.corpus)}[/bold] as before.")
+        out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
         return
     unchanged = f"; {found.unchanged} unchanged" if found.unchanged else ""
     out.print(f"Would index into corpus [bold]{escape(found.corpus)}[/bold]:")
@@ -117,11 +113,11 @@ def plan(out: Console, found: IndexPlan) -> None:
         spending(out, found.levels, found.cost)
     else:
         why = "no document is longer than a chunk" if found.chunks == found.documents else "none is configured"
-        out.print(f"No call of a chat model: {why}.")
+        out.print(f"No chat model calls: {why}.")
 
 
 def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
-    """What was exported or imported."""
+    """Print what was exported or imported."""
     counts = (
         _plural(done.documents, "document"),
         _plural(done.nodes, "node"),
@@ -129,23 +125,23 @@ def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
     )
     where = "to" if verb == "Exported" else "from"
     out.print(f"{verb} corpus [bold]{escape(done.corpus)}[/bold] {where} {escape(done.file)}: {', '.join(counts)};")
-    out.print(f"remembered summaries: {done.summaries}; {done.bytes / 2**20:.1f} MiB.")
+    out.print(f"cached summaries: {done.summaries}; {done.bytes / 2**20:.1f} MiB.")
 
 
-def spending(out: Console, levels: dict[int, Spending], cost: float) -> None:
-    """Calls and tokens by level of the tree, and in all; the cost where prices are set."""
+def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
+    """Print calls and tokens per level of the tree and in total, and the cost if prices are set."""
     rows = [
         [f"level {level}", one.calls, one.remembered, one.prompt_tokens, one.completion_tokens]
         for level, one in sorted(levels.items())
     ]
-    rows.append(["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
-    table(out, ["", "calls", "remembered", "prompt tokens", "completion tokens"], rows, "")
+    rows.append(["total", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
+    table(out, ["", "calls", "cached", "prompt tokens", "completion tokens"], rows, "")
     if cost:
         out.print(f"cost {cost:.4f}")
 
 
 def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
-    """Route, reason, entities and pairs, then the passages with their citations."""
+    """Print route, reason, entities and pairs, then the passages with their citations."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
@@ -154,7 +150,7 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
     if found.pairs:
         out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
     if not found.passages:
-        out.print("No passage.")
+        out.print("No passages.")
     for number, passage in enumerate(found.passages, 1):
         out.print()
         cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
@@ -167,8 +163,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
 
 
 def answer(out: Console, given: Answer) -> None:
-    """What an answer cites, after its text was streamed; of a choice, the letter; without a chat model, the evidence
-    and how to get answers."""
+    """Print the citations of an answer whose text has been streamed, or the letter of a choice. Without a
+    chat model, print the evidence and how to configure one."""
     if given.text is None:
         evidence(out, given.evidence)
         out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
@@ -186,18 +182,18 @@ def answer(out: Console, given: Answer) -> None:
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
-        out.print(f"The answer cited passages that it was not given ({numbers}): left out.", style="yellow")
+        out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
     if not given.finished:
-        out.print("The answer broke off at its limit: raise E2G_ANSWER_TOKENS.", style="yellow")
+        out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
 
 
 def explanation(out: Console, found: Evidence) -> None:
-    """The decision step by step, and Cypher that shows it in Neo4j Browser."""
+    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
     out.print(f"[bold]Entities[/bold]  {escape(', '.join(found.entities)) or 'none known'}")
     if found.unknown_entities:
         out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
-    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none survive'}")
+    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
     for entry in found.trace:
         out.print(
             f"          h={entry.hops}: {_plural(entry.pairs, 'pair')}, {_plural(entry.candidates, 'shared chunk')}"
@@ -213,54 +209,56 @@ def explanation(out: Console, found: Evidence) -> None:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:
             out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
-    out.print("\n[bold]In Neo4j Browser[/bold], paste one after the other, or add --browser:")
+    for number, fact in enumerate(found.facts, len(found.passages) + 1):
+        out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
+    out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
     out.print(escape(params(evidence_parameters(found))))
     out.print()
     out.print(escape(load("explore/evidence")))
 
 
 def links(out: Console, report: LinkReport) -> None:
-    """What was joined, by method; which entities may be several nodes."""
-    would = "Would join" if report.dry_run else "Joined"
+    """Print the links by method, and the ambiguous entities."""
+    verb = "Would link" if report.dry_run else "Linked"
     out.print(
-        f"{would} {_plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
+        f"{verb} {_plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
         f"[bold]{escape(report.corpus)}[/bold] to {report.nodes} nodes labelled {escape(report.label)}: "
-        f"{report.added} new, {report.removed} no more."
+        f"{report.added} added, {report.removed} removed."
     )
     table(out, ["method", "entities"], [[method, number] for method, number in report.methods.items()], "")
     if report.dry_run:
         rows = [[one.name, one.node_name, one.method, f"{one.score:.2f}", one.node] for one in report.links]
         table(out, ["entity", "node", "method", "score", "element id"], rows, "")
     if report.ambiguous:
-        out.print(f"{_plural(len(report.ambiguous), 'entity', 'entities')} may be several nodes, and refer to none:")
+        out.print(f"Not linked, because several nodes match: {_plural(len(report.ambiguous), 'entity', 'entities')}")
         several = [
             [one.name, one.method, ", ".join(f"{name} ({node})" for node, name in one.nodes)]
             for one in report.ambiguous
         ]
         table(out, ["entity", "method", "nodes"], several, "")
     if not report.vectors:
-        out.print("Names were not compared by vectors: there are too many nodes of this label.")
+        out.print("Names were not compared by vector, because there are too many nodes with this label.")
 
 
 def adopted(out: Console, done: AdoptReport) -> None:
-    """How many text nodes, what was left alone and why, then what indexing did."""
+    """Print the number of text nodes, what was skipped and why, and the result of the index run."""
     adoption = done.adoption
     nodes = _plural(done.nodes, "text node")
-    out.print(f"{nodes} labelled {escape(adoption.label)} make up corpus [bold]{escape(done.corpus)}[/bold].")
+    out.print(f"Corpus [bold]{escape(done.corpus)}[/bold] has {nodes} labelled {escape(adoption.label)}.")
     for number, lacks in (
         (done.without_text, f"a text as {adoption.text}"),
         (done.without_key, f"a key as {adoption.key}"),
         (done.without_document, f"a document by {adoption.document or adoption.part_of}"),
     ):
         if number:
-            out.print(f"Left alone: {_plural(number, 'node')} without {escape(lacks)}.")
+            out.print(f"Skipped: {_plural(number, 'node')} without {escape(lacks)}.")
     if done.removed:
-        out.print(f"Removed: {_plural(done.removed, 'document')} without any text node left.")
+        out.print(f"Removed: {_plural(done.removed, 'document')} without text nodes.")
     report(out, done.index)
 
 
 def findings(out: Console, found: Sequence[Finding]) -> None:
-    """Each thing that was looked at, problems with their next step."""
+    """Print the checks, and the next step for each problem."""
     for one in found:
         colour = {"ok": "green", "note": "yellow", "problem": "red"}[one.state]
         out.print(f"[{colour}]{one.state:<8}[/{colour}] [bold]{one.check}[/bold]: {escape(one.what)}")
@@ -269,23 +267,23 @@ def findings(out: Console, found: Sequence[Finding]) -> None:
 
 
 def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
-    """The documents and their states, and what to do about those that are not ready."""
+    """Print the documents with their states, and the next step for those that are not ready."""
     rows = [
         [
             corpus,
             one.title,
             one.state,
-            one.why or ("the version before is there" * (one.visible and one.state != "ready")),
+            one.why or ("the previous version is visible" * (one.visible and one.state != "ready")),
         ]
         for corpus, listed in found.items()
         for one in listed
     ]
-    table(out, ["corpus", "title", "state", "why"], rows, "No document yet.")
+    table(out, ["corpus", "title", "state", "why"], rows, "No documents.")
     unfinished = [
         corpus for corpus, listed in found.items() if any(one.state in ("pending", "failed") for one in listed)
     ]
     for corpus in unfinished:
-        out.print(f"`e2g resume --corpus {escape(corpus)}` indexes what is not ready.")
+        out.print(f"Run `e2g resume --corpus {escape(corpus)}` to index the documents that are not ready.")
 
 
 def entities(out: Console, found: Sequence[EntityInfo]) -> None:
@@ -293,37 +291,45 @@ def entities(out: Console, found: Sequence[EntityInfo]) -> None:
         [one.name, one.mentions, one.chunks, one.documents, ", ".join([*list(one.forms)[1:], *one.aliases])]
         for one in found
     ]
-    table(out, ["entity", "mentions", "chunks", "documents", "also written"], rows, "No such entity.")
+    table(out, ["entity", "mentions", "chunks", "documents", "also written"], rows, "No entities.")
 
 
 def merges(out: Console, found: Sequence[Alias]) -> None:
-    """Which names were joined, where and why; those that are kept apart come last."""
+    """Print the merged names with document and reason. Split names come last."""
     rows = [
-        [one.name, one.entity_name or "", one.count, one.title or "", one.why or "kept apart"]
+        [one.name, one.entity_name or "", one.count, one.title or "", one.why or "not merged"]
         for one in sorted(found, key=lambda one: one.apart)
     ]
-    table(out, ["name", "stands for", "mentions", "document", "why"], rows, "No name was joined to another.")
+    table(out, ["name", "resolves to", "mentions", "document", "why"], rows, "No merged names.")
     if any(not one.apart for one in found):
-        out.print("`e2g entities --split NAME` keeps a name apart, `--join NAME` undoes that.")
+        out.print("`e2g entities --split NAME` splits a name, `--join NAME` undoes this.")
 
 
-def parted(out: Console, name: str, found: Sequence[Alias]) -> None:
+def split_name(out: Console, name: str, found: Sequence[Alias]) -> None:
     documents = len({one.document for one in found})
-    out.print(f"{escape(name)} is kept apart from now on: {_plural(documents, 'document')} changed.")
+    out.print(f"Split {escape(name)}: {_plural(documents, 'document')} changed.")
 
 
-def to_be_deleted(going: Sequence[DocumentInfo], corpus: str | None) -> str:
-    """The question before documents are deleted; `corpus` where all of it goes."""
-    number = _plural(len(going), "document")
+def to_be_deleted(selected: Sequence[DocumentInfo], corpus: str | None) -> str:
+    """Return the confirmation question for a deletion. `corpus` is set if the whole corpus is deleted."""
+    number = _plural(len(selected), "document")
     if corpus is not None:
         return neutral(f"Delete the corpus {corpus!r} with its {number}?")
-    listed = "\n".join(f"  {one.title} ({one.source})" for one in going)
-    return neutral(f"{listed}\nDelete {'this' if len(going) == 1 else 'these'} {number}?")
+    listed = "\n".join(f"  {one.title} ({one.source})" for one in selected)
+    return neutral(f"{listed}\nDelete {'this' if len(selected) == 1 else 'these'} {number}?")
 
 
-def to_be_unadopted(going: Sequence[DocumentInfo], corpus: str) -> str:
-    """The question before an adopted corpus is removed."""
-    return neutral(f"Remove the corpus {corpus!r} of {_plural(len(going), 'document')}? The text nodes stay.")
+def to_be_unadopted(selected: Sequence[DocumentInfo], corpus: str) -> str:
+    """Return the confirmation question for the removal of an adopted corpus."""
+    number = _plural(len(selected), "document")
+    return neutral(f"Remove the corpus {corpus!r} with its {number}? The text nodes are kept.")
+
+
+def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
+    """Return the confirmation question for the removal of links."""
+    of_labels = ", ".join(f"{label}: {number}" for label, number in sorted(links.items()))
+    count = _plural(sum(links.values()), "link")
+    return neutral(f"Remove {count} of the corpus {corpus!r} ({of_labels})? The nodes are kept.")
 
 
 def deleted(out: Console, documents: Sequence[DocumentInfo], corpus: str) -> None:
@@ -343,15 +349,15 @@ def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], e
 
 
 def draw(out: Console, table: Table) -> None:
-    """A table's cells fold on a terminal; a file has no width, and gets a row as a line."""
+    """Print a table. Cells are folded on a terminal. In a file, each row is one line."""
     if not out.is_terminal:
         table.width = Measurement.get(out, out.options.update(max_width=sys.maxsize), table).maximum
     out.print(table, soft_wrap=False, crop=False)
 
 
 def citation(passage: Passage, corpora: Sequence[str]) -> str:
-    """Document, place and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`; its corpus too where
-    several were asked."""
+    """Return document, position and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`. If several
+    corpora were searched, it begins with the corpus."""
     parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
     if passage.page:
         parts.append(f"page {passage.page}")
@@ -365,7 +371,7 @@ def citation(passage: Passage, corpora: Sequence[str]) -> str:
 
 
 def excerpt(passage: Passage, names: Sequence[str]) -> str:
-    """The part of a passage around the first place that holds most of the question's entities."""
+    """Return the part of a passage with most occurrences of the question's entities."""
     text = re.sub(r"\s+", " ", passage.text).strip()
     if len(text) <= EXCERPT:
         return text

@@ -1,4 +1,4 @@
-"""How well retrieval finds what it should: `read_questions` and `evaluate`, and the table and page of a result."""
+"""Evaluate retrieval with question files: `read_questions`, `evaluate`, and reports."""
 
 from e2g_neo4j.evaluation.gold import Question, read_questions
 from e2g_neo4j.evaluation.scoring import Evaluation, evaluate

@@ -1,11 +1,11 @@
-"""What an evaluation compares retrieval with: question files, and where their gold lies in an indexed corpus.
+"""Read question files, and locate their gold in an indexed corpus.
 
-A question file is JSON Lines. Each line has `question` and says what should be found, by one or more of these fields:
-`gold_passages`   [id]: documents, by file name or, for passages of a JSON Lines file, by the id in it
-`evidence`        [[start, end]] with `book`: characters of the document of that file name
-                  [{"document": id, "quote": text}]: text of a document, white space apart
-                  [statement]: a fact, in whatever words
-Where it likes, also `id` and `type` or `question_type`.
+A question file is JSON Lines. Each line has `question`, and its gold in one or more of these fields:
+`gold_passages`   [id]: documents, by file name, or by the id of a passage in a JSON Lines file
+`evidence`        [[start, end]] with `book`: character spans of the document with that file name
+                  [{"document": id, "quote": text}]: text of a document; white space may differ
+                  [statement]: a fact, in any wording
+Optional fields: `id`, and `type` or `question_type`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from e2g_neo4j.errors import InputError, NotFoundError
-from e2g_neo4j.model import Passage
+from e2g_neo4j.types.results import Passage
 
 Span: TypeAlias = tuple[int, int]
 TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
@@ -33,10 +33,10 @@ _STOP = (
 )
 STOP_WORDS = frozenset(_STOP.split())
 STEM = 6
-"""Letters of a content word that are compared: enough to tell words apart, few enough to leave endings out."""
+"""Number of letters of a content word that are compared, which ignores most endings."""
 
 SHORTEST_QUOTE = 20
-"""Characters of a summary's sentence that is taken for a quotation; shorter ones are in a text by accident."""
+"""Minimum characters of a summary sentence to count as a quotation. Shorter ones match by chance."""
 
 
 # --- question files ----------------------------------------------------------------------------------
@@ -44,9 +44,17 @@ SHORTEST_QUOTE = 20
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and what should be found for it.
+    """A question with its gold.
 
-    `documents` are ids of documents, `spans` (document, start, end), `quotes` (document, text), `statements` facts.
+    Attributes:
+        id: Id of the question.
+        question: The question.
+        type: Type of the question, if any.
+        book: File name of the document that the question is about, if any.
+        documents: Ids of the gold documents.
+        spans: Gold evidence as (document, start, end).
+        quotes: Gold evidence as (document, text).
+        statements: Gold evidence as facts.
     """
 
     id: str
@@ -60,42 +68,46 @@ class Question:
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions of a file. Raises InputError that names the line which cannot be used."""
+    """Read a question file.
+
+    Raises:
+        InputError: The file cannot be read, or a line is invalid. The message names the line.
+    """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The question file {path} cannot be read ({error}): name a file in JSON Lines.") from error
+        raise InputError(f"Cannot read the question file {path} ({error}): pass a JSON Lines file.") from error
     questions: dict[str, Question] = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 question = _question(json.loads(line), number)
-                _require(question.id not in questions, f"the id {question.id!r} was there before")
+                _require(question.id not in questions, f"duplicate id {question.id!r}")
             except (ValueError, RecursionError) as error:
                 raise InputError(f"{path}, line {number}: {error}. Correct the line.") from error
             questions[question.id] = question
     if not questions:
-        raise InputError(f"The question file {path} holds no question: write one JSON object a line.")
+        raise InputError(f"The question file {path} has no questions: write one JSON object per line.")
     return list(questions.values())
 
 
 def _question(fields: Any, number: int) -> Question:
-    """Raises ValueError that says what is wrong."""
-    _require(isinstance(fields, dict), "this is no JSON object")
+    """Parse a question. Raise ValueError if it is invalid."""
+    _require(isinstance(fields, dict), "not a JSON object")
     text, book = fields.get("question"), fields.get("book")
     kind = fields.get("type", fields.get("question_type"))
-    _require(isinstance(text, str) and text.strip(), "the field question is missing or no text")
-    text.encode()  # half of a surrogate pair is a ValueError
-    _require(isinstance(book, str | None) and isinstance(kind, str | None), "book and type are texts")
+    _require(isinstance(text, str) and text.strip(), "the field question is missing or not text")
+    text.encode()  # raises ValueError for an unpaired surrogate
+    _require(isinstance(book, str | None) and isinstance(kind, str | None), "book and type must be text")
     gold, evidence = fields.get("gold_passages") or [], fields.get("evidence") or []
-    _require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages is a list of ids")
-    _require(isinstance(evidence, list), "evidence is a list")
-    _require(gold or evidence, "there is neither gold_passages nor evidence, so nothing can be found")
+    _require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages must be a list of ids")
+    _require(isinstance(evidence, list), "evidence must be a list")
+    _require(gold or evidence, "gold_passages and evidence are both missing")
     spans, quotes, statements = [], [], []
     for one in evidence:
         match one:
             case [int(start), int(end)] if 0 <= start < end:
-                _require(book, "evidence by characters wants the field book")
+                _require(book, "evidence by characters requires the field book")
                 spans.append((book, start, end))
             case {"document": document, "quote": str(quote)} if _is_id(document) and quote.strip():
                 quotes.append((str(document), quote))
@@ -104,7 +116,7 @@ def _question(fields: Any, number: int) -> Question:
             case _:
                 raise ValueError(
                     f"evidence {json.dumps(one, ensure_ascii=False)[:80]} is neither [start, end] nor "
-                    '{"document": …, "quote": …} nor a statement'
+                    '{"document": …, "quote": …} nor a statement with content words'
                 )
     return Question(
         id=str(fields.get("id", number)),
@@ -118,9 +130,9 @@ def _question(fields: Any, number: int) -> Question:
     )
 
 
-def _require(holds: Any, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+def _require(condition: Any, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
 
 
 def _is_id(value: Any) -> bool:
@@ -129,7 +141,7 @@ def _is_id(value: Any) -> bool:
 
 @lru_cache(maxsize=8192)
 def content_words(text: str) -> frozenset[str]:
-    """The first six letters of a text's words in lower case, without stop words."""
+    """Return the first six letters of each word of a text, in lower case, without stop words."""
     return frozenset(word[:STEM] for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in STOP_WORDS)
 
 
@@ -138,7 +150,7 @@ def content_words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What should be found for one question: sources, (source, start, end), and content words of statements."""
+    """The gold of a question: sources, spans (source, start, end), and content words of statements."""
 
     sources: frozenset[str]
     spans: tuple[tuple[str, int, int], ...]
@@ -147,7 +159,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A passage, or its beginning, as it was retrieved, and the characters of its document that it shows."""
+    """A retrieved passage, possibly truncated, and the spans of its document that it shows."""
 
     source: str
     text: str
@@ -156,7 +168,7 @@ class Piece:
 
 @dataclass(slots=True)
 class IndexedCorpus:
-    """The texts of a corpus as they are in the database: `rows` are those of `evaluate/chunks`."""
+    """The texts of an indexed corpus, from rows of `evaluate/chunks`."""
 
     name: str
     token_spans: TokenSpans
@@ -166,7 +178,7 @@ class IndexedCorpus:
     _quoted: dict[str, list[tuple[int, Span]]] = field(default_factory=dict)
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
-        """Take in whole documents. A text is put together from its chunks; between them lies white space only."""
+        """Add complete documents. Texts are reconstructed from chunks; gaps between chunks are white space."""
         parts: dict[str, list[str]] = {}
         length: dict[str, int] = defaultdict(int)
         for row in rows:
@@ -177,19 +189,23 @@ class IndexedCorpus:
         for source, pieces in parts.items():
             self.texts[source] = "".join(pieces)
             self._keys[PurePath(source).name].add(source)
-            for at, sign in enumerate(source):
-                if sign == "#":
+            for at, character in enumerate(source):
+                if character == "#":
                     self._keys[source[at + 1 :]].add(source)
 
     def gold(self, question: Question) -> Gold:
-        """Where the gold of a question lies. Raises NotFoundError for gold that the corpus does not hold."""
+        """Locate the gold of a question.
+
+        Raises:
+            NotFoundError: The corpus does not have the gold.
+        """
         spans = []
         for document, start, end in question.spans:
             source = self._source(document, question)
             if end > len(self.texts[source]):
                 raise NotFoundError(
-                    f"Question {question.id} wants characters {start}-{end} of {document}, but its text in corpus "
-                    f"{self.name!r} has {len(self.texts[source])}: index the file that the questions were made for."
+                    f"The gold of question {question.id} is characters {start}-{end} of {document}, but its text in "
+                    f"corpus {self.name!r} has {len(self.texts[source])}: index the file that the questions are for."
                 )
             spans.append((source, start, end))
         for document, quote in question.quotes:
@@ -197,8 +213,8 @@ class IndexedCorpus:
             place = find_quote(quote, self.texts[source], 0, len(self.texts[source]))
             if place is None:
                 raise NotFoundError(
-                    f"Question {question.id} quotes {quote[:60]!r}, which is not in {document} as corpus "
-                    f"{self.name!r} has it: index the file that the questions were made for."
+                    f"Question {question.id} quotes {quote[:60]!r}, which is not in {document} in corpus "
+                    f"{self.name!r}: index the file that the questions are for."
                 )
             spans.append((source, *place))
         sources = frozenset(self._source(document, question) for document in question.documents)
@@ -208,16 +224,16 @@ class IndexedCorpus:
         found = self._keys.get(document, set())
         if len(found) == 1:
             return next(iter(found))
-        what = f"{len(found)} documents of that name are in" if found else "no document of that name is in"
+        number = f"{len(found)} documents" if found else "no document"
         raise NotFoundError(
-            f"Question {question.id} wants the document {document!r}, but {what} corpus {self.name!r}: index what the "
-            "questions were made for into a corpus of its own, or name the right one."
+            f"The gold of question {question.id} is the document {document!r}, but corpus {self.name!r} has {number} "
+            "of that name: index the files that the questions are for into a separate corpus, or name the right corpus."
         )
 
     # --- what was retrieved ----------------------------------------------------------------------------
 
     def pieces(self, passages: Sequence[Passage], budget: int | None = None) -> list[Piece]:
-        """Passages in their order, up to `budget` tokens; the last one is cut to fit."""
+        """Return passages in order, up to `budget` tokens. The last one is truncated."""
         found: list[Piece] = []
         left = budget
         for passage in passages:
@@ -231,7 +247,7 @@ class IndexedCorpus:
         return found
 
     def _summary(self, passage: Passage, cut: int) -> Piece:
-        """A summary shows those characters of the document that it quotes, not all that it stands for."""
+        """Convert a summary. It shows the spans that it quotes, not all of the summarised text."""
         key = passage.nodes[0] if passage.nodes else passage.text
         if key not in self._quoted:
             text = self.texts.get(passage.source, "")
@@ -239,7 +255,7 @@ class IndexedCorpus:
         return Piece(passage.source, passage.text[:cut], tuple(span for end, span in self._quoted[key] if end <= cut))
 
     def _fit(self, passage: Passage, budget: int) -> tuple[int, int]:
-        """The tokens of a passage that fit into a budget, and how many of its characters they are."""
+        """Return how many tokens of a passage fit into a budget, and how many characters these are."""
         own = bool(passage.level) or passage.source not in self.texts
         key = passage.text if own else passage.source
         if key not in self._tokens:
@@ -259,14 +275,34 @@ def _text(passage: Passage, cut: int) -> Piece:
 
 
 def find_quote(quote: str, text: str, start: int, end: int) -> Span | None:
-    """Where a text holds a quote between two places, whatever white space either has; None: nowhere."""
+    """Find a quote in a range of a text. White space may differ.
+
+    Args:
+        quote: The quote.
+        text: The text.
+        start: Start of the range.
+        end: End of the range.
+
+    Returns:
+        The span of the quote in the text, or None.
+    """
     pattern = r"\s+".join(map(re.escape, quote.split()))
     found = re.compile(pattern).search(text, start, end) if pattern else None
     return found.span() if found else None
 
 
 def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int, Span]]:
-    """The sentences of a summary that quote a text: where each ends in the summary, and its span in the text."""
+    """Find the sentences of a summary that quote a range of a text.
+
+    Args:
+        summary: The summary.
+        text: The text.
+        start: Start of the range.
+        end: End of the range.
+
+    Returns:
+        For each quoting sentence, its end in the summary and its span in the text.
+    """
     found = []
     for sentence in re.finditer(r"\S.*?(?:[.!?][\"'”’)]*(?=\s)|$)", summary, re.DOTALL):
         if len(sentence.group()) >= SHORTEST_QUOTE:

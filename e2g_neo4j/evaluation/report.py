@@ -1,14 +1,22 @@
-"""An evaluation as one HTML page: bars with intervals, and the numbers. It needs nothing but itself."""
+"""Render an evaluation as a standalone HTML page: bar charts with intervals, and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval
+from e2g_neo4j.evaluation.scoring import PARTS, Evaluation, Group, Interval, ModeResult
+
+TIMES = ("whole question", "beside a busy process", *PARTS)
+"""Columns with medians."""
+
+TIMES_EXPLAINED = (
+    "Medians in milliseconds of the whole question and of its parts. Embedding is the remaining wait for the "
+    "question's vector, which is computed while spaCy and the database work."
+)
 
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
-"""Pixels of a chart: its width, the names left of the bars, the numbers right of them, and the height of a bar."""
+"""Sizes of a chart in pixels: total width, names left of the bars, numbers right of them, height of a row."""
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1a1a19; --quiet: #686864; --line: #dcdcd6;
@@ -30,19 +38,19 @@ th:first-child, td:first-child { text-align: left; } td small { color: var(--qui
 
 
 def page(found: Evaluation) -> str:
-    """The page, well-formed as XML too."""
+    """Render the page, which is also well-formed XML."""
     overall = {mode: result.overall for mode, result in found.modes.items()}
     sections = [
         _section("All questions", overall, found.against),
         "<h2>Speed</h2>",
         _table(
-            ["mode", "median ms", "95th percentile ms", "round trips"],
+            ["mode", *TIMES, "95th percentile", "round trips"],
             (
-                [mode, f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)]
+                [mode, *times(result), f"{result.p95_ms:.1f}", str(result.round_trips)]
                 for mode, result in found.modes.items()
             ),
         ),
-        "<p>Without reading and embedding the question.</p>",
+        f"<p>{TIMES_EXPLAINED}</p>",
     ]
     for kind in found.types:
         groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
@@ -50,7 +58,7 @@ def page(found: Evaluation) -> str:
     for mode, result in found.modes.items():
         if len(result.by_route) > 1:
             sections.append(_section(f"Routes of {mode}", result.by_route, None))
-    compared = f" Grey: {escape(found.against)}, to which differences are taken." if found.against else ""
+    compared = f" Grey: {escape(found.against)}, the mode that the others are compared with." if found.against else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -60,16 +68,28 @@ def page(found: Evaluation) -> str:
 </head>
 <body>
 <h1>Retrieval from {escape(found.corpus)}</h1>
-<p>{found.questions} questions, {found.k} chunks asked for. Bars are means over questions, lines across their ends
-95 % bootstrap intervals.{compared}</p>
+<p>{found.questions} questions, k = {found.k}. Bars are means over questions, the lines at their ends are 95 %
+bootstrap intervals.{compared}</p>
 {"".join(sections)}
 </body>
 </html>
 """
 
 
+def times(result: ModeResult) -> list[str]:
+    """Return the cells of a mode for the columns TIMES."""
+    busy = "" if result.busy_median_ms is None else f"{result.busy_median_ms:.1f}"
+    return [f"{result.median_ms:.1f}", busy, *(f"{result.parts_ms[part]:.1f}" for part in PARTS)]
+
+
 def bars(title: str, rows: Mapping[str, Interval], base: str | None) -> str:
-    """A chart of one score from 0 to 1: a bar with its interval for each row."""
+    """Render a chart of one score from 0 to 1, a bar with its interval per row.
+
+    Args:
+        title: Name of the score.
+        rows: Interval by name of the row.
+        base: Name of the row to compare with, which is grey.
+    """
     room = WIDTH - LABEL - VALUE
     height = ROW * len(rows) + 18
     drawn = []
@@ -110,7 +130,7 @@ def _section(title: str, groups: Mapping[str, Group], base: str | None) -> str:
     parts.append(_table(["", "questions", *metrics], rows))
     compared = {name: group for name, group in groups.items() if group.differences and base}
     if compared:
-        parts.append(f"<p>Differences to {escape(base or '')}, question by question:</p>")
+        parts.append(f"<p>Paired differences to {escape(base or '')}:</p>")
         parts.append(
             _table(
                 ["", *metrics],

@@ -1,4 +1,4 @@
-"""How well the modes of retrieval find what a question file says should be found. No language model is asked.
+"""Score retrieval modes on a question file. No chat model is used.
 
     questions = read_questions(Path("questions.jsonl"))
     with E2G() as e2g:
@@ -6,12 +6,12 @@
     print(result.modes["e2g"].overall.scores["R@5"].mean)
 
 Scores are means over questions, with 95 % bootstrap intervals:
-`R@n`               share of the gold documents among the first n documents
-`MRR`               1 / rank of the first gold document, 0 where none came
-`evidence@5 chunks` share of the gold evidence found when five chunks are asked for
-`evidence@6k tokens` share of it found in the first 6000 tokens of the k chunks asked for, the last passage cut
-A gold span is found when the retrieved text shows at least half of its characters, a statement when one retrieved
-passage (neighbouring chunks or windows are one) holds at least 80 % of its content words.
+`R@n`                fraction of the gold documents among the first n documents
+`MRR`                1 / rank of the first gold document, 0 if there is none
+`evidence@5 chunks`  fraction of the gold evidence found with k = 5
+`evidence@6k tokens` fraction of it found in the first 6000 tokens of the k chunks; the last passage is truncated
+A gold span is found if the retrieved text shows at least half of its characters. A statement is found if one retrieved
+passage (merged from neighbouring chunks or windows) has at least 80 % of its content words.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j import database
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words, read_questions
-from e2g_neo4j.model import Evidence, Progress
-from e2g_neo4j.queries import Embed, Read
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.retrieval.options import Mode, RetrievalKeywords
+from e2g_neo4j.runtime.requests import Embed, Operation, Read, Request, Rows
+from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.results import Evidence
 
 __all__ = ["Evaluation", "Group", "Interval", "ModeResult", "Outcome", "Question", "evaluate", "read_questions"]
 
@@ -45,13 +46,17 @@ RESAMPLES = 1000
 SEED = 20250
 DOCUMENTS_AT_ONCE = 100
 
+PARTS = ("reading", "embedding", "database", "ranking")
+"""The parts of the time of a question: spaCy; the remaining wait for the vector, which is computed concurrently; the
+database; everything else."""
+
 
 # --- results -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean over `questions` questions and the 95 % bootstrap interval around it."""
+    """A mean over `questions` questions with its 95 % bootstrap interval."""
 
     mean: float
     low: float
@@ -61,19 +66,20 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one mode did with one question. `seconds`: without embedding and reading the question."""
+    """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS."""
 
     question: str
     type: str | None
     route: str
     scores: dict[str, float]
     seconds: float
+    parts: dict[str, float]
     round_trips: int
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Scores of some questions by name, and by how much they exceed those of the mode compared against."""
+    """Scores of a group of questions by name, and their paired differences to the base mode."""
 
     questions: int
     scores: dict[str, Interval]
@@ -82,20 +88,34 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ModeResult:
-    """All of one mode. Latency in milliseconds, `round_trips` the most that a question took."""
+    """The results of one mode.
+
+    Attributes:
+        overall: Scores of all questions.
+        by_type: Scores by type of question.
+        by_route: Scores by route.
+        median_ms: Median time of a question in milliseconds.
+        p95_ms: 95th percentile of the time of a question.
+        parts_ms: Median time of each of PARTS.
+        busy_median_ms: Median time of a question while another process uses all cores, if measured.
+        round_trips: Maximum number of round trips of a question.
+        outcomes: The results per question.
+    """
 
     overall: Group
     by_type: dict[str, Group]
     by_route: dict[str, Group]
     median_ms: float
     p95_ms: float
+    parts_ms: dict[str, float]
+    busy_median_ms: float | None
     round_trips: int
     outcomes: list[Outcome]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The result of `evaluate`, the modes in the order given."""
+    """The result of `evaluate`. Modes are in the order of the call."""
 
     corpus: str
     questions: int
@@ -105,7 +125,7 @@ class Evaluation:
 
     @property
     def types(self) -> list[str]:
-        """The types of questions, in the order of the file."""
+        """The types of questions in the order of the file."""
         return list(dict.fromkeys(kind for mode in self.modes.values() for kind in mode.by_type))
 
 
@@ -120,126 +140,167 @@ def evaluate(
     modes: Sequence[Mode],
     against: Mode | None = None,
     k: int = 25,
+    busy: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Ask every question in every mode and compare what comes back with the gold.
+    """Ask every question in every mode and compare the evidence with the gold.
 
     Args:
-        corpus: where to ask; `{book}` in it stands for the question's book without its suffix.
-        against: the mode that differences are taken to, asked too where it is not among `modes`; None: none.
-        k: chunks to ask for.
-        progress: called with (stage, done, total).
+        e2g: The client.
+        questions: The questions.
+        corpus: The corpus to search. `{book}` is replaced with the question's book without its suffix.
+        modes: The modes to evaluate.
+        against: The base mode to compare with. It is evaluated too. None: no comparison.
+        k: Number of chunks per question.
+        busy: Measure times again while another process uses all cores.
+        progress: Called with (stage, done, total).
 
-    Raises QueryError for an unknown mode or no question, NotFoundError for gold that no document of the corpus
-    holds, and what `E2G.retrieve` raises.
+    Raises:
+        QueryError: A mode is unknown, there are no questions or modes, or two questions have the same id.
+        NotFoundError: The corpus does not have the gold of a question.
+        E2GError: Any error of `E2G.retrieve`.
     """
-    asked = list(dict.fromkeys([*modes, *([against] if against else [])]))
-    for mode in asked:
+    selected = list(dict.fromkeys([*modes, *([against] if against else [])]))
+    for mode in selected:
         if mode not in get_args(Mode):
             raise QueryError(f"There is no mode {mode!r}: choose among {', '.join(get_args(Mode))}.")
-    if not questions or not asked:
-        raise QueryError("An evaluation wants at least one question and one mode.")
+    if not questions or not selected:
+        raise QueryError("An evaluation needs at least one question and one mode.")
     if len({question.id for question in questions}) < len(questions):
-        raise QueryError("Two questions have the same id: give each its own.")
+        raise QueryError("Two questions have the same id. Ids must be unique.")
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]
-    held = {name: load(e2g, name) for name in dict.fromkeys(names)}
-    golds = [held[name].gold(question) for name, question in zip(names, questions, strict=True)]
-    vectors: dict[str, list[float]] = {}
-    for done, question in enumerate(questions, 1):
-        vectors[question.question] = e2g._stories.vector(Embed(question.question))
-        report("embedding", done, len(questions))
-    for mode in asked:  # the database plans each statement once; that is no question's time
-        ask(e2g, questions[0].question, corpus=names[0], k=k, mode=mode, vectors=vectors)
+    indexed = {name: load(e2g, name) for name in dict.fromkeys(names)}
+    golds = [indexed[name].gold(question) for name, question in zip(names, questions, strict=True)]
+    for mode in selected:  # warm up: load models, and let the database plan each statement
+        ask(e2g, questions[0].question, corpus=names[0], k=k, mode=mode)
 
-    outcomes: dict[str, list[Outcome]] = {mode: [] for mode in asked}
+    outcomes: dict[str, list[Outcome]] = {mode: [] for mode in selected}
     for number, (question, name, gold) in enumerate(zip(questions, names, golds, strict=True)):
-        first = number % len(asked)  # each mode is the first to ask equally often
-        for mode in asked[first:] + asked[:first]:
-            evidence, seconds = ask(e2g, question.question, corpus=name, k=k, mode=mode, vectors=vectors)
+        first = number % len(selected)  # each mode comes first equally often
+        for mode in selected[first:] + selected[:first]:
+            evidence, parts = ask(e2g, question.question, corpus=name, k=k, mode=mode)
             few = evidence
             if (gold.spans or gold.statements) and k != FEW_CHUNKS:
-                few, _ = ask(e2g, question.question, corpus=name, k=FEW_CHUNKS, mode=mode, vectors=vectors)
-            scores = score(evidence, few, gold, held[name], k)
+                few, _ = ask(e2g, question.question, corpus=name, k=FEW_CHUNKS, mode=mode)
+            scores = score(evidence, few, gold, indexed[name], k)
+            seconds = sum(parts.values())
             outcomes[mode].append(
-                Outcome(question.id, question.type, evidence.route, scores, seconds, evidence.round_trips)
+                Outcome(question.id, question.type, evidence.route, scores, seconds, parts, evidence.round_trips)
             )
         report("asking", number + 1, len(questions))
+    busy_seconds: dict[str, list[float]] = defaultdict(list)
+    if busy:
+        with busy_processes():
+            for number, (question, name) in enumerate(zip(questions, names, strict=True)):
+                for mode in selected:
+                    _, parts = ask(e2g, question.question, corpus=name, k=k, mode=mode)
+                    busy_seconds[mode].append(sum(parts.values()))
+                report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
-    results = {mode: _summarised(found, {} if mode == against else base) for mode, found in outcomes.items()}
+    results = {
+        mode: _mode_result(found, {} if mode == against else base, busy_seconds[mode])
+        for mode, found in outcomes.items()
+    }
     return Evaluation(corpus, len(questions), k, against, results)
 
 
 def corpus_of(question: Question, corpus: str) -> str:
-    """The corpus to ask a question in."""
+    """Return the corpus in which to ask a question."""
     if "{book}" not in corpus:
         return corpus
     if question.book is None:
-        raise QueryError(f"Question {question.id} has no book to put into the corpus name {corpus!r}: name one corpus.")
+        raise QueryError(
+            f"Question {question.id} has no book for the corpus name {corpus!r}: use one without {{book}}."
+        )
     return corpus.replace("{book}", question.book.rpartition("/")[2].rsplit(".", 1)[0])
 
 
 def load(e2g: E2G, corpus: str) -> IndexedCorpus:
-    """The texts of a corpus out of the database."""
-    ids = [document.id for document in e2g.documents(corpus)]
-    held = IndexedCorpus(corpus, e2g._stories.tools.embedder.token_spans)
-    for at in range(0, len(ids), DOCUMENTS_AT_ONCE):
-        request = Read("evaluate/chunks", {"corpus": corpus, "documents": ids[at : at + DOCUMENTS_AT_ONCE]})
-        held.add(database.read(e2g._driver, e2g.settings.neo4j_database, request))
-    return held
+    """Load the texts of a corpus from the database."""
+    indexed = IndexedCorpus(corpus, e2g.models.embedder.token_spans)
+    for rows in e2g.runner.run(_chunks(corpus, [document.id for document in e2g.documents(corpus)])):
+        indexed.add(rows)
+    return indexed
+
+
+def _chunks(corpus: str, documents: Sequence[str]) -> Operation[list[Rows]]:
+    found = []
+    for at in range(0, len(documents), DOCUMENTS_AT_ONCE):
+        batch = list(documents[at : at + DOCUMENTS_AT_ONCE])
+        found.append((yield Read("evaluate/chunks", {"corpus": corpus, "documents": batch})))
+    return found
+
+
+class _Parts:
+    """Measures the seconds of each of PARTS of one question. Their sum is the time of `E2G.retrieve`."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._part = "reading"  # spaCy processes the question before the first request
+        self._began = time.perf_counter()
+
+    def requested(self, request: Request) -> None:
+        self.ended(self._part)
+
+    def executed(self, request: Request) -> None:
+        self.ended("embedding" if isinstance(request, Embed) else "database")
+        self._part = "ranking"
+
+    def ended(self, part: str | None = None) -> None:
+        now = time.perf_counter()
+        self.seconds[part or self._part] += now - self._began
+        self._began = now
 
 
 def ask(
-    e2g: E2G, question: str, *, corpus: str, k: int, mode: Mode, vectors: dict[str, list[float]]
-) -> tuple[Evidence, float]:
-    """The evidence and the seconds it took without reading and embedding the question; embeddings are kept."""
-    story = e2g._stories.retrieve(question, [corpus], k, None, mode)
-    request: Any = next(story)  # the question was read by spaCy before the first request
-    began = time.perf_counter()
-    while True:
-        if isinstance(request, Embed):
-            if request.text not in vectors:
-                paused = time.perf_counter()
-                vectors[request.text] = e2g._stories.vector(request)
-                began += time.perf_counter() - paused
-            reply: Any = vectors[request.text]
-        else:
-            reply = database.read(e2g._driver, e2g.settings.neo4j_database, request)
-        try:
-            request = story.send(reply)
-        except StopIteration as end:
-            return end.value, time.perf_counter() - began
+    e2g: E2G, question: str, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
+) -> tuple[Evidence, dict[str, float]]:
+    """Retrieve the evidence and measure the seconds of each of PARTS."""
+    parts = _Parts()
+    with e2g.runner.observed(parts):
+        evidence = e2g.retrieve(question, corpus=corpus, **retrieval)
+    parts.ended()
+    return evidence, parts.seconds
 
 
 # --- metrics -----------------------------------------------------------------------------------------
 
 
 def score(evidence: Evidence, few: Evidence, gold: Gold, corpus: IndexedCorpus, k: int) -> dict[str, float]:
-    """The scores of one question that its gold allows. `few` is what came when five chunks were asked for."""
+    """Compute the scores of one question.
+
+    Args:
+        evidence: The evidence for k chunks.
+        few: The evidence for five chunks.
+        gold: The gold of the question, which determines the scores.
+        corpus: The indexed corpus.
+        k: Number of chunks.
+    """
     scores: dict[str, float] = {}
     if gold.sources:
         ranked = list(dict.fromkeys(passage.source for passage in evidence.passages))
         scores |= {f"R@{n}": recall(ranked, gold.sources, n) for n in CUTOFFS if n <= k}
         scores["MRR"] = reciprocal_rank(ranked, gold.sources)
     if gold.spans or gold.statements:
-        scores[f"evidence@{FEW_CHUNKS} chunks"] = share_found(corpus.pieces(few.passages), gold)
+        scores[f"evidence@{FEW_CHUNKS} chunks"] = fraction_found(corpus.pieces(few.passages), gold)
         for name, budget in BUDGETS.items():
-            scores[f"evidence@{name} tokens"] = share_found(corpus.pieces(evidence.passages, budget), gold)
+            scores[f"evidence@{name} tokens"] = fraction_found(corpus.pieces(evidence.passages, budget), gold)
     return scores
 
 
 def recall(ranked: Sequence[str], gold: frozenset[str], n: int) -> float:
-    """The share of the gold among the first n."""
+    """Return the fraction of the gold among the first n."""
     return len(gold.intersection(ranked[:n])) / len(gold)
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: frozenset[str]) -> float:
-    """1 / rank of the first that is gold, 0 where none is."""
+    """Return 1 / rank of the first gold source, or 0."""
     return next((1 / rank for rank, source in enumerate(ranked, 1) if source in gold), 0.0)
 
 
-def share_found(pieces: Sequence[Piece], gold: Gold) -> float:
-    """The share of the gold spans and statements that pieces show."""
+def fraction_found(pieces: Sequence[Piece], gold: Gold) -> float:
+    """Return the fraction of the gold spans and statements that the pieces show."""
     shown: dict[str, list[Span]] = defaultdict(list)
     for piece in pieces:
         shown[piece.source] += piece.shows
@@ -251,7 +312,7 @@ def share_found(pieces: Sequence[Piece], gold: Gold) -> float:
 
 
 def covered(start: int, end: int, spans: Iterable[Span]) -> int:
-    """How many of the characters from start to end lie in spans, none counted twice."""
+    """Count the characters from start to end that are in at least one of the spans."""
     total, at = 0, start
     for first, last in sorted(spans):
         first, last = max(first, at), min(last, end)
@@ -265,7 +326,7 @@ def covered(start: int, end: int, spans: Iterable[Span]) -> int:
 
 
 def bootstrap(values: Sequence[float]) -> Interval:
-    """The mean of values and the interval in which 95 % of the means of resampled values lie; seeded."""
+    """Return the mean and its 95 % bootstrap interval. The random seed is fixed."""
     sample = np.asarray(values, dtype=np.float64)
     means = sample[_draws(len(sample))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
@@ -278,7 +339,7 @@ def _draws(size: int) -> NDArray[np.int64]:
 
 
 def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
-    """Scores of outcomes, and paired differences to those of `base` where it has the same question."""
+    """Aggregate the scores of outcomes, with paired differences to `base` for the questions that it has."""
     scores: dict[str, list[float]] = defaultdict(list)
     differences: dict[str, list[float]] = defaultdict(list)
     for outcome in outcomes:
@@ -294,7 +355,7 @@ def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
     )
 
 
-def _summarised(outcomes: list[Outcome], base: Mapping[str, Outcome]) -> ModeResult:
+def _mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seconds: Sequence[float]) -> ModeResult:
     milliseconds = [1000 * outcome.seconds for outcome in outcomes]
     return ModeResult(
         overall=grouped(outcomes, base),
@@ -302,6 +363,8 @@ def _summarised(outcomes: list[Outcome], base: Mapping[str, Outcome]) -> ModeRes
         by_route={name: grouped(some, base) for name, some in _split(outcomes, lambda outcome: outcome.route)},
         median_ms=float(np.median(milliseconds)),
         p95_ms=float(np.percentile(milliseconds, 95)),
+        parts_ms={part: 1000 * float(np.median([outcome.parts[part] for outcome in outcomes])) for part in PARTS},
+        busy_median_ms=1000 * float(np.median(busy_seconds)) if busy_seconds else None,
         round_trips=max(outcome.round_trips for outcome in outcomes),
         outcomes=outcomes,
     )

@@ -1,1 +1,1 @@
-"""The same retrieval for those who work with another framework: `langchain`, `neo4j_graphrag`."""
+"""Integrations with other frameworks: `langchain`, `neo4j_graphrag`."""

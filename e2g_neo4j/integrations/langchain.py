@@ -1,4 +1,4 @@
-"""LangChain: our retrieval as a retriever, and our embedding model for stores that read our index.
+"""LangChain: a retriever, and the embedding model of the index for LangChain's vector stores.
 
 with E2G() as e2g:
     retriever = E2GRetriever(client=e2g, corpus="novels", k=5)
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from threading import Lock
-from typing import Self
+from typing import Any, Self, Unpack
 from weakref import WeakKeyDictionary
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -19,43 +19,43 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from e2g_neo4j.client import E2G, AsyncE2G
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.integrations.passages import Vectoriser, metadata, passage_id
-from e2g_neo4j.model import Evidence
-from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, Mode
+from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.stories import asked
+from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.results import Evidence
 
 __all__ = ["E2GEmbeddings", "E2GRetriever"]
 
 
-class E2GRetriever(BaseRetriever):
-    """Passages of a corpus, or of several, as LangChain's documents, best first. `invoke` and `ainvoke` take k, hops
-    and mode too.
+class E2GRetriever(RetrievalOptions, BaseRetriever):
+    """Retrieves passages of one or more corpora as LangChain documents, best first.
 
-    A document's text is an exact slice of what was indexed, or a summary; its metadata say where from and why
-    (`e2g_neo4j.integrations.passages.metadata`). Neighbours come as one document, so that there may be fewer than k.
+    It has the fields of `RetrievalOptions`, and `invoke` and `ainvoke` accept them as keywords too. `k` is also the
+    maximum number of documents; without it, all evidence of `settings.top_k` chunks is returned.
 
-    `client` and `async_client` are borrowed, and stay open. Without either, the retriever opens its own when it is
-    first asked, one for each event loop, to the server that the settings name; `close` and `aclose` end those.
+    The text of a document is an exact slice of the indexed text, or a summary. Its metadata contain citation and reason
+    (`e2g_neo4j.integrations.passages.metadata`). Neighbouring passages are merged, so that there may be fewer
+    than k documents.
 
-    Raises QueryError where it is for no corpus, ConfigurationError where it is awaited and was given a `client` only,
-    or the other way round, and what `E2G.retrieve` raises.
+    `client` and `async_client` are not closed. Without either, the retriever opens its own clients on first use, one
+    per event loop, for the configured server; `close` and `aclose` close them.
+
+    Raises:
+        QueryError: No corpus is named.
+        ConfigurationError: `ainvoke` is used with only a `client`, or `invoke` with only an `async_client`.
+        E2GError: Any error of `E2G.retrieve`.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, frozen=False)
 
     corpus: str | None = None
-    """What is asked; no document of another one is ever returned."""
+    """The corpus to search. Documents of other corpora are never returned."""
     corpora: tuple[str, ...] = ()
-    """Several that are asked together, instead of `corpus`."""
-    k: int | None = Field(None, ge=1, le=1000)
-    """How many documents at most, of the evidence that k chunks make up. None: all that of `settings.top_k` chunks."""
-    hops: int | None = Field(None, ge=1, le=MAX_HOPS)
-    """Longest path between two entities of the question, in edges. None: `settings.hops`."""
-    mode: Mode = DEFAULT_MODE
-    """How text is ranked: see `e2g_neo4j.retrieval`."""
+    """Several corpora to search together, instead of `corpus`."""
     client: E2G | None = Field(None, exclude=True, repr=False)
     async_client: AsyncE2G | None = Field(None, exclude=True, repr=False)
 
@@ -64,19 +64,19 @@ class E2GRetriever(BaseRetriever):
     _opening: Lock = PrivateAttr(default_factory=Lock)
 
     @model_validator(mode="after")
-    def _asks_something(self) -> Self:
-        asked(self.corpus, self.corpora)
+    def _has_corpus(self) -> Self:
+        corpora_to_ask(self.corpus, self.corpora)
         return self
 
     def close(self) -> None:
-        """Close the client that was opened for `invoke`, if any."""
+        """Close the client that `invoke` opened, if any."""
         with self._opening:
             if self._own is not None:
                 self._own.close()
             self._own = None
 
     async def aclose(self) -> None:
-        """Close the client that was opened for `ainvoke` on this event loop, if any."""
+        """Close the client that `ainvoke` opened on this event loop, if any."""
         own = self._own_async.pop(asyncio.get_running_loop(), None)
         if own is not None:
             await own.close()
@@ -86,48 +86,38 @@ class E2GRetriever(BaseRetriever):
         query: str,
         *,
         run_manager: CallbackManagerForRetrieverRun,
-        k: int | None = None,
-        hops: int | None = None,
-        mode: Mode | None = None,
+        **retrieval: Unpack[RetrievalKeywords],
     ) -> list[Document]:
-        k = self.k if k is None else k
-        found = self._client().retrieve(
-            query,
-            corpus=self.corpus,
-            corpora=self.corpora,
-            k=k,
-            hops=self.hops if hops is None else hops,
-            mode=mode or self.mode,
-        )
-        return _documents(found, k)
+        options = self._options(retrieval)
+        found = self._client().retrieve(query, corpus=self.corpus, corpora=self.corpora, **options.keywords())
+        return _documents(found, options.k)
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
-        k: int | None = None,
-        hops: int | None = None,
-        mode: Mode | None = None,
+        **retrieval: Unpack[RetrievalKeywords],
     ) -> list[Document]:
-        k = self.k if k is None else k
+        options = self._options(retrieval)
         found = await self._async_client().retrieve(
-            query,
-            corpus=self.corpus,
-            corpora=self.corpora,
-            k=k,
-            hops=self.hops if hops is None else hops,
-            mode=mode or self.mode,
+            query, corpus=self.corpus, corpora=self.corpora, **options.keywords()
         )
-        return _documents(found, k)
+        return _documents(found, options.k)
+
+    def _options(self, changed: RetrievalKeywords) -> RetrievalOptions:
+        """Return the options of the retriever, overridden by those of the call."""
+        given: Any = {name: value for name, value in changed.items() if value is not None}
+        own: Any = self.keywords()
+        return RetrievalOptions.of(own | RetrievalOptions.of(given).model_dump(exclude_unset=True))
 
     def _client(self) -> E2G:
         if self.client is not None:
             return self.client
         if self.async_client is not None:
             raise ConfigurationError(
-                "This retriever was given an async_client only, which `invoke` cannot use: await `ainvoke`, or give it "
-                "client=E2G(…) as well."
+                "This retriever has only an async_client, which `invoke` cannot use: await `ainvoke`, or also pass "
+                "client=E2G(…)."
             )
         with self._opening:
             if self._own is None:
@@ -139,8 +129,8 @@ class E2GRetriever(BaseRetriever):
             return self.async_client
         if self.client is not None:
             raise ConfigurationError(
-                "This retriever was given a client only, which would hold up the event loop: call `invoke`, or give it "
-                "async_client=AsyncE2G(…) as well."
+                "This retriever has only a client, which would block the event loop: call `invoke`, or also pass "
+                "async_client=AsyncE2G(…)."
             )
         with self._opening:
             return self._own_async.setdefault(asyncio.get_running_loop(), AsyncE2G())
@@ -154,22 +144,24 @@ def _documents(evidence: Evidence, k: int | None) -> list[Document]:
 
 
 class E2GEmbeddings(Embeddings):
-    """The embedding model of our index, for LangChain's stores: vectors of length 1, for texts of any length.
+    """The embedding model of the index, for LangChain's vector stores. Accepts texts of any length.
 
     Args:
-        settings: None: those of the environment and `.env`; they must name the model that the index was made with.
+        settings: The settings. They must name the model that the index was made with. Default: from the environment and
+            `.env`.
 
-    Raises ModelError where there is no such model.
+    Raises:
+        ModelError: The model does not exist.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self._vectoriser = Vectoriser(settings)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """One row a text, shape (len(texts), dimensions)."""
+        """Embed texts. The vectors have length 1 and the shape is (len(texts), dimensions)."""
         rows: list[list[float]] = self._vectoriser.vectors(texts).tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
-        """Shape (dimensions,)."""
+        """Embed a question. The vector has length 1 and shape (dimensions,)."""
         return self.embed_documents([text])[0]

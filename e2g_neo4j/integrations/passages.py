@@ -1,47 +1,57 @@
-"""What the integrations have in common: passages as other frameworks take them, and our index read by theirs."""
+"""What the integrations share: passages for other frameworks, and queries for their retrievers on this index."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from e2g_neo4j.model import Evidence, Passage, Vectors
-from e2g_neo4j.modes.fulltext import lucene
-from e2g_neo4j.queries import load
+from e2g_neo4j.retrieval.lucene import lucene
+from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.settings import Settings, load_settings
+from e2g_neo4j.types.documents import Vectors
+from e2g_neo4j.types.results import Evidence, Passage
 
 VECTOR_INDEX = "e2g_embedding"
-"""Of chunks and summaries."""
+"""The vector index of chunks and summaries."""
 FULLTEXT_INDEX = "e2g_chunk_words"
-"""Of chunks."""
+"""The full-text index of chunks."""
 
 
 def retrieval_query() -> str:
-    """What retrievers of others append to their own search: it gives columns text, score and metadata, best first.
+    """Return the Cypher that retrievers of other libraries append to their search, with columns text, score, metadata.
 
-    Of what they find in all corpora it leaves the best `$limit` of `$corpus`. Neo4j's retrievers take these two from
-    `query_params`, LangChain's Neo4jVector from `params`.
+    It keeps the best `$limit` results of `$corpus`. Neo4j's retrievers take these two parameters from `query_params`,
+    LangChain's Neo4jVector from `params`.
     """
     return load("interop/retrieval_query")
 
 
 def fulltext_query(question: str, corpus: str) -> str:
-    """A question as the full-text index takes it: any of its words, in one corpus; data stays data."""
+    """Return a query of the full-text index for any word of the question in one corpus. Query syntax has no effect.
+
+    Args:
+        question: The question.
+        corpus: The corpus to search.
+    """
     return lucene(question, corpus)
 
 
 def passage_id(passage: Passage) -> str:
-    """Which passage it is: the node where it begins, and its characters. Never two of one answer."""
+    """Return the id of a passage: its first node and its characters. Ids are unique within a result."""
     return f"{passage.nodes[0]}:{passage.start}-{passage.end}"
 
 
 def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
-    """All about a passage but its text, in types that JSON has; what is not known is None.
+    """Return everything about a passage except its text, in JSON types. Unknown values are None.
 
-    `start` and `end` count characters of the document's text, `level` is 0 for text and 1 or more for a summary,
-    `nodes` are the ids of its nodes in the graph and `path` those above them, `pairs` the pairs of entities behind it,
-    `text_node` the node of somebody else's that holds it, if the corpus was adopted; `route`, `reason` and `mode` are
-    those of the whole answer.
+    `start` and `end` count characters of the document's text. `level` is 0 for text, 1 or more for a summary. `nodes`
+    are the ids of its nodes in the graph, `path` those of the summaries above. `pairs` are pairs of entities that it
+    mentions. `text_node` is the text node in an adopted corpus. `route`, `reason`, `mode` and, with
+    `relationship_types`, `facts` are those of the evidence.
+
+    Args:
+        passage: The passage.
+        evidence: The evidence that it belongs to.
     """
     return {
         "id": passage_id(passage),
@@ -61,23 +71,35 @@ def metadata(passage: Passage, evidence: Evidence) -> dict[str, Any]:
         "route": evidence.route,
         "reason": evidence.reason,
         "mode": evidence.mode,
+        **facts_of(evidence),
     }
 
 
-class Vectoriser:
-    """Texts of any length to vectors of length 1, by the embedding model of the index.
+def facts_of(evidence: Evidence) -> dict[str, list[str]]:
+    """Return the facts of the evidence as statements, under `facts`; empty if there are none."""
+    return {"facts": [fact.stated() for fact in evidence.facts]} if evidence.facts else {}
 
-    Raises ModelError where there is no such model.
+
+class Vectoriser:
+    """Embeds texts of any length with the embedding model of the index. Vectors have length 1.
+
+    Args:
+        settings: The settings. Default: from the environment and `.env`.
+
+    Raises:
+        ModelError: The model does not exist.
     """
 
     def __init__(self, settings: Settings | None) -> None:
-        from e2g_neo4j.embedding.embedder import load_embedder
+        from e2g_neo4j.models.embedding.load import load_embedder
 
         settings = settings or load_settings()
-        self._embedder = load_embedder(settings.embedding_model, ollama_host=settings.ollama_host)
+        self._embedder = load_embedder(
+            settings.embedding_model, ollama_host=settings.ollama_host, precision=settings.embedding_precision
+        )
 
     def vectors(self, texts: list[str]) -> Vectors:
-        """Shape (len(texts), dimensions)."""
-        from e2g_neo4j.embedding.embedder import embed_long
+        """Embed texts. The shape is (len(texts), dimensions)."""
+        from e2g_neo4j.models.embedding.windows import embed_long
 
         return embed_long(self._embedder, texts)

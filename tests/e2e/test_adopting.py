@@ -15,19 +15,18 @@ import pytest
 import text_nodes
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j import Neo4jVector
-from lts import lts_server
 from neo4j import Driver, GraphDatabase
 from neo4j_graphrag.retrievers import VectorRetriever
 from text_nodes import DOCUMENTS, Shape
 
 from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode, cli
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
+from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.integrations.passages import retrieval_query
-from e2g_neo4j.local import Connection, LocalServer
-from e2g_neo4j.reading import from_text
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.options import Mode
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -54,19 +53,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def old_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def old_place(scratch_5_26: Connection) -> Iterator[Place]:
     """On 5.26."""
-    with lts_server(tmp_path_factory.mktemp("old_server")) as connection:
-        yield from opened(connection, old=True)
+    yield from opened(scratch_5_26, old=True)
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    local = LocalServer(Settings(home=tmp_path_factory.mktemp("server"), db_heap_mb=512))
-    try:
-        yield from opened(local.start(), old=False)
-    finally:
-        local.stop()
+def place(scratch: Connection) -> Iterator[Place]:
+    yield from opened(scratch, old=False)
 
 
 def opened(connection: Connection, *, old: bool) -> Iterator[Place]:
@@ -157,10 +151,14 @@ def nothing_of_ours_is_left(place: Place) -> None:
     ("where", "build"),
     [
         *(
-            ("place", build)
-            for build in (text_nodes.neo4j_graphrag, text_nodes.langchain, text_nodes.llm_graph_builder)
+            pytest.param("place", build, marks=pytest.mark.full)
+            for build in (text_nodes.neo4j_graphrag, text_nodes.langchain)
         ),
-        *(("old_place", build) for build in (text_nodes.langchain, text_nodes.llm_graph_builder)),
+        ("place", text_nodes.llm_graph_builder),
+        *(
+            pytest.param("old_place", build, marks=pytest.mark.full)
+            for build in (text_nodes.langchain, text_nodes.llm_graph_builder)
+        ),
     ],
 )
 def test_adopted_asked_changed_and_let_go(
@@ -290,9 +288,9 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         client.import_corpus(tmp_path / "a.zip", corpus="adopted")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape) -> None:
+    before = foreign.dump(place.driver)
+    for wrong in (
         {"label": "Nobody"},
         {"text": "nothing"},
         {"key": "nothing"},
@@ -301,15 +299,11 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         {"document": "fileName"},
         {"order": ""},
         {"label": "`Chunk`) DETACH DELETE n //"},
-    ],
-    ids=str,
-)
-def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape, wrong: dict[str, str]) -> None:
-    before = foreign.dump(place.driver)
-    with pytest.raises(InputError):
-        place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
-    nothing_of_ours_is_left(place)
-    assert foreign.dump(place.driver) == before
+    ):
+        with pytest.raises(InputError):
+            place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
+        nothing_of_ours_is_left(place)
+        assert foreign.dump(place.driver) == before, wrong
 
 
 def test_what_lacks_something_is_told(place: Place, plain: Shape) -> None:
@@ -329,7 +323,7 @@ def test_a_run_that_failed_is_resumed_with_its_options(
         raise MemoryError("The model broke down.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("e2g_neo4j.indexing.embed_long", broken)
+        patch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
         with pytest.raises(MemoryError):
             place.client.adopt(corpus="adopted", **plain.adoption)
     assert {one.state for one in place.client.status("adopted")["adopted"]} == {"failed"}
@@ -365,6 +359,7 @@ def test_names_are_kept_apart_and_joined_again(place: Place, plain: Shape) -> No
     ours_hold_no_text(place)
 
 
+@pytest.mark.full
 async def test_the_async_client_does_the_same(place: Place, plain: Shape) -> None:
     report = place.client.adopt(corpus="adopted", **plain.adoption)
     [question, *_] = ASKED
@@ -407,7 +402,7 @@ def test_answers_pictures_and_other_frameworks_show_their_texts(place: Place, pl
         assert "\n\n".join(DOCUMENTS[told["document"]])[told["start"] : told["end"]] == row["text"]
 
     evidence = place.client.retrieve(question, corpus="adopted")
-    from e2g_neo4j.explore.drawing import page
+    from e2g_neo4j.browser.drawing import page
 
     assert "neo4j-viz-data" in page(place.client.paths(evidence))
 
@@ -440,9 +435,9 @@ def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, c
     assert "harbour.txt" in run("documents", "--corpus", "adopted")
     assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
     assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)
-    assert "Name the corpus" in run("unadopt", code=QueryError.exit_code)
+    assert "No corpus is named" in run("unadopt", code=QueryError.exit_code)
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    assert "The text nodes stay." in run("unadopt", "--corpus", "adopted", code=1)
+    assert "The text nodes are kept." in run("unadopt", "--corpus", "adopted", code=1)
     assert "harbour.txt" in run("documents", "--corpus", "adopted")
     assert "2 documents" in run("unadopt", "--corpus", "adopted", "--yes")
     assert "no document" in run("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)

@@ -1,7 +1,6 @@
 """Neo4j Browser itself, in a headless Chromium, on the managed server: what a person sees of the graph.
 
-E2G_TEST_CHROMIUM=required makes a missing Chromium an error. E2G_SCREENSHOTS names a folder that the pictures are left
-in.
+E2G_SCREENSHOTS names a folder for the screenshots.
 """
 
 from __future__ import annotations
@@ -15,18 +14,19 @@ from typing import Any
 import pytest
 from neo4j import Driver, Result
 from playwright.sync_api import Playwright, sync_playwright
-from real_browser import CHROMIUM, RealBrowser, chromium_page, neo4j_browser
+from real_browser import RealBrowser, chromium_page, neo4j_browser
+from tiers import need
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.browser.drawing import page as drawn
+from e2g_neo4j.browser.guide import GuideServer, example_parameters
+from e2g_neo4j.browser.statements import evidence_address, params
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
-from e2g_neo4j.explore.drawing import page as drawn
-from e2g_neo4j.explore.guide import GuideServer, example_parameters
-from e2g_neo4j.explore.statements import evidence_address, params
-from e2g_neo4j.local import Connection
-from e2g_neo4j.model import Evidence
-from e2g_neo4j.queries import load
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.results import Evidence
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
@@ -36,9 +36,7 @@ PICTURES = ("tree", "branch", "neighbours", "between", "shared")
 
 @pytest.fixture(scope="module", autouse=True)
 def _has_chromium(neo4j_connection: Connection) -> None:
-    if CHROMIUM is None:
-        message = "There is no Chromium: install the package `chromium` of your system."
-        pytest.fail(message) if os.environ.get("E2G_TEST_CHROMIUM") == "required" else pytest.skip(message)
+    need("chromium")
     if not neo4j_connection.browser_url:
         pytest.skip("Only the managed server is known to serve Browser.")
 
@@ -50,7 +48,8 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
         neo4j_username=neo4j_connection.username,
         neo4j_password=neo4j_connection.password,
         workers=1,
-        **CHUNKS,
+        chunk_tokens=CHUNKS["chunk_tokens"],
+        chunk_overlap=CHUNKS["chunk_overlap"],
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)

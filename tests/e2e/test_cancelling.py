@@ -13,7 +13,7 @@ import pytest
 from failing_ollama import END, HANGS, Failing, part
 
 from e2g_neo4j import AsyncE2G, Settings
-from e2g_neo4j.reading import from_text
+from e2g_neo4j.indexing.sources.files import from_text
 
 TEXT = "\n\n".join(
     f"On day {day} Luke Farran wrote in the log of the Averil, and Josiah Quill counted {day + 3} sails."

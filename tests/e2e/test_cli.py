@@ -11,8 +11,8 @@ from fpdf import FPDF
 
 from e2g_neo4j import cli
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.local import LocalServer
-from e2g_neo4j.local.config import write_settings
+from e2g_neo4j.managed_neo4j import LocalServer
+from e2g_neo4j.managed_neo4j.config import write_settings
 from e2g_neo4j.settings import Settings
 
 CORPUS = "cli-sample"
@@ -51,7 +51,7 @@ def run(environment, monkeypatch, capsys):
         with pytest.raises(SystemExit) as end:
             cli.main()
         printed = capsys.readouterr()
-        return end.value.code or 0, printed.out, printed.err
+        return int(end.value.code or 0), printed.out, printed.err
 
     return run
 
@@ -82,7 +82,7 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
     before = run("stats", "-c", sample, "--json")
     code, out, _ = run("index", str(LIBRARY), "-c", sample)
     assert code == 0
-    assert "Nothing changed: 12 documents" in out
+    assert "Nothing to do: 12 documents" in out
     assert run("stats", "-c", sample, "--json") == before
 
 
@@ -259,6 +259,7 @@ def test_a_database_that_cannot_be_used_is_explained(run, sample, held, tmp_path
     assert held(sample) == before
 
 
+@pytest.mark.full
 @pytest.mark.timeout(300)
 def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tmp_path, monkeypatch):
     """A server of its own, started again with its database read-only."""
@@ -282,7 +283,7 @@ def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tm
         assert run("index", str(note), "-c", "notes")[0] == 0
         before = run("stats", "-c", "notes", "--json")
         local.stop()
-        monkeypatch.setattr("e2g_neo4j.local.server.write_settings", read_only)
+        monkeypatch.setattr("e2g_neo4j.managed_neo4j.server.write_settings", read_only)
         started()
         code, _, err = run("index", str(another), "-c", "notes")
         assert code == 6
@@ -324,4 +325,4 @@ def test_an_interrupt_is_one_line_that_says_what_stays(run, monkeypatch):
     monkeypatch.setattr("e2g_neo4j.client.E2G.corpora", interrupted)
     code, out, err = run("corpora")
     assert (code, out) == (130, "")
-    assert err == "Error: Stopped. What was complete stays; run the same command again for the rest.\n"
+    assert err == "Error: Stopped. Finished work is kept; run the same command again for the rest.\n"

@@ -15,11 +15,14 @@ from typing import TypeVar
 
 import pytest
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, cli, indexing
+from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import NotFoundError, QueryError
-from e2g_neo4j.reading import from_text
-from e2g_neo4j.summarising.extractive import ExtractiveSummariser
+from e2g_neo4j.indexing import read_ahead
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
+from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts
+from e2g_neo4j.models.entities.extraction import extract_all
 
 T = TypeVar("T")
 NAMES = ["Anna", "Bertha", "Clara", "Dora", "Emma", "Frida", "Greta", "Hanna", "Ida", "Jonna", "Klara", "Lotta"] * 2
@@ -56,7 +59,7 @@ def run(environment, monkeypatch, capsys):
         with pytest.raises(SystemExit) as end:
             cli.main()
         printed = capsys.readouterr()
-        return end.value.code or 0, printed.out, printed.err
+        return int(end.value.code or 0), printed.out, printed.err
 
     return run
 
@@ -164,16 +167,16 @@ def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(en
             asked[name] += 1
             yield one
 
-    extract_all, embed_with_parts, embed_long = indexing.extract_all, indexing.embed_with_parts, indexing.embed_long
     summarise = ExtractiveSummariser.summarise
     monkeypatch.setattr(
-        indexing, "extract_all", lambda nlp, texts, workers: extract_all(nlp, counting("extracted", texts), workers)
+        read_ahead, "extract_all", lambda nlp, texts, workers: extract_all(nlp, counting("extracted", texts), workers)
     )
     monkeypatch.setattr(
-        indexing, "embed_with_parts", lambda model, texts: embed_with_parts(model, counting("embedded", texts))
+        read_ahead, "embed_with_parts", lambda model, texts: embed_with_parts(model, counting("embedded", texts))
     )
     monkeypatch.setattr(
-        indexing, "embed_long", lambda model, texts: embed_long(model, counting("summaries embedded", texts))
+        "e2g_neo4j.indexing.run.embed_long",
+        lambda model, texts: embed_long(model, counting("summaries embedded", texts)),
     )
     monkeypatch.setattr(
         ExtractiveSummariser, "summarise", lambda self, prose: (asked.update(["summarised"]), summarise(self, prose))[1]
@@ -219,15 +222,19 @@ def test_the_command_says_what_was_kept(run, client, library, corpus, monkeypatc
     run("index", str(library / "log.txt"), "--corpus", corpus)
     (library / "log.txt").write_text(" ".join([*lines, "Then it was over."]))
     _, out, _ = run("index", str(library / "log.txt"), "--corpus", corpus)
-    assert "kept as they were" in out
+    assert " reused" in out
     client.delete(corpus=corpus)
 
 
 def test_the_command_asks_before_it_deletes(run, client, library, corpus, monkeypatch):
     client.index([library], corpus=corpus)
-    monkeypatch.setattr("typer.confirm", lambda question, **options: asked.append(question) or answers.pop())
     asked: list[str] = []
-    answers = [True]
+
+    def confirmed(question: str, **options: object) -> bool:
+        asked.append(question)
+        return True
+
+    monkeypatch.setattr("typer.confirm", confirmed)
     code, out, _ = run("delete", str(library / "ann.txt"), "--corpus", corpus)
     assert (code, out) == (0, f"Deleted 1 document of the corpus {corpus}.\n")
     assert str(library / "ann.txt") in asked[0]
@@ -268,11 +275,10 @@ def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeyp
         raise MemoryError("The model broke down.")
 
     (library / "ann.txt").write_text(TEXTS["ann.txt"] + " Dora Finch came too.")
-    whole = indexing.embed_long
-    monkeypatch.setattr(indexing, "embed_long", broken)
+    monkeypatch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
     with pytest.raises(MemoryError):
         client.index([library / "ann.txt", library / "bob.txt"], corpus=corpus)
-    monkeypatch.setattr(indexing, "embed_long", whole)
+    monkeypatch.setattr("e2g_neo4j.indexing.run.embed_long", embed_long)
     assert states(client, corpus) == {"ann.txt": "failed", "bob.txt": "failed"}
     assert [one.visible for one in sorted(client.documents(corpus), key=lambda one: one.source)] == [True, False]
     assert "dora finch" not in client.retrieve("Who is Dora Finch?", corpus=corpus).entities

@@ -1,6 +1,7 @@
-"""The documentation is true: what its pages show runs as it stands there, in order, and the site builds.
+"""The documentation is true: what its pages show runs as it stands there, in order, its tables are those of the
+program, and the site builds.
 
-Each page is one story: its commands, in this process, and its Python, whose names stay for the next block.
+Each page is one sequence: its commands, in this process, and its Python, whose names stay for the next block.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -21,10 +23,13 @@ from nbclient import NotebookClient
 from neo4j import Driver
 from real_ollama import RealOllama
 from scripted_models import Says
+from typer.core import TyperGroup, TyperOption
+from typer.main import get_command
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G, Settings, cli, errors
+from e2g_neo4j.cli.app import app
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.local import Connection
+from e2g_neo4j.managed_neo4j import Connection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -84,6 +89,7 @@ def here(place: Path, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPa
     return place
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(language in ("sh", "python") for language, _ in blocks(page))]
@@ -123,6 +129,72 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert line == ". .venv/bin/activate"
 
 
+def rows(page: str) -> list[list[str]]:
+    """The cells of the tables of a page."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    return [re.split(r" \| ", row) for row in re.findall(r"^\| (.*) \|$", text, re.MULTILINE)]
+
+
+def commands() -> dict[str, Any]:
+    """Every command by its words, such as `db start`; a group that is a command of its own, too."""
+    found: dict[str, Any] = {}
+    program = get_command(app)
+    assert isinstance(program, TyperGroup)
+    for name, command in program.commands.items():
+        if isinstance(command, TyperGroup):
+            found |= {f"{name} {sub}": one for sub, one in command.commands.items()}
+        if not isinstance(command, TyperGroup) or command.invoke_without_command:
+            found[name] = command
+    return {name: command for name, command in found.items() if not command.hidden}
+
+
+def test_the_commands_and_their_options_are_those_of_the_program() -> None:
+    """Both ways: what there is is documented, and what is documented is there. Hidden options are old names."""
+    documented = {}
+    for first, *others in rows("cli"):
+        if words := re.match(r"`e2g ([a-z ]+?)(?: [A-Z[].*)?`$", first):
+            documented[words[1]] = set(re.findall(r"`(--?[a-z-]+)", " ".join(others)))
+    offered = {
+        name: {
+            next((option for option in one.opts if option.startswith("--")), one.opts[0])
+            for one in command.params
+            if isinstance(one, TyperOption) and not one.hidden
+        }
+        for name, command in commands().items()
+    }
+    assert documented == offered
+
+
+def test_the_settings_are_those_of_the_program() -> None:
+    """Every one with its default, and no other."""
+    documented = {cells[0].strip("`"): cells[1] for cells in rows("settings") if cells[0].startswith("`")}
+    fields = {
+        name.upper() if name.startswith("neo4j_") else f"E2G_{name.upper()}": field
+        for name, field in Settings.model_fields.items()
+    }
+    assert documented.keys() == fields.keys()
+    for variable, field in fields.items():
+        default = documented[variable].split()[0].strip("`")
+        if field.default is None:
+            assert default.startswith("unset"), variable
+        elif not field.default_factory:
+            value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
+            assert default == value, variable
+
+
+def test_the_exit_codes_are_those_of_the_errors() -> None:
+    documented = {(name, int(cells[0])) for cells in rows("errors") if cells[0].isdigit() for name in names(cells[1])}
+    kinds = {
+        name: one for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.E2GError)
+    }
+    assert documented == {(name, one.exit_code) for name, one in kinds.items()}
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
+
+
+@pytest.mark.full
 def test_every_page_is_in_the_navigation_and_the_site_builds(tmp_path: Path) -> None:
     """With every warning an error; and nothing is fetched from elsewhere when a page is looked at."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
@@ -135,9 +207,10 @@ def test_every_page_is_in_the_navigation_and_the_site_builds(tmp_path: Path) -> 
             r'<(?:script|img|iframe|source)[^>]+src="([^"]+)"|<link rel="(?!canonical)[^>]+href="([^"]+)"', text
         )
         assert not [one for one in fetched if "//" in "".join(one)], page
-    assert "How many documents at most" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
+    assert "Number of chunks to return" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_the_notebook_runs_from_top_to_bottom(here: Path, driver: Driver) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.cli.evaluate import evaluate_command
+from e2g_neo4j.cli.evaluation import evaluate_command
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation.scoring import Question, evaluate, read_questions
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("eval")
@@ -57,7 +57,7 @@ def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):
         e2g, questions, corpus=sample, modes=["e2g"], k=10, progress=lambda stage, done, total: stages.append(stage)
     )
     assert (found.questions, found.k, list(found.modes)) == (50, 10, ["e2g"])
-    assert stages == ["embedding"] * 50 + ["asking"] * 50
+    assert stages == ["asking"] * 50
     result = found.modes["e2g"]
     assert {"R@2", "R@5", "R@10", "MRR", "evidence@5 chunks", "evidence@6k tokens"} <= set(result.overall.scores)
     assert "R@25" not in result.overall.scores
@@ -65,6 +65,11 @@ def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):
     assert sum(group.questions for group in result.by_route.values()) == 50
     assert result.round_trips == 2
     assert 0 < result.median_ms <= result.p95_ms
+    assert result.busy_median_ms is None
+    for outcome in result.outcomes:
+        assert sum(outcome.parts.values()) == pytest.approx(outcome.seconds)
+        assert outcome.parts["reading"] > 0
+        assert outcome.parts["database"] > 0
 
     for question, outcome in list(zip(questions, result.outcomes, strict=True))[::6]:
         evidence = e2g.retrieve(question.question, corpus=sample, k=10, mode="e2g")
@@ -127,7 +132,7 @@ def test_every_mode_is_compared_to_the_one_named(e2g, sample):
 
 
 def test_gold_of_another_corpus_is_an_error(e2g, sample):
-    with pytest.raises(NotFoundError, match=r"Question q wants the document 'no-such\.txt'"):
+    with pytest.raises(NotFoundError, match=r"The gold of question q is the document 'no-such\.txt'"):
         evaluate(e2g, [Question("q", "Who?", documents=("no-such.txt",))], corpus=sample, modes=["e2g"])
     with pytest.raises(QueryError, match="no book"):
         evaluate(e2g, [Question("q", "Who?", documents=("x",))], corpus="{book}", modes=["e2g"])
@@ -147,12 +152,13 @@ def run(settings, monkeypatch, tmp_path):
 def test_the_command_prints_tables_and_writes_files(run, sample):
     done = run(
         str(QUESTIONS), "-c", sample, "--modes", "e2g", "-k", "5", "--limit", "8", "--json", "all.json",
-        "--html", "all.html",
+        "--html", "all.html", "--busy",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     saved = json.loads(Path("all.json").read_text(encoding="utf-8"))
     assert (saved["questions"], saved["k"], list(saved["modes"])) == (8, 5, ["e2g"])
     assert len(saved["modes"]["e2g"]["outcomes"]) == 8
+    assert saved["modes"]["e2g"]["busy_median_ms"] > 0
     page = ElementTree.parse("all.html").getroot()
     shown = "".join(page.itertext())
     assert f"Retrieval from {sample}" in shown

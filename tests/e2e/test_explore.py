@@ -15,14 +15,14 @@ from neo4j import Driver, Result
 from neo4j.graph import Graph
 
 from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.browser.drawing import page
+from e2g_neo4j.browser.guide import NEIGHBOURS, GuideServer, example_parameters
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.explore.drawing import page
-from e2g_neo4j.explore.guide import NEIGHBOURS, GuideServer, example_parameters
-from e2g_neo4j.explore.statements import evidence_parameters
-from e2g_neo4j.local import Connection
-from e2g_neo4j.model import Evidence
-from e2g_neo4j.queries import folder, load
+from e2g_neo4j.graph.catalog import evidence_parameters
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.types.results import Evidence
 
 CORPUS = "explore-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
@@ -38,7 +38,8 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
         neo4j_username=neo4j_connection.username,
         neo4j_password=neo4j_connection.password,
         workers=1,
-        **CHUNKS,
+        chunk_tokens=CHUNKS["chunk_tokens"],
+        chunk_overlap=CHUNKS["chunk_overlap"],
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)
@@ -99,7 +100,7 @@ def test_a_tree_and_one_branch_of_it(driver, parameters) -> None:
     branch = graph(driver, "branch", parameters)
     leaf = [node for node in branch.nodes if "Chunk" in node.labels and node["index"] == parameters["index"]]
     assert len(leaf) == 1
-    on_the_way = {one.nodes[1]["level"] for one in branch.relationships if one.type == "CHILD_OF"}
+    on_the_way = {one.end_node["level"] for one in branch.relationships if one.type == "CHILD_OF" and one.end_node}
     assert on_the_way == levels, "up to the highest level"
     assert [node["title"] for node in branch.nodes if "Document" in node.labels] == [parameters["title"]]
 
@@ -109,7 +110,7 @@ def test_neighbours_are_the_strongest_and_as_many_as_asked_for(driver, client, p
     shown = graph(driver, "neighbours", parameters)
     assert len(shown.relationships) == NEIGHBOURS
     assert len(shown.nodes) == NEIGHBOURS + 1
-    assert all(name in {node["name"] for node in one.nodes} for one in shown.relationships)
+    assert all(name in {node["name"] for node in one.nodes if node} for one in shown.relationships)
     [row] = driver.execute_query(
         "MATCH (:Entity {corpus: $corpus, name: $name})-[r:CO_OCCURS]-() RETURN collect(r.weight) AS weights",
         corpus=CORPUS,
@@ -200,7 +201,7 @@ def run(client: E2G, neo4j_connection: Connection, monkeypatch, capsys, tmp_path
     monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
     monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
     opened: list[str] = []
-    monkeypatch.setattr("e2g_neo4j.cli.explore.webbrowser.open", opened.append)
+    monkeypatch.setattr("e2g_neo4j.cli.browser.webbrowser.open", opened.append)
 
     def run(*arguments: str) -> tuple[str, list[str]]:
         monkeypatch.setattr(sys, "argv", ["e2g", *arguments])

@@ -10,10 +10,10 @@ from libraries import documents_of, driven, performing, small_document, stage, t
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 
 from e2g_neo4j import E2G
-from e2g_neo4j.cooccurrence import MOST_ENTITIES
-from e2g_neo4j.indexing import agree_on_fingerprint
-from e2g_neo4j.reading import from_text
-from e2g_neo4j.writing import ROWS
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.writer import ROWS
+from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES
+from e2g_neo4j.indexing.sources.files import from_text
 
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "to", "ve", "wi", "zu"]
@@ -44,12 +44,13 @@ def of_a_hub() -> NaiveDocument:
     return NaiveDocument("hub", text, sentences, tuple(chunks), ())
 
 
+@pytest.mark.full
 def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driver, corpus):
     document = of_a_hub()
     for request in stage(corpus, "a run", documents_of(corpus, [document])):
         assert all(len(parameters.get("rows", ())) <= ROWS for _, parameters in request.statements)
     perform = performing(driver)
-    driven(perform, agree_on_fingerprint(client._stories.fingerprint))
+    driven(perform, agree_on_fingerprint(client.models.fingerprint))
     write(driver, corpus, [document, small_document("other", ["ann harper", "london"], ["london", "paris"])])
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
 import foreign
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from lts import lts_server
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
-from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
-from e2g_neo4j.local import Connection, LocalServer, config, server
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.errors import DatabaseError, FingerprintError, InputError, NotFoundError, QueryError
+from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
+from e2g_neo4j.retrieval.options import Mode
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -37,18 +38,11 @@ class Joined:
     before: dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=["current", "5.26"])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Joined]:
-    home = tmp_path_factory.mktemp("server")
-    if request.param == "5.26":
-        with lts_server(home) as connection:
-            yield from joined(connection)
-        return
-    local = LocalServer(Settings(home=home, db_heap_mb=512))
-    try:
-        yield from joined(local.start())
-    finally:
-        local.stop()
+@pytest.fixture(
+    scope="module", params=["scratch", pytest.param("scratch_5_26", marks=pytest.mark.full)], ids=["current", "5.26"]
+)
+def place(request: pytest.FixtureRequest) -> Iterator[Joined]:
+    yield from joined(request.getfixturevalue(request.param))
 
 
 def joined(connection: Connection) -> Iterator[Joined]:
@@ -207,7 +201,8 @@ def test_labels_and_properties_are_data(place: Joined, corpus: str, label: str) 
 def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
     with pytest.raises(NotFoundError):
         place.client.link(corpus="none", label="Person", name="name")
-    for empty in ({"label": ""}, {"name": " "}, {"aliases": ""}):
+    empties: list[dict[str, Any]] = [{"label": ""}, {"name": " "}, {"aliases": ""}]
+    for empty in empties:
         with pytest.raises(InputError):
             place.client.link(**{"corpus": corpus, "label": "Person", "name": "name", **empty})
     for wrong in ({"through": [""]}, {"through": ["X"] * 51}, {"through": ["X"], "mode": "dense"}):
@@ -278,19 +273,20 @@ def test_commands(place: Joined, corpus: str, monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
     monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
 
-    def run(*arguments: str) -> str:
+    def run(*arguments: str, answer: str = "", code: int = 0) -> str:
         monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        monkeypatch.setattr(sys, "stdin", StringIO(answer))
         with pytest.raises(SystemExit) as end:
             cli.main()
         printed = capsys.readouterr()
-        assert end.value.code in (0, None), printed.err
-        return str(printed.out)
+        assert (end.value.code or 0) == code, printed.err
+        return str(printed.out + (printed.err if answer else ""))
 
     people = ("link", "--corpus", corpus, "--label", "Person", "--aliases", "aliases")
     assert "Otto Vinge" in run(*people, "--dry-run")
     assert ours(place) == []
     told = run(*people)
-    assert "4 new" in told
+    assert "4 added" in told
     assert "Walter Crail" in told
     asked = json.loads(run("query", QUESTION, "--corpus", corpus, "--through", "DIRECTED, OWNS", "--json"))
     assert [fact["relationship"] for fact in asked["facts"]] == ["OWNS", "DIRECTED"]
@@ -298,7 +294,18 @@ def test_commands(place: Joined, corpus: str, monkeypatch: pytest.MonkeyPatch, c
     assert "THEODORA QUILL DIRECTED The Chronometer" in run("query", QUESTION, "-c", corpus, "--through", "DIRECTED")
     assert {one["state"] for one in json.loads(run("doctor", "--json"))} <= {"ok", "note"}
     assert "ok " in run("doctor")
-    assert json.loads(run("unlink", "--corpus", corpus, "--json"))["removed"] == 4
+    linked = place.client.links(corpus=corpus)
+    assert sum(linked.values()) == len(ours(place)) == 4
+    assert all("Person" in label.split(":") for label in linked)
+    before = run("unlink", "--corpus", corpus, answer="n\n", code=1)
+    assert f"Remove 4 links of the corpus '{corpus}' (" in before
+    assert all(f"{label}: {number}" in before for label, number in linked.items())
+    assert len(ours(place)) == 4
+    assert "(" not in run("unlink", "--corpus", corpus, "--label", "Painter of nothing", answer="n\n")
+    assert "Removed 4 links" in run("unlink", "--corpus", corpus, answer="y\n")
+    assert ours(place) == []
+    assert "4 added" in run(*people)
+    assert json.loads(run("unlink", "--corpus", corpus, "--yes", "--json"))["removed"] == 4
     unharmed(place)
 
 
@@ -356,13 +363,84 @@ def test_doctor_compares_the_models(place: Joined, corpus: str, tmp_path: Path) 
         assert state == "problem"
         assert "en_other-1" in what
     finally:
-        found = place.client._stories.fingerprint
+        found = place.client.models.fingerprint
         place.driver.execute_query("MATCH (i:E2GIndex) SET i.spacy_model = $model", model=found.spacy_model)
+
+
+def test_an_index_and_an_archive_of_an_earlier_version_are_accepted(
+    place: Joined, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It named the pipeline without the hash of its files."""
+    client, mine = place.client, place.client.models.fingerprint
+
+    def recorded(pipeline: str | None = None) -> str:
+        statement = (
+            "MATCH (i:E2GIndex) SET i.spacy_model = coalesce($pipeline, i.spacy_model) RETURN i.spacy_model AS m"
+        )
+        return str(place.driver.execute_query(statement, pipeline=pipeline).records[0]["m"])
+
+    def run(*arguments: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert not end.value.code
+
+    async def accepted() -> None:
+        async with AsyncE2G(settings=place.settings) as same:
+            with pytest.raises(FingerprintError, match="e2g import --accept-pipeline"):
+                await same.import_corpus(tmp_path / "old.zip", corpus="old-async")
+            await same.import_corpus(tmp_path / "old.zip", corpus="old-async", accept_pipeline=True)
+            recorded(mine.unhashed_pipeline)
+            await same.migrate(accept_pipeline=True)
+            assert (await same.retrieve(QUESTION, corpus="old-async")).passages
+
+    try:
+        recorded(mine.unhashed_pipeline)
+        client.export_corpus(tmp_path / "old.zip", corpus=corpus)
+        client.migrate()
+        for call in (
+            lambda: client.retrieve(QUESTION, corpus=corpus),
+            lambda: client.index([tmp_path], corpus=corpus),
+            lambda: client.import_corpus(tmp_path / "old.zip", corpus="old", accept_pipeline=True),
+        ):
+            (tmp_path / "new.txt").write_text("Luke Farran came home.")
+            with pytest.raises(FingerprintError, match=r"did not record its files.*e2g migrate --accept-pipeline"):
+                call()
+        assert recorded() == mine.unhashed_pipeline, "nobody accepted it"
+        for _ in range(2):
+            client.migrate(accept_pipeline=True)
+            assert recorded() == mine.spacy_model
+        assert client.retrieve(QUESTION, corpus=corpus).passages
+
+        with pytest.raises(FingerprintError, match="e2g import --accept-pipeline"):
+            client.import_corpus(tmp_path / "old.zip", corpus="old")
+        client.import_corpus(tmp_path / "old.zip", corpus="old", accept_pipeline=True)
+        assert client.stats("old") == client.stats(corpus)
+        asyncio.run(accepted())
+        assert recorded() == mine.spacy_model
+
+        for name, value in (("URI", place.connection.uri), ("USERNAME", place.connection.username)):
+            monkeypatch.setenv(f"NEO4J_{name}", value)
+        monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
+        recorded(mine.unhashed_pipeline)
+        run("migrate", "--accept-pipeline")
+        run("import", str(tmp_path / "old.zip"), "--corpus", "old-command", "--accept-pipeline")
+        assert recorded() == mine.spacy_model
+
+        recorded("en_other-1")
+        with pytest.raises(FingerprintError, match="en_other-1"):
+            client.migrate(accept_pipeline=True)
+        assert recorded() == "en_other-1", "another pipeline is not accepted"
+    finally:
+        recorded(mine.spacy_model)
+        for name in {"old", "old-async", "old-command"} & client.corpora().keys():
+            client.delete(corpus=name)
 
 
 # --- to read only ------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     local = LocalServer(Settings(home=tmp_path, db_heap_mb=384))
 

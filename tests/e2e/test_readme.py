@@ -1,4 +1,4 @@
-"""The README's commands run as they stand there, on a paper of the sample library."""
+"""The README's commands run as they stand there, on a paper of the sample library; its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -9,68 +9,98 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from libraries import remove
 
-from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.cli.demo import CHUNKS, CORPUS, LIBRARY
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("e2g ")]
+
+
 @pytest.fixture(scope="module")
-def place(neo4j_connection, tmp_path_factory) -> dict[str, object]:
+def place(neo4j_connection, tmp_path_factory) -> Iterator[None]:
+    """A folder with a book, a corpus of it, and questions."""
     folder = tmp_path_factory.mktemp("readme")
     shutil.copy(LIBRARY / "theodora-quill.md", folder / "BOOK.txt")
     gold = {"id": "1", "question": "Who was Theodora Quill?", "gold_passages": ["BOOK.txt"]}
     (folder / "QUESTIONS.jsonl").write_text(json.dumps(gold) + "\n")
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NEO4J_URI": neo4j_connection.uri,
-        "NEO4J_USERNAME": neo4j_connection.username,
-        "NEO4J_PASSWORD": neo4j_connection.password.get_secret_value(),
-    }
-    return {"cwd": folder, "env": environment, "capture_output": True, "text": True, "timeout": 280}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        patch.setenv("NEO4J_URI", neo4j_connection.uri)
+        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        yield
 
 
-def test_e2g_commands(place):
-    commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("e2g ")]
-    assert len(commands) >= 2
-    for command in commands:
-        done = subprocess.run(shlex.split(command), **place)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
-
-
-@pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
-def test_python_examples(place, example):
-    done = subprocess.run([sys.executable, "-c", example], **place)
+def test_the_first_command_runs_in_a_process_of_its_own(place):
+    done = subprocess.run(shlex.split(COMMANDS[0]), capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
 
-def test_every_make_target_and_command_exists():
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make ([\w-]+)$", README, re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-    listed = {command.split()[0] for command in re.findall(r"`e2g ([\w ]+)", README)}
-    done = subprocess.run(
-        [sys.executable, "-c", "from e2g_neo4j.cli import main; main()", "--help"], capture_output=True, text=True
+def test_e2g_commands(place, monkeypatch, capsys):
+    assert len(COMMANDS) >= 2
+    for command in COMMANDS:
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        assert end.value.code in (0, None), printed.err
+        assert printed.out
+
+
+@pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
+def test_python_examples(place, capsys, example):
+    exec(compile(example, "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.full
+def test_the_output_shown_is_what_is_printed(place, neo4j_connection, driver, capsys, monkeypatch):
+    """`…` leaves something out; scores depend on the other corpora of the database."""
+    remove(driver, [CORPUS])
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
     )
-    offered = set(re.findall(r"│ ([a-z]+) ", done.stdout)) | set(re.findall(r"^  ([a-z]+) ", done.stdout, re.MULTILINE))
-    assert listed - {"index"} <= offered | {"db", "migrate"}
-    assert offered <= listed
+    with E2G(settings=settings.model_copy(update=CHUNKS)) as e2g:
+        e2g.index([LIBRARY], corpus=CORPUS)
+    [shown] = blocks("console")
+    command, *lines = shown.splitlines()
+    monkeypatch.setattr(sys, "argv", shlex.split(command.removeprefix("$ ")))
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    printed = capsys.readouterr()
+    assert end.value.code in (0, None), printed.err
+    remove(driver, [CORPUS])
+    expected = re.escape("\n".join(lines)).replace("…", ".*")
+    assert re.fullmatch(re.sub(r"score\\ [\d\\.]+", r"score\\ [0-9.]+", expected), printed.out.strip())
 
 
-def test_every_setting_is_documented():
-    from e2g_neo4j import Settings
+def test_every_make_target_exists():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^make ([\w-]+)$|`make ([\w-]+)`", README + CONTRIBUTING, re.MULTILINE)
+    assert targets
+    for target in map("".join, targets):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
-    for name in Settings.model_fields:
-        variable = name.upper() if name.startswith("neo4j_") else f"E2G_{name.upper()}"
-        assert f"`{variable}`" in README, variable
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
+def test_every_link_into_the_repository_leads_somewhere(page):
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / page).read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []

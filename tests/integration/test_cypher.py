@@ -16,17 +16,20 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase
 
 import e2g_neo4j
-from e2g_neo4j.indexing import agree_on_fingerprint
-from e2g_neo4j.leases import Lease
-from e2g_neo4j.local import Connection
-from e2g_neo4j.model import Fingerprint
-from e2g_neo4j.naming import Join
-from e2g_neo4j.queries import Embed, Read, Rows, Write, folder, load
-from e2g_neo4j.relinking import join, split
-from e2g_neo4j.retrieval import Mode, retrieve
-from e2g_neo4j.rows import Before, told
-from e2g_neo4j.summarising.cache import SummaryCache
-from e2g_neo4j.writing import claim, delete, rewrite_mentions
+from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
+from e2g_neo4j.graph.lease import Lease
+from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
+from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
+from e2g_neo4j.indexing.merge_overrides import join, split
+from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.options import FilledOptions, Mode
+from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.runtime.requests import Embed, Read, Rows, Write
+from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.types.documents import Section
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.mentions import NameMerge
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(
@@ -75,12 +78,12 @@ VALUES: dict[str, Any] = {
 """Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
 
 OF_THE_SERVER = {
-    ("local/server.py", "RETURN 1"),
-    ("local/server.py", "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password"),
+    ("managed_neo4j/server.py", "RETURN 1"),
+    ("managed_neo4j/server.py", "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password"),
 }
 """The statements outside cypher/: does the managed server answer, and its first password."""
 
-HANDED_ON = {("bridge.py", "*arguments")}
+HANDED_ON = {("runtime/sync_driver.py", "*arguments")}
 """What the synchronous face of an async driver is given, it gives to the driver."""
 
 
@@ -100,10 +103,10 @@ def parameters_told(name: str) -> set[str]:
 
 def columns_told(name: str) -> list[str]:
     """The names after the arrow, without what stands in brackets behind some of them."""
-    told = " ".join(header(name))
-    if "→" not in told:
+    mentions_hash = " ".join(header(name))
+    if "→" not in mentions_hash:
         return []
-    columns = told.split("→", 1)[1]
+    columns = mentions_hash.split("→", 1)[1]
     columns = re.split(r"\.\s", columns + " ", maxsplit=1)[0]
     while re.search(r"\[[^\[\]]*\]|\{[^{}]*\}", columns):
         columns = re.sub(r":?\s*(\[[^\[\]]*\]|\{[^{}]*\})", "", columns)
@@ -134,7 +137,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
                 transaction.run(load(statement), parameters).consume()
         transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
-        staged = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
+        staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
@@ -149,7 +152,10 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         yield driver
 
 
-def complete_document(corpus: str, there: Before | None = None) -> Staged:
+SECTIONS = (Section("page", "1", 0), Section("heading", "One", 0))
+
+
+def complete_document(corpus: str, there: StoredDocument | None = None) -> Staged:
     """A document that has everything a document can have: two chunks on pages, under headings, a summary, an alias."""
     text, sentences = text_of([["a", "b"], ["a"]], [" ", ""])
     spans = [(0, 8), (4, len(text))]
@@ -161,19 +167,20 @@ def complete_document(corpus: str, there: Before | None = None) -> Staged:
     summary = NaiveSummary("s", 1, 0, "Summary.", ("c0", "c1"), vector)
     document = NaiveDocument("d", text, sentences, chunks, (summary,))
     one = indexed(document, corpus, dimensions=REAL_DIMENSIONS, there=there)
-    joins = [Join("b", "a", "The only one.", 1, "B")]
+    joins = [NameMerge("b", "a", "The only one.", 1, "B")]
     return replace(
         one,
-        indexed=replace(one.indexed, joins=joins),
-        read=[replace(read, chunk=replace(read.chunk, page="1", heading="One")) for read in one.read],
+        indexed=replace(one.indexed, merges=joins),
+        read=[replace(read, chunk=replace(read.chunk, sections=SECTIONS)) for read in one.read],
     )
 
 
 def moved_document(corpus: str) -> Staged:
     """A version of it before which a chunk and the summary were there, elsewhere."""
-    row = dict.fromkeys(("index", "start", "end", "page", "heading", "made_of", "notes", "next", "parent"), 7)
+    row: dict[str, Any] = dict.fromkeys(("index", "start", "end", "made_of", "notes", "next", "parent"), 7)
+    row |= {"page": "7", "heading": "7", "window_pages": None, "window_headings": None, "windows": [[7, 11]]}
     [first, _] = complete_document(corpus).mentions
-    there = Before({"c0": {**row, "id": "c0", "told": told(first)}}, {"s": {**row, "id": "s"}})
+    there = StoredDocument({"c0": {**row, "id": "c0", "told": mentions_hash(first)}}, {"s": {**row, "id": "s"}})
     return complete_document(corpus, there)
 
 
@@ -195,17 +202,23 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     yield from seen
     for one in documents:
         yield rewrite_mentions(
-            corpus, one.document.id, "sha", one.mentions, one.indexed.joins, staying=(), before={"a"}, apart=()
+            corpus,
+            one.document.id,
+            "sha",
+            one.mentions,
+            one.indexed.merges,
+            unchanged=(),
+            before={"a"},
+            do_not_merge=(),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
-    for story in (
-        split("b", corpus=corpus),
-        join("b", corpus=corpus),
-    ):
-        story.send(None)
-        story.send([alias | {"apart": True}])
-        yield story.send([])
-    yield from delete(corpus, ids)
+    operations: list[Any] = [split("b", corpus=corpus), join("b", corpus=corpus)]
+    for operation in operations:
+        operation.send(None)
+        operation.send([alias | {"apart": True}])
+        yield operation.send([])
+    deletion: Any = delete(corpus, ids)
+    yield from deletion
 
 
 # --- each file ---------------------------------------------------------------------------------------
@@ -256,7 +269,7 @@ def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> Non
 @pytest.mark.parametrize("name", FILES)
 def test_somebody_uses_the_file(name: str) -> None:
     short = name.split("/")[1]
-    guide = (PACKAGE / "explore" / "guide.adoc").read_text(encoding="utf-8")
+    guide = (PACKAGE / "browser" / "guide.adoc").read_text(encoding="utf-8")
     used = {text for _, _, text in strings()} | {
         f"explore/{one}" for one in re.findall(r"^include::(\w+)", guide, re.M)
     }
@@ -267,7 +280,7 @@ def test_somebody_uses_the_file(name: str) -> None:
 
 
 class Recorded:
-    """The requests of the stories, with what parameters each statement was given."""
+    """The requests of the operations, with what parameters each statement was given."""
 
     def __init__(self) -> None:
         self.given: dict[str, set[str]] = {}
@@ -289,11 +302,12 @@ class Recorded:
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
         }
-        story: Any = retrieve("Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, k=1, hops=1, mode=mode)
+        options = FilledOptions(k=1, hops=1, mode=mode)
+        operation: Any = find_evidence("Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options)
         reply: Any = None
         while True:
             try:
-                request = story.send(reply)
+                request = operation.send(reply)
             except StopIteration:
                 return
             if isinstance(request, Embed):
@@ -310,13 +324,18 @@ def recorded() -> dict[str, set[str]]:
         for request in writes("novels", [document]):
             record.add(request)
 
-    cache = SummaryCache(lambda request: record.add(request) or [], "novels")
+    def perform(request: Read | Write) -> list[dict[str, Any]]:
+        record.add(request)
+        return []
+
+    cache = SummaryCache(perform, "novels")
     cache.find("key")
     cache.keep("key", "A summary.")
 
     agreement: Any = agree_on_fingerprint(MODELS)
     record.add(agreement.send(None))
     record.add(agreement.send(None))
+    record.add(next(accept_pipeline(MODELS)))
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
     for mode in get_args(Mode):
@@ -325,7 +344,7 @@ def recorded() -> dict[str, set[str]]:
     return record.given
 
 
-def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> None:
+def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> None:
     given = recorded()
     asked = {statement: parameters_of(load(statement)) for statement in given}
     assert given == asked
@@ -334,9 +353,9 @@ def test_the_stories_give_each_statement_the_parameters_that_it_asks_for() -> No
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
-        "index/apart",
-        "index/chunks_before",
-        "index/summaries_before",
+        "index/do_not_merge",
+        "index/stored_chunks",
+        "index/stored_summaries",
         "index/window_vectors",
     }
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
@@ -353,9 +372,9 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
                 checked.add(name)
     assert {
         "index/documents",
-        "index/apart",
-        "index/chunks_before",
-        "index/summaries_before",
+        "index/do_not_merge",
+        "index/stored_chunks",
+        "index/stored_summaries",
         "index/window_vectors",
         "query/entities",
         "query/aliases",
@@ -368,8 +387,8 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
 def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:
     checked = set()
     for path, node in calls_of("_run"):
-        if path.name == "migrate.py" and len(node.args) == 3 and isinstance(node.args[2], ast.Constant):
-            name = f"migrate/{node.args[2].value}"
+        if path.name == "schema.py" and len(node.args) == 3 and isinstance(node.args[2], ast.Constant):
+            name = f"migrate/{node.args[2].value!s}"
             given = {keyword.arg for keyword in node.keywords}
             assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
             checked.add(name)

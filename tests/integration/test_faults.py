@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from failing_ollama import END, WHOLE, Failing, part
 from memory import remembering
 
-from e2g_neo4j.chat import chatting
-from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, ask, ask_async, stream
-from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.summarising.chat import ChatSummariser
-from e2g_neo4j.summarising.tree import Prose
+from e2g_neo4j.indexing.summaries.base import SummaryInput
+from e2g_neo4j.indexing.summaries.chat import ChatSummariser
+from e2g_neo4j.models.chat import retry
+from e2g_neo4j.models.chat.retry import ask, ask_async, stream
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 REQUEST = ChatRequest("", "Tell me.", 20)
 
@@ -39,7 +41,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-FAULTS = {
+FAULTS: dict[str, Any] = {
     "busy": (429, {}),
     "failed": (500, {}),
     "away": (503, {}),
@@ -89,15 +91,15 @@ def test_a_server_that_wants_to_be_left_alone_for_too_long_is_given_up(server, w
 
 
 def test_patience_ends_with_a_clear_error(server, waits):
-    server.replies = [(500, {})] * chatting.ATTEMPTS
+    server.replies = [(500, {})] * retry.ATTEMPTS
     with pytest.raises(ModelError, match="E2G_CHAT_MODEL"):
         ask(server.model, REQUEST)
-    assert len(server.asked) == chatting.ATTEMPTS
+    assert len(server.asked) == retry.ATTEMPTS
 
 
 def test_what_will_not_pass_is_not_tried_again(server, waits):
     server.replies = [(400, {}), WHOLE]
-    with pytest.raises(ModelError, match="refused the request"):
+    with pytest.raises(ModelError, match="rejected the request"):
         ask(server.model, REQUEST)
     assert len(server.asked) == 1
 
@@ -108,21 +110,21 @@ def test_a_stream_begins_anew_only_before_it_has_begun(server, waits):
     server.replies = [part("All "), WHOLE]
     heard = stream(server.model, REQUEST)
     assert next(heard) == "All "
-    with pytest.raises(ModelError, match="broke off in the middle"):
+    with pytest.raises(ModelError, match="failed in the middle"):
         next(heard)
 
 
 def test_a_server_that_cuts_prompts_is_found_out(server, waits):
     """It says that it read fewer tokens than the prompt has words."""
     server.replies = [WHOLE]
-    with pytest.raises(ModelError, match="cuts prompts"):
+    with pytest.raises(ModelError, match="truncates prompts"):
         ask(server.model, ChatRequest("", "word " * 200, 20))
 
 
 def test_a_summary_goes_on_after_faults_and_is_kept(server, waits):
     cache, kept = remembering()
-    writer = ChatSummariser(server.model, cache, Meter(), budget=40)
+    writer = ChatSummariser(server.model, cache, UsageMeter(), budget=40)
     end = END.replace(b'"prompt_eval_count": 5', b'"prompt_eval_count": 900')
     server.replies = [(500, {}), part("All "), part("All well.") + end]
-    assert writer.summarise(Prose("The brig left the port in May.")).text == "All well."
+    assert writer.summarise(SummaryInput("The brig left the port in May.")).text == "All well."
     assert [one["text"] for one in kept.values()] == ["All well."]

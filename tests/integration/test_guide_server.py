@@ -9,8 +9,8 @@ from http.client import HTTPConnection, HTTPResponse
 import psutil
 import pytest
 
+from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.explore.guide import GuideServer
 
 PARAMETERS = {"corpus": "novels"}
 

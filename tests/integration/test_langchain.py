@@ -9,10 +9,13 @@ from langchain.chat_models import init_chat_model
 from real_ollama import RealOllama
 from scripted_models import Chooses, Says
 
-from e2g_neo4j.chat import chatting
-from e2g_neo4j.chat.chatting import ChatModel, ChatRequest, TooLongError, ask, load_chat_model
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat import retry
+from e2g_neo4j.models.chat.base import TooLongError
+from e2g_neo4j.models.chat.load import load_chat_model
+from e2g_neo4j.models.chat.retry import ask
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 
 TALE = "Two friends met at sea, and in the end it went well for both of them."
 
@@ -20,11 +23,11 @@ TALE = "Two friends met at sea, and in the end it went well for both of them."
 @pytest.fixture
 def load(ollama_server: RealOllama, monkeypatch: pytest.MonkeyPatch):
     """A chat model of a provider, by the name of the model."""
-    monkeypatch.setattr(chatting, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{ollama_server.host}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
-    def load(provider: str, name: str, **options) -> ChatModel:
+    def load(provider: str, name: str, **options) -> StreamingChatModel:
         if provider == "openai":  # by the settings, as users name it
             model = load_chat_model(Settings(chat_model=f"openai:{name}"))
         else:
@@ -47,17 +50,18 @@ def models(ollama_server: RealOllama) -> None:
 def test_replies_streams_and_async_calls_are_the_same(load, provider):
     async def both() -> tuple:
         return (
-            await chatting.ask_async(model, request),
-            [piece async for piece in chatting.stream_async(model, request)],
+            await retry.ask_async(model, request),
+            [piece async for piece in retry.stream_async(model, request)],
         )
 
     model, request = load(provider, "lc-teller"), ChatRequest("Be brief.", "Tell me.", 60)
     reply = ask(model, request)
     assert (reply.text, reply.finish) == (TALE, "stop")
     assert 0 < reply.prompt_tokens - len("Be brief.Tell me.") < 10
-    *pieces, streamed = chatting.stream(model, request)
+    *pieces, streamed = retry.stream(model, request)
     assert len(pieces) > 5
-    assert "".join(pieces) == streamed.text == TALE
+    assert isinstance(streamed, ChatReply)
+    assert "".join(map(str, pieces)) == streamed.text == TALE
     assert streamed.finish == "stop"
     replied, heard = asyncio.run(both())
     assert replied == reply

@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import count
+from multiprocessing.context import ForkServerContext
 from threading import Event
 from typing import Any
 from uuid import uuid4
 
 import crashes
 import pytest
+from graphs import snapshot
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -31,7 +32,6 @@ from libraries import (
     remove,
     sentences_of_names,
     small_document,
-    snapshot,
     staging,
     visible,
     write,
@@ -39,14 +39,16 @@ from libraries import (
 )
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
+from tiers import FULL, at_length
 
-from e2g_neo4j import database, leases, writing
-from e2g_neo4j.leases import Lease
-from e2g_neo4j.local import Connection
-from e2g_neo4j.queries import Read
-from e2g_neo4j.writing import claim, clean, delete
+from e2g_neo4j.graph import lease, writer
+from e2g_neo4j.graph.lease import Lease
+from e2g_neo4j.graph.writer import claim, delete, purge
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read
 
-SEQUENCES = 200
+HISTORIES, STEPS = at_length(60, 6), 20
 
 
 @pytest.fixture
@@ -81,8 +83,8 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
             self.patch = pytest.MonkeyPatch()
-            self.patch.setattr(writing, "CHUNKS_AT_ONCE", at_once)
-            self.patch.setattr(writing, "CHUNKS_READ", 2 if at_once == 2 else writing.CHUNKS_READ)
+            self.patch.setattr(writer, "CHUNKS_AT_ONCE", at_once)
+            self.patch.setattr(writer, "CHUNKS_READ", 2 if at_once == 2 else writer.CHUNKS_READ)
             self.put(library)
 
         @rule(library=libraries((*NAMES, *PEOPLE)))
@@ -134,11 +136,11 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             finally:
                 remove(driver, [self.corpus, self.fresh])
 
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Histories,
         settings=settings(
-            max_examples=SEQUENCES,
-            stateful_step_count=6,
+            max_examples=HISTORIES,
+            stateful_step_count=STEPS,
             deadline=None,
             phases=[Phase.generate],
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -151,10 +153,10 @@ def test_the_last_document_takes_everything_with_it(driver: Driver, corpora: lis
     library = [small_document("d0", ["ann", "bob"]), small_document("d1", ["ann", "cid"])]
     write(driver, corpus, library)
     write(driver, other, library)
-    before = snapshot(driver, other)
+    before = snapshot(driver, other, exact=True)
     driven(performing(driver), delete(corpus, ["d0", "d1"]))
     assert snapshot(driver, corpus) == ({}, {})
-    assert snapshot(driver, other) == before
+    assert snapshot(driver, other, exact=True) == before
 
 
 # --- several at once ---------------------------------------------------------------------------------
@@ -174,7 +176,7 @@ def indexing(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> N
             for request in claim(corpus, lease.run, [one.document for one in left]):
                 perform(request)
             left = [one for one in left if not driven(perform, written(corpus, lease.run, [one]))]
-    driven(perform, clean(corpus))
+    driven(perform, purge(corpus))
 
 
 def work(connection: Connection, corpus: str, names: Sequence[str], versions: int) -> None:
@@ -248,12 +250,12 @@ def test_eight_processes_write_one_corpus(
     corpora += [corpus, f"{corpus}-fresh"]
     write(driver, corpus, [version(0, "first")])
     fresh = multiprocessing.get_context("forkserver")
-    writers = [fresh.Process(target=work, args=(neo4j_connection, corpus, names, 2)) for names in WRITERS]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 8
+    processes = [fresh.Process(target=work, args=(neo4j_connection, corpus, names, 2)) for names in WRITERS]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
     assert_as_fresh(driver, corpus, 2)
 
 
@@ -267,16 +269,16 @@ def test_a_run_that_lost_its_documents_writes_nothing_more(driver: Driver, corpo
     old, new = (indexed(version(n, "d"), corpus, dimensions=REAL_DIMENSIONS) for n in range(2))
     for request in claim(corpus, "stopped", [old.document]):
         perform(request)
-    story = written(corpus, "stopped", [old])
+    operation: Any = written(corpus, "stopped", [old])
     reply: Any = None
     for _ in range(4):
-        reply = perform(story.send(reply))
+        reply = perform(operation.send(reply))
     write(driver, corpus, [version(1, "d")])
-    before = snapshot(driver, corpus)
+    before = snapshot(driver, corpus, exact=True)
     with pytest.raises(StopIteration) as end:
-        story.send(perform(story.send(reply)))
+        operation.send(perform(operation.send(reply)))
     assert end.value.value is False
-    assert snapshot(driver, corpus) == before
+    assert snapshot(driver, corpus, exact=True) == before
     assert new.document.id in listed(driver, corpus)
 
 
@@ -285,7 +287,7 @@ def test_documents_of_a_run_at_work_stay_its_own(
 ) -> None:
     """As long as the lease is renewed, however short it is."""
     corpora.append(corpus)
-    monkeypatch.setattr(leases, "SECONDS", 0.9)
+    monkeypatch.setattr(lease, "SECONDS", 0.9)
     perform = performing(driver)
     one = indexed(version(0, "d"), corpus, dimensions=REAL_DIMENSIONS)
     with Lease(perform, corpus) as first:
@@ -306,11 +308,11 @@ def test_a_deletion_ends_the_work_on_a_document(driver: Driver, corpora: list[st
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, [one.document]):
             perform(request)
-        story = written(corpus, lease.run, [one])
-        perform(story.send(None))
+        operation: Any = written(corpus, lease.run, [one])
+        perform(operation.send(None))
         driven(perform, delete(corpus, ["d"]))
         with pytest.raises(StopIteration) as end:
-            story.send(perform(story.send([{"held": 1}])))
+            operation.send(perform(operation.send([{"held": 1}])))
         assert end.value.value is False
     assert snapshot(driver, corpus) == ({}, {})
 
@@ -339,13 +341,13 @@ def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) ->
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("chunks_at_once", [writing.CHUNKS_AT_ONCE, 0])
+@pytest.mark.parametrize("chunks_at_once", [writer.CHUNKS_AT_ONCE, 0])
 def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_run_finishes(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], chunks_at_once: int
 ) -> None:
     """After each statement that it sends, within a transaction and between two. Where edges are counted later, paths
-    may be those of neither."""
-    corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new"]
+    may be those of neither. The fast tier kills it once before each kind of statement where edges are counted later."""
+    corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new", f"{run}-whole"]
     write(driver, f"{run}-old", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.AFTER)
@@ -354,8 +356,11 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
     assert old != new
     fresh = multiprocessing.get_context("forkserver")
     fresh.set_forkserver_preload(["crashes"])
+    names = statements_of_a_run(fresh, neo4j_connection, f"{run}-whole", chunks_at_once)
+    assert len(names) >= 30
+    assert snapshot(driver, f"{run}-whole") == snapshot(driver, f"{run}-new")
     seen = []
-    for statements in count():
+    for statements in range(len(names)) if FULL else sample(names, kinds=chunks_at_once == 0):
         corpora.append(corpus := f"{run}-{statements}")
         write(driver, corpus, crashes.BEFORE)
         client = fresh.Process(
@@ -363,8 +368,6 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
         )
         client.start()
         client.join()
-        if client.exitcode == 0:
-            break
         assert client.exitcode == -signal.SIGKILL
         seen.append(visible(driver, corpus, edges=edges))
         assert seen[-1] in (old, new)
@@ -372,7 +375,29 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
         indexing(driver, corpus, crashes.AFTER)
         assert snapshot(driver, corpus) == snapshot(driver, f"{run}-new")
         remove(driver, [corpus])
-    assert len(seen) >= 30
     assert seen[0] == old
     assert seen[-1] == new
     assert seen.index(new) == len(seen) - seen.count(new), "once it is new, it stays so"
+
+
+def statements_of_a_run(
+    context: ForkServerContext, connection: Connection, corpus: str, chunks_at_once: int
+) -> list[str]:
+    """What a client sends that nobody kills."""
+    with connected(connection) as driver:
+        write(driver, corpus, crashes.BEFORE)
+    sent = context.SimpleQueue()
+    client = context.Process(target=crashes.index_and_die, args=(connection, corpus, -1, chunks_at_once, sent))
+    client.start()
+    client.join()
+    assert client.exitcode == 0
+    names = []
+    while not sent.empty():
+        names.append(sent.get())
+    return names
+
+
+def sample(names: list[str], *, kinds: bool) -> list[int]:
+    """The first and the last statement, and the first of each kind between them."""
+    first = [names.index(name) for name in set(names)] if kinds else []
+    return sorted({0, *first, len(names) - 1})

@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 
 from e2g_neo4j.cli.db import app
 from e2g_neo4j.errors import LocalServerError
-from e2g_neo4j.local import Connection, LocalServer, jars, server
-from e2g_neo4j.local.config import free_port
+from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars, server
+from e2g_neo4j.managed_neo4j.config import free_port
 from e2g_neo4j.settings import Settings
 
 pytestmark = pytest.mark.timeout(600)
@@ -33,7 +33,7 @@ HEAP_MB = 384
 START = """
 import json, sys
 from pathlib import Path
-from e2g_neo4j.local import LocalServer
+from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import Settings
 
 local = LocalServer(Settings(home=Path(sys.argv[1]), db_heap_mb=int(sys.argv[2])))
@@ -80,8 +80,11 @@ def first_start(home: Path) -> list[list[Any]]:
         for _ in range(2)
     ]
     for process in both:
+        assert process.stdin
+        assert process.stdout
         assert process.stdout.readline() == "ready to start\n"
     for process in both:
+        assert process.stdin
         process.stdin.write("\n")
         process.stdin.flush()
     return [json.loads(process.communicate(timeout=300)[0]) for process in both]
@@ -144,6 +147,12 @@ def test_the_password_is_in_one_private_file_and_nowhere_else(local) -> None:
     assert password not in repr(local.status())
 
 
+def test_the_home_of_a_server_that_runs_is_made_private_too(local) -> None:
+    local.home.chmod(0o755)
+    local.start()
+    assert stat.S_IMODE(local.home.stat().st_mode) == 0o700
+
+
 def test_neo4js_initial_password_no_longer_works(local) -> None:
     from neo4j.exceptions import AuthError
 
@@ -170,6 +179,7 @@ def test_the_commands_tell_everything_but_the_password(local, home, monkeypatch)
     assert local.status().running
 
 
+@pytest.mark.full
 def test_a_killed_server_comes_back_with_its_data_and_avoids_ports_that_were_taken_since(local) -> None:
     before = local.start()
     query(before, "CREATE (:Kept {n: 1})")
@@ -198,12 +208,13 @@ def test_another_password_than_the_datas_is_said_and_stop_ends_the_server(local)
     assert not local.status().running
     assert local.stop() is False
     local.password_file.write_text("not the right one")
-    with pytest.raises(LocalServerError, match=r"another password than .*e2g db reset"):
+    with pytest.raises(LocalServerError, match=r"does not accept the password .*e2g db reset"):
         local.start()
     local.password_file.write_text(right)
     assert query(local.start(), "RETURN 1") == [1]
 
 
+@pytest.mark.full
 def test_a_port_lost_while_the_server_starts_is_chosen_again(tmp_path, monkeypatch) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -232,11 +243,12 @@ def test_a_server_that_dies_at_the_start_says_why(tmp_path) -> None:
     local = in_home(tmp_path)
     local.home.mkdir()
     (local.home / "data").write_text("a file where Neo4j wants a folder")
-    with pytest.raises(LocalServerError, match=r"ended while it was starting: .*(data|Error|Exception).*e2g db logs"):
+    with pytest.raises(LocalServerError, match=r"stopped during its start: .*(data|Error|Exception).*e2g db logs"):
         local.start()
     assert servers_of(local) == []
 
 
+@pytest.mark.full
 def test_reset_removes_the_data_and_keeps_the_jars(local) -> None:
     first = local.start().password
     local.reset()

@@ -13,19 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from libraries import empty
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import AsyncE2G
-from e2g_neo4j import migrate as migrations
-from e2g_neo4j.database import read
-from e2g_neo4j.doctor import doctor
 from e2g_neo4j.errors import AccessError, FingerprintError, MigrationError, UnreachableError
-from e2g_neo4j.local import LocalServer
-from e2g_neo4j.migrate import info, migrate, validate
-from e2g_neo4j.model import Finding, Fingerprint
-from e2g_neo4j.queries import Read, folder
-from e2g_neo4j.reading import from_text
+from e2g_neo4j.graph import schema as migrations
+from e2g_neo4j.graph.doctor import doctor
+from e2g_neo4j.graph.schema import info, migrate, validate
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime.database import read
+from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.reports import Finding
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -34,15 +37,12 @@ DIMENSIONS = 384
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    local = LocalServer(Settings(home=tmp_path_factory.mktemp("server"), db_heap_mb=512))
-    connection = local.start()
-    yield {
-        "NEO4J_URI": connection.uri,
-        "NEO4J_USERNAME": connection.username,
-        "NEO4J_PASSWORD": connection.password.get_secret_value(),
+def server(scratch: Connection) -> dict[str, str]:
+    return {
+        "NEO4J_URI": scratch.uri,
+        "NEO4J_USERNAME": scratch.username,
+        "NEO4J_PASSWORD": scratch.password.get_secret_value(),
     }
-    local.stop()
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,6 @@ def driver(connected: Driver) -> Driver:
     """On an empty database."""
     empty(connected)
     return connected
-
-
-def empty(driver: Driver) -> None:
-    driver.execute_query("MATCH (n) DETACH DELETE n")
-    for record in driver.execute_query("SHOW CONSTRAINTS YIELD name").records:
-        driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
-    for record in driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").records:
-        driver.execute_query(f"DROP INDEX `{record['name']}`")
 
 
 VERSIONS = [script.version for script in migrations.read_scripts()]
@@ -149,6 +141,7 @@ def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dic
     assert records(driver) == before
 
 
+@pytest.mark.full
 def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: dict[str, str], copy: Path) -> None:
     later = [path for path in copy.iterdir() if path.name > "V003"]
     for path in later:
@@ -161,6 +154,7 @@ def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: d
     assert real_tool(server, copy, "validate") == [{"outcome": "VALID", "warnings": []}]
 
 
+@pytest.mark.full
 def test_both_leave_the_same_records_and_the_same_schema(driver: Driver, server: dict[str, str], copy: Path) -> None:
     rendered_copy = rendered(copy, copy.parent / "rendered")
     shutil.rmtree(copy)
@@ -192,11 +186,11 @@ def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> 
 
 
 def looked_at(driver: Driver) -> list[Finding]:
-    story = doctor("neo4j", Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
+    operation = doctor("neo4j", Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
     reply: Any = None
     while True:
         try:
-            request = story.send(reply)
+            request = operation.send(reply)
         except StopIteration as end:
             found: list[Finding] = end.value
             return found
@@ -218,11 +212,12 @@ def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy
         migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
 
 
+@pytest.mark.full
 def test_both_notice_a_missing_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     (copy / "V003__Embedding_indexes.cypher").unlink()
     assert real_tool(server, copy, "validate")[0]["outcome"] == "INCOMPLETE_MIGRATIONS"
-    with pytest.raises(MigrationError, match=r"V003__Embedding_indexes\.cypher was applied but is not among"):
+    with pytest.raises(MigrationError, match=r"V003__Embedding_indexes\.cypher was applied but is not part of"):
         validate(driver, "neo4j")
 
 
@@ -236,7 +231,7 @@ def test_an_empty_database_is_all_pending_and_asking_changes_nothing(driver: Dri
 def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str, str]) -> None:
     code = (
         "import os, neo4j\n"
-        "from e2g_neo4j.migrate import migrate\n"
+        "from e2g_neo4j.graph.schema import migrate\n"
         "auth = os.environ['NEO4J_USERNAME'], os.environ['NEO4J_PASSWORD']\n"
         "with neo4j.GraphDatabase.driver(os.environ['NEO4J_URI'], auth=auth) as driver:\n"
         f"    print(len(migrate(driver, 'neo4j', embedding_dimensions={DIMENSIONS})))\n"
@@ -259,6 +254,7 @@ def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str
     assert locks(driver) == 0
 
 
+@pytest.mark.full
 def test_the_lock_of_another_run_is_waited_for_and_then_explained(driver: Driver, server: dict[str, str]) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     driver.execute_query("CREATE (:__Neo4jMigrationsLock {id: 'theirs', name: 'John Doe'})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from uuid import uuid4
 
 import pytest
@@ -12,13 +11,15 @@ from memory import remembering
 from real_ollama import THINKING, RealOllama
 from scripted_models import Chooses, Says
 
-from e2g_neo4j.chat import chatting
-from e2g_neo4j.chat.chatting import ChatReply, ChatRequest, TooLongError, ask
-from e2g_neo4j.chat.ollama import OllamaChat
-from e2g_neo4j.chat.spending import Meter
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.summarising.chat import TRIES, ChatSummariser
-from e2g_neo4j.summarising.tree import Prose
+from e2g_neo4j.indexing.summaries.base import SummaryInput
+from e2g_neo4j.indexing.summaries.chat import TRIES, ChatSummariser
+from e2g_neo4j.models.chat import retry
+from e2g_neo4j.models.chat.base import TooLongError
+from e2g_neo4j.models.chat.ollama import OllamaChat
+from e2g_neo4j.models.chat.retry import ask
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 TALE = "Two friends met at sea, and in the end it went well for both of them."
 TEXT = "The brig Averil left Port Hesk in May with Luke Farran at the helm. " * 8
@@ -31,11 +32,11 @@ def teller(ollama_server: RealOllama) -> OllamaChat:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chatting, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
 
 
-def summariser(model: OllamaChat, **options) -> tuple[ChatSummariser, Meter, dict]:
-    meter, (cache, kept) = Meter(), remembering()
+def summariser(model: OllamaChat, **options) -> tuple[ChatSummariser, UsageMeter, dict]:
+    meter, (cache, kept) = UsageMeter(), remembering()
     return ChatSummariser(model, cache, meter, **{"budget": 40, **options}), meter, kept
 
 
@@ -55,15 +56,15 @@ def test_a_reply_has_its_text_its_end_and_the_servers_own_counts(teller):
 
 def test_streamed_and_async_replies_are_the_same(teller):
     async def listen() -> list:
-        return [piece async for piece in chatting.stream_async(teller, request)]
+        return [piece async for piece in retry.stream_async(teller, request)]
 
     request = ChatRequest("", "Tell me.", 60)
-    pieces = list(chatting.stream(teller, request))
+    pieces = list(retry.stream(teller, request))
     assert len(pieces) > 5
-    assert "".join(pieces[:-1]) == TALE
+    assert "".join(map(str, pieces[:-1])) == TALE
     assert isinstance(pieces[-1], ChatReply)
     assert asyncio.run(listen()) == pieces
-    assert asyncio.run(chatting.ask_async(teller, request)) == pieces[-1] == ask(teller, request)
+    assert asyncio.run(retry.ask_async(teller, request)) == pieces[-1] == ask(teller, request)
 
 
 def test_a_model_is_known_by_its_weights(ollama_server, teller):
@@ -84,7 +85,7 @@ def test_the_prompt_is_never_cut(ollama_server):
 
 def test_a_cut_prompt_is_noticed_and_sent_again(ollama_server, quick):
     model = OllamaChat(ollama_server.create("cutter", Says(TALE)), ollama_server.host)
-    model._gauge.learn("x" * 1000, 50)  # as if the text before had had few tokens
+    model._estimator.learn("x" * 1000, 50)  # as if the text before had had few tokens
     text = "§†‡ " * 350
     reply = ask(model, ChatRequest("", text, 30))
     assert reply.prompt_tokens >= len(text.encode())
@@ -108,11 +109,11 @@ def test_a_server_that_is_not_there_is_an_error_with_the_next_step(quick):
 
 
 def test_a_model_that_takes_too_long_is_given_up(ollama_server, quick, monkeypatch):
-    monkeypatch.setattr(chatting, "ATTEMPTS", 2)
+    monkeypatch.setattr(retry, "ATTEMPTS", 2)
     model = OllamaChat(model_that(ollama_server, Says(TALE)), ollama_server.host, timeout=30)
     assert model.context
     slow = OllamaChat(model._model, ollama_server.host, timeout=0.002)
-    slow.__dict__["_about"] = model._about
+    slow.__dict__["_info"] = model._info
     with pytest.raises(ModelError, match="E2G_LLM_TIMEOUT"):
         ask(slow, ChatRequest("", "Hello", 10))
 
@@ -139,8 +140,8 @@ def test_a_letter_is_no_less_probable_for_standing_in_the_prompt(ollama_server):
 
 def test_a_summary_is_written_remembered_and_paid_for_once(teller):
     writer, meter, kept = summariser(teller)
-    assert writer.summarise(Prose(TEXT)).text == TALE
-    assert writer.summarise(Prose(TEXT)).text == TALE
+    assert writer.summarise(SummaryInput(TEXT)).text == TALE
+    assert writer.summarise(SummaryInput(TEXT)).text == TALE
     assert (meter.levels[1].calls, meter.levels[1].remembered) == (1, 1)
     assert [one["text"] for one in kept.values()] == [TALE]
 
@@ -161,7 +162,7 @@ def test_a_useless_reply_is_asked_for_again_in_other_words(ollama_server, first,
     options = {"template": template} if template else {}
     name = model_that(ollama_server, {"": first, ".": Says(TALE)}, **options)
     writer, meter, kept = summariser(OllamaChat(name, ollama_server.host), budget=10 if first.endless else 100)
-    assert writer.summarise(Prose(TEXT)).text == TALE
+    assert writer.summarise(SummaryInput(TEXT)).text == TALE
     assert meter.levels[1].calls == 2
     assert [one["text"] for one in kept.values()] == [TALE]
 
@@ -179,7 +180,7 @@ def test_a_useless_reply_is_asked_for_again_in_other_words(ollama_server, first,
 def test_what_stays_useless_is_reported_and_never_kept(ollama_server, always, says):
     writer, meter, kept = summariser(OllamaChat(model_that(ollama_server, always), ollama_server.host), budget=8)
     with pytest.raises(ModelError, match=says):
-        writer.summarise(Prose(TEXT))
+        writer.summarise(SummaryInput(TEXT))
     assert kept == {}
     assert meter.levels[1].calls == TRIES
 
@@ -188,7 +189,7 @@ def test_a_text_longer_than_the_model_reads_is_summarised_in_parts(ollama_server
     name = model_that(ollama_server, Says(TALE), context=4096)
     writer, meter, kept = summariser(OllamaChat(name, ollama_server.host))
     long = TEXT * 12  # 6500 bytes, each a token
-    assert writer.summarise(Prose(long)).text == TALE
+    assert writer.summarise(SummaryInput(long)).text == TALE
     assert meter.levels[1].calls >= 4  # at least three parts, and their summaries together
     assert len(kept) == meter.levels[1].calls + 1  # and that of the whole, which is the last
 
@@ -197,19 +198,19 @@ def test_a_window_too_small_for_any_summary_is_explained(ollama_server):
     name = model_that(ollama_server, Says(TALE), context=1024)
     writer, *_ = summariser(OllamaChat(name, ollama_server.host))
     with pytest.raises(ModelError, match="E2G_SUMMARY_TOKENS"):
-        writer.summarise(Prose(TEXT * 12))
+        writer.summarise(SummaryInput(TEXT * 12))
 
 
 def test_a_server_that_comes_back_is_waited_for(ollama_server, tmp_path, quick, monkeypatch):
     from ollama_build import BINARY
 
-    monkeypatch.setattr(chatting, "FIRST_WAIT", 1.0)
+    monkeypatch.setattr(retry, "FIRST_WAIT", 1.0)
     server = RealOllama(BINARY, tmp_path)
     server.create("teller", Says(TALE))
     model = OllamaChat("teller", server.host)
     assert ask(model, ChatRequest("", "One", 30)).text == TALE
     server.stop()
-    again = threading.Thread(target=lambda: (time.sleep(1), server.start()))
+    again = threading.Timer(1, server.start)
     again.start()
     try:
         assert ask(model, ChatRequest("", "Two", 30)).text == TALE

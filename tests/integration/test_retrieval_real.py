@@ -28,20 +28,21 @@ from libraries import (
 from naive import NaiveAnswer, NaiveDocument, ask, nodes_of
 from neo4j import Driver
 
-from e2g_neo4j import database
 from e2g_neo4j.errors import DatabaseError, NotFoundError
-from e2g_neo4j.model import Evidence, Fingerprint
-from e2g_neo4j.queries import Embed, Read, Write
-from e2g_neo4j.retrieval import DEFAULT_MODE, MAX_HOPS, Mode, retrieve
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, FilledOptions, Mode
+from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Embed, Read, Write
+from e2g_neo4j.settings import MAX_HOPS, Settings
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.results import Evidence
 
 
 @pytest.fixture(scope="module")
 def made_with(driver: Driver) -> Fingerprint:
     """What the shared server's index is made with, whoever wrote to it first."""
-    from e2g_neo4j.settings import Settings
-    from e2g_neo4j.stories import Stories
-
-    mine = Stories(Settings(), None).tools.fingerprint
+    mine = Models(Settings()).fingerprint
     database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
     [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
     return Fingerprint(**row)
@@ -67,12 +68,13 @@ def answer(
     mode: Mode = "e2g",
     question: str = "Who?",
 ) -> Evidence:
-    story: Any = retrieve(question, corpora=[corpus], names=names, made_with=made_with, k=k, hops=h, mode=mode)
+    options = FilledOptions(k=k, hops=h, mode=mode)
+    operation: Any = find_evidence(question, corpora=[corpus], names=names, made_with=made_with, options=options)
     reply: Any = None
-    asked = []
+    asked: list[Any] = []
     while True:
         try:
-            request = story.send(reply)
+            request = operation.send(reply)
         except StopIteration as end:
             evidence: Evidence = end.value
             assert len([one for one in asked if isinstance(one, Read)]) <= 3, "round trips"
@@ -185,7 +187,7 @@ def test_nearest_gives_every_node_its_score_occurrences_and_way_up(
     nodes = nodes_of(library)
     assert rows.keys() == nodes.keys()
     for id, document in nodes.items():
-        node = next(n for n in (*document.chunks, *document.summaries) if n.id == id)
+        node = next(n for n in document.nodes() if n.id == id)
         cosine = np.dot(node.vector, vector) / np.linalg.norm(node.vector) / np.linalg.norm(vector)
         assert rows[id]["score"] == pytest.approx((1 + cosine) / 2, abs=1e-5)
         leaves = document.leaves(id)

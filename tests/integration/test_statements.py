@@ -14,13 +14,16 @@ from langchain_core.language_models import FakeListChatModel
 from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver, GraphDatabase
 from recording import Sent, files, recorded
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, database, migrate
+from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.evaluation import Question, evaluate
-from e2g_neo4j.local import Connection, LocalServer
-from e2g_neo4j.queries import Read, folder
-from e2g_neo4j.reading import from_text
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.graph import schema
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.runtime.statements import folder
 
 DIMENSIONS = 384
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
@@ -30,7 +33,7 @@ NOT_SENT = {
     "interop/retrieval_query.cypher": "is for retrievers of other frameworks",
     "archive/discard.cypher": "wants an import that fails",
     "archive/take_over.cypher": "wants an import that was killed",
-    "adopt/stand_for.cypher": "wants a text node that was made anew",
+    "adopt/set_text_nodes.cypher": "wants a text node that was made anew",
 }
 
 
@@ -50,6 +53,7 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     """All that a client can do, one after the other."""
     whole, changed = (from_text(TEXT + end, corpus=corpus, source="x") for end in ("", "It rained."))
     yield client.migrate()
+    yield client.migrate(accept_pipeline=True)
     yield client.migrations()
     yield client.validate()
     yield client.plan([whole], corpus=corpus)
@@ -70,6 +74,7 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.doctor()
     yield client.link(corpus=corpus, label="Person", name="name")
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, through=["KNOWS"])
+    yield client.links(corpus=corpus)
     yield client.unlink(corpus=corpus)
     yield client.adopt(corpus=f"{corpus}-adopted", label="Page")
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=f"{corpus}-adopted")
@@ -82,39 +87,35 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
+def sent(scratch: Connection, tmp_path_factory: pytest.TempPathFactory) -> Sent:
     """What is sent from a server's first minute on, by both clients, an evaluation, and an error on the way."""
     folder = tmp_path_factory.mktemp("statements")
-    server = LocalServer(Settings(home=folder / "home", db_heap_mb=512))
-    connection = server.start()
+    connection = scratch
     with GraphDatabase.driver(
         connection.uri, auth=(connection.username, connection.password.get_secret_value())
     ) as theirs:
         theirs.execute_query("CREATE (:Person {name: 'Alice Harper'})-[:KNOWS]->(:Person {name: 'Bob Miller'})")
         theirs.execute_query("CREATE (:Page {id: 1, text: $text})", text=TEXT)
-    models = {"chat_model": FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])}
+    model = FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])
 
     async def asynchronously() -> None:
-        async with AsyncE2G(settings=settings(connection), **models) as client:
+        async with AsyncE2G(settings=settings(connection), chat_model=model) as client:
             for step in life(client, "async", folder):
                 await step
 
-    try:
-        with recorded() as sent:
-            with E2G(settings=settings(connection), **models) as client:
-                for _ in life(client, "sync", folder):
-                    pass
-                client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
-                question = Question("1", "Did Alice Harper meet Bob Miller?", documents=("x",))
-                evaluate(client, [question], corpus="evaluated", modes=["e2g"])
-                with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("e2g_neo4j.indexing.embed_long", broken)
-                    with pytest.raises(MemoryError):
-                        client.index([from_text("Carol.", corpus="evaluated", source="y")], corpus="evaluated")
-            asyncio.run(asynchronously())
-        yield sent
-    finally:
-        server.stop()
+    with recorded() as sent:
+        with E2G(settings=settings(connection), chat_model=model) as client:
+            for _ in life(client, "sync", folder):
+                pass
+            client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
+            question = Question("1", "Did Alice Harper meet Bob Miller?", documents=("x",))
+            evaluate(client, [question], corpus="evaluated", modes=["e2g"])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
+                with pytest.raises(MemoryError):
+                    client.index([from_text("Carol.", corpus="evaluated", source="y")], corpus="evaluated")
+        asyncio.run(asynchronously())
+    return sent
 
 
 def broken(*arguments: object) -> None:
@@ -124,7 +125,7 @@ def broken(*arguments: object) -> None:
 @pytest.mark.timeout(600)
 def test_every_statement_is_that_of_a_file_byte_for_byte(sent: Sent) -> None:
     names = {text: name for name, text in files("cypher", DIMENSIONS).items()}
-    migrations = {part for text in files("migrations", DIMENSIONS).values() for part in migrate.split(text)}
+    migrations = {part for text in files("migrations", DIMENSIONS).values() for part in schema.split(text)}
     for statement in sent.statements:
         assert statement in names or statement in migrations
     seen = set(sent.statements)
@@ -190,11 +191,11 @@ async def test_a_read_that_takes_too_long_is_ended(
     monkeypatch.setattr(database, "load", lambda name: endless)
     monkeypatch.setattr(database, "READ_SECONDS", 0.5)
     began = time.monotonic()
-    with pytest.raises(E2GError, match="ended the query"):
+    with pytest.raises(E2GError, match="stopped the query"):
         database.read(driver, "neo4j", Read("any", {}))
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
     async with AsyncGraphDatabase.driver(neo4j_connection.uri, auth=auth) as asynchronous:
-        with pytest.raises(E2GError, match="ended the query"):
+        with pytest.raises(E2GError, match="stopped the query"):
             await database.read_async(asynchronous, "neo4j", Read("any", {}))
     assert time.monotonic() - began < 250, "it was not waited for"
     running = driver.execute_query("SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $it RETURN 1", it=endless)

@@ -9,19 +9,22 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 REPOSITORY = Path(__file__).parents[2]
 
 LOAD = """
 import sys, time
 from pathlib import Path
 import spacy
-import e2g_neo4j.extraction as extraction
-assert Path(extraction.__file__).is_relative_to(sys.argv[1]), extraction.__file__
+import e2g_neo4j.models.entities.pipeline as pipeline
+from e2g_neo4j.models.entities.extraction import extract
+assert Path(pipeline.__file__).is_relative_to(sys.argv[1]), pipeline.__file__
 started = time.perf_counter()
-nlp = extraction.load_pipeline()
+nlp = pipeline.load_pipeline()
 seconds = time.perf_counter() - started
-found = extraction.extract(nlp("Mr. Darcy wrote a letter to Elizabeth Bennet."))
-print(extraction.pipeline_id(nlp), *sorted(found.counts), sep="|")
+found = extract(nlp("Mr. Darcy wrote a letter to Elizabeth Bennet."))
+print(pipeline.pipeline_id(nlp), *sorted(found.counts), sep="|")
 print(seconds)
 """
 
@@ -55,7 +58,7 @@ def test_the_pipeline_loads_from_an_installed_wheel(wheel: Path, tmp_path: Path)
 
 def test_the_wheel_holds_the_licence_and_card_of_the_pipeline(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "e2g_neo4j/pipelines/en_e2g_sm/LICENSE" in names
-    assert "e2g_neo4j/pipelines/en_e2g_sm/README.md" in names
-    assert any(name.endswith(".dist-info/licenses/e2g_neo4j/pipelines/en_e2g_sm/LICENSE") for name in names)
+    assert "e2g_neo4j/models/entities/en_e2g_sm/LICENSE" in names
+    assert "e2g_neo4j/models/entities/en_e2g_sm/README.md" in names
+    assert any(name.endswith(".dist-info/licenses/e2g_neo4j/models/entities/en_e2g_sm/LICENSE") for name in names)
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)

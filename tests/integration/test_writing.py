@@ -9,11 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from graphs import Found, snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     REAL_DIMENSIONS,
-    Found,
     documents_of,
     driven,
     few_examples,
@@ -25,16 +25,17 @@ from libraries import (
     published,
     remove,
     small_document,
-    snapshot,
     staging,
     write,
 )
 from naive import NaiveDocument, edges_of, persistence, weight
 from neo4j import Driver
 
-from e2g_neo4j import database, writing
-from e2g_neo4j.queries import Read, Write
-from e2g_neo4j.writing import delete
+from e2g_neo4j.errors import DatabaseError
+from e2g_neo4j.graph import writer
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read, Write
 
 
 @pytest.fixture
@@ -132,6 +133,12 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
             assert properties["text"] == document.text[properties["start"] : properties["end"]]
             shares = [(window.end - window.start) / (chunk.end - chunk.start) for window in chunk.windows]
             assert properties["window_shares"] == pytest.approx(shares)
+            assert properties.get("page") == document.page(chunk.start, chunk.end)
+            assert properties.get("heading") == document.heading(chunk.start, chunk.end)
+            spans = [(window.start, window.end) for window in chunk.windows]
+            none = [""] * len(spans)
+            assert properties.get("window_pages", none) == [document.page(*span) or "" for span in spans]
+            assert properties.get("window_headings", none) == [document.heading(*span) or "" for span in spans]
             weights = [weight(window) for window in document.sentences_of(chunk)]
             assert properties["window_weights"] == pytest.approx(weights if any(weights) else [])
             assert properties["embedding"] == pytest.approx(padded([chunk.vector], REAL_DIMENSIONS)[0].tolist())
@@ -202,10 +209,10 @@ def test_more_rows_than_a_batch_holds_are_all_written(
     library = [small_document(f"d{n}", ["ann", "bob", "cid", f"n{n}"], ["ann", f"n{n}"]) for n in range(5)]
     corpora += [corpus, f"{corpus}-whole"]
     write(driver, f"{corpus}-whole", library)
-    monkeypatch.setattr(writing, "NODE_ROWS", 2)
-    monkeypatch.setattr(writing, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(writing, "CHUNKS_READ", 2)
-    monkeypatch.setattr(writing, "ROWS", 3)
+    monkeypatch.setattr(writer, "NODE_ROWS", 2)
+    monkeypatch.setattr(writer, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(writer, "CHUNKS_READ", 2)
+    monkeypatch.setattr(writer, "ROWS", 3)
     write(driver, corpus, library)
     assert snapshot(driver, corpus) == snapshot(driver, f"{corpus}-whole")
 
@@ -272,12 +279,12 @@ def test_a_publication_that_fails_changes_nothing(driver: Driver, corpora: list[
     library = [small_document("d0", ["cid", "dan"])]
     for request in staging(corpus, library):
         database.write(driver, "neo4j", request)
-    before = snapshot(driver, corpus)
+    before = snapshot(driver, corpus, exact=True)
     request = published(corpus, "a run", documents_of(corpus, library))
     broken = Write((*request.statements, ("index/publish_documents", {"corpus": corpus})), request.condition)
-    with pytest.raises(database.DatabaseError, match="rows"):
+    with pytest.raises(DatabaseError, match="rows"):
         database.write(driver, "neo4j", broken)
-    assert snapshot(driver, corpus) == before
+    assert snapshot(driver, corpus, exact=True) == before
 
 
 @few_examples(12)
@@ -296,17 +303,17 @@ def test_a_deletion_is_seen_at_once_and_removed_in_batches(
         if left:
             write(driver, fresh, left)
         before, expected = asked(driver, corpus, names), asked(driver, fresh, names)
-        story = delete(corpus, sorted(going))
-        request = story.send(None)
+        operation: Any = delete(corpus, sorted(going))
+        request = operation.send(None)
         for _ in going:
             rows = database.write(driver, "neo4j", request)
             assert asked(driver, corpus, names) == before
-            request = story.send(rows)
+            request = operation.send(rows)
         while True:
             rows = database.write(driver, "neo4j", request)
             assert asked(driver, corpus, names) == expected
             try:
-                request = story.send(rows)
+                request = operation.send(rows)
             except StopIteration:
                 break
         assert snapshot(driver, corpus) == snapshot(driver, fresh)
@@ -334,8 +341,8 @@ def test_edges_of_a_long_document_are_counted_and_withdrawn_some_at_a_time(
     corpora += [corpus, *fresh]
     for name, version in zip(fresh, versions, strict=True):
         write(driver, name, [short, *version])
-    monkeypatch.setattr(writing, "CHUNKS_AT_ONCE", 2)
-    monkeypatch.setattr(writing, "CHUNKS_READ", 1)
+    monkeypatch.setattr(writer, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(writer, "CHUNKS_READ", 1)
     changed = []
     original = database.write
 

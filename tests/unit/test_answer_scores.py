@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.model import Answer, Evidence
+from e2g_neo4j.types.results import Answer, Evidence
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "answers.py"
 spec = importlib.util.spec_from_file_location("answers", PATH)
@@ -55,8 +55,8 @@ def test_no_usable_reply_counts_nothing():
     ("line", "says"),
     [
         ("no JSON", "line 2"),
-        ('["a list"]', "line 2: a question and an answer"),
-        ('{"question": "Who?"}', "line 2: a question and an answer"),
+        ('["a list"]', "line 2: question or answer is missing"),
+        ('{"question": "Who?"}', "line 2: question or answer is missing"),
         ('{"question": "Who?", "answer": "C", "options": ["Luke", "Josiah"]}', "line 2: the answer 'C'"),
         ('{"question": "Who?", "answer": "A", "options": {"A": "Luke", "C": "Josiah"}}', "line 2: the letters"),
     ],

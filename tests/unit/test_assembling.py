@@ -6,27 +6,28 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j import adopting
-from e2g_neo4j.chunking import ADOPTED, CHUNKER, chunk_ids, cut_by, whole_nodes
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.model import Adoption
-from e2g_neo4j.queries import Read
-from e2g_neo4j.reading import from_text
+from e2g_neo4j.indexing.chunking import chunk_ids, whole_nodes
+from e2g_neo4j.indexing.sources import text_nodes
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.types.documents import ADOPTED, CHUNKER, cut_by
+from e2g_neo4j.types.reports import Adoption
 
 
 def node(id: str, key: Any, text: Any, *, order: Any = None, document: str | None = None) -> dict[str, Any]:
     return {"node": id, "key": key, "order": order, "document": document, "title": None, "text": text}
 
 
-def read(rows: list[dict[str, Any]], **options: Any) -> adopting.TextNodes:
+def read(rows: list[dict[str, Any]], **options: Any) -> text_nodes.TextNodes:
     """What is made of these nodes, given page by page."""
-    story = adopting.read("c", Adoption("Chunk", **options))
+    operation = text_nodes.read("c", Adoption("Chunk", **options))
     reply: Any = None
     while True:
         try:
-            request = story.send(reply)
+            request = operation.send(reply)
         except StopIteration as end:
-            found: adopting.TextNodes = end.value
+            found: text_nodes.TextNodes = end.value
             return found
         assert isinstance(request, Read)
         if request.statement == "adopt/nodes":
@@ -39,8 +40,8 @@ def read(rows: list[dict[str, Any]], **options: Any) -> adopting.TextNodes:
 
 
 def test_a_document_is_its_texts_in_order_and_knows_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adopting, "PAGE", 2)
-    monkeypatch.setattr(adopting, "TEXTS", 2)
+    monkeypatch.setattr(text_nodes, "PAGE", 2)
+    monkeypatch.setattr(text_nodes, "TEXTS", 2)
     rows = [
         node("n3", "c", "Third. 😀 ", order=10, document="d1"),
         node("n1", "b", " First.", order=2, document="d1"),

@@ -13,16 +13,22 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from tiers import at_length
 from tokenizers import Tokenizer
 
-from e2g_neo4j import chunking
-from e2g_neo4j.chunking import BLOCK, LONGEST_TOKEN, chunk
-from e2g_neo4j.embedding.embedder import bundled_folder, spans_of
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.model import Chunk, Section, SourceDocument
+from e2g_neo4j.indexing import chunking
+from e2g_neo4j.indexing.chunking import BLOCK, LONGEST_TOKEN, chunk
+from e2g_neo4j.models.embedding.base import bundled_folder, spans_of
+from e2g_neo4j.types.documents import Chunk, Section, SourceDocument
+from e2g_neo4j.types.sections import around, heading_of, page_of
 
 BOOKS = Path(__file__).parents[3] / "shared" / "books"
 Spans = list[tuple[int, int]]
+
+
+def place_of(one: Chunk) -> tuple[str | None, str | None]:
+    return page_of(one.sections, one.start, one.end), heading_of(one.sections, one.start, one.end)
 
 
 def document(text: str, *sections: Section) -> SourceDocument:
@@ -291,15 +297,47 @@ def test_pages_and_headings() -> None:
     text = "one two three four five six"
     sections = (Section("page", "1", 0), Section("heading", "Intro", 4), Section("page", "2", 8))
     first, second = chunk(document(text, *sections), words, size=3, overlap=0)
-    assert (first.page, first.heading) == ("1–2", "Intro")
-    assert (second.page, second.heading) == ("2", "Intro")
+    assert place_of(first) == ("1–2", "Intro")
+    assert place_of(second) == ("2", "Intro")
 
 
 def test_a_heading_after_the_chunk_is_not_its_own() -> None:
     text = "one two three four five six"
     first, second = chunk(document(text, Section("heading", "Late", 14)), words, size=3, overlap=0)
-    assert (first.page, first.heading) == (None, None)
-    assert (second.page, second.heading) == (None, "Late")
+    assert place_of(first) == (None, None)
+    assert place_of(second) == (None, "Late")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "heading"),
+    [
+        (0, 3, None),
+        (0, 8, None),  # as much stands under One: the first of equals
+        (0, 9, "One"),
+        (4, 10, "One"),
+        (8, 13, "Two"),  # begins with the last words under One
+        (8, 20, "Two"),
+        (11, 30, "Three"),
+        (19, 21, "Two"),
+        (25, 30, "Three"),
+    ],
+)
+def test_a_text_has_the_heading_that_most_of_it_stands_under(start: int, end: int, heading: str | None) -> None:
+    sections = (Section("heading", "One", 4), Section("heading", "Two", 10), Section("heading", "Three", 20))
+    among = (*sections, Section("page", "1", 0), Section("page", "2", 15))
+    assert heading_of(among, start, end) == heading
+    assert heading_of(around(sections, start, end), start, end) == heading, "a chunk needs no other sections"
+
+
+def test_of_equal_headings_in_several_places_all_text_counts() -> None:
+    sections = (Section("heading", "Notes", 0), Section("heading", "A", 4), Section("heading", "Notes", 10))
+    assert heading_of(sections, 0, 14) == "Notes"
+
+
+def test_pages_are_those_of_the_first_and_the_last_character() -> None:
+    pages = (Section("page", "1", 5), Section("page", "2", 10), Section("page", "3", 15))
+    spans = [(0, 5), (0, 6), (5, 10), (5, 11), (9, 16), (15, 99)]
+    assert [page_of(pages, *span) for span in spans] == [None, "1", "1", "1–2", "1–3", "3"]
 
 
 class Counted:
@@ -318,8 +356,9 @@ class Counted:
 
 def test_many_headings_cost_a_chunk_no_more_than_a_search_among_them() -> None:
     """5,000 headings and pages in 10 MB: two searches a chunk for each, every one of 13 steps at most."""
+    count = at_length(5000, 500)
     part = "# Heading\n\n" + "some words of the text " * 90
-    starts = [number * len(part) for number in range(5000)]
+    starts = [number * len(part) for number in range(count)]
     sections = [Counted(kind, f"{kind} {at}", at) for at in starts for kind in ("heading", "page")]
     read = 0
 
@@ -328,11 +367,11 @@ def test_many_headings_cost_a_chunk_no_more_than_a_search_among_them() -> None:
         read += len(text)
         return words(text)
 
-    text = part * 5000
+    text = part * count
     Counted.asked = 0
     chunks = chunk(document(text, *sections), counting, size=300, overlap=30)  # type: ignore[arg-type]
-    assert len(text) > 10_000_000
-    assert len(chunks) > 8000
+    assert len(text) > 2000 * count
+    assert len(chunks) > 1.6 * count
     assert read == len(text)
     assert Counted.asked <= len(chunks) * (4 * 14 + 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 from libraries import libraries, mentions_of
 from naive import NaiveDocument, edges_of
 
-from e2g_neo4j.cooccurrence import MOST_ENTITIES, ChunkMentions, Edges, Mention, edges, mentions
-from e2g_neo4j.extraction import extract, load_pipeline
-from e2g_neo4j.model import Chunk, Extraction, Sentence
+from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES, Edges, edges, mentions
+from e2g_neo4j.models.entities.extraction import extract
+from e2g_neo4j.models.entities.pipeline import load_pipeline
+from e2g_neo4j.types.documents import Chunk
+from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.mentions import ChunkMentions, Mention
 
 
 def rounded(edges: Edges) -> Edges:
@@ -77,7 +81,7 @@ def test_a_mention_counts_the_sentences_of_each_window_that_hold_the_entity(libr
 
 
 def test_weight_is_shared_among_the_entities_of_a_sentence() -> None:
-    counted = edges([in_one_chunk(("a", "b"), ("a", "b", "c"), ("c",), ())])
+    counted: Any = edges([in_one_chunk(("a", "b"), ("a", "b", "c"), ("c",), ())])
     assert counted == {
         ("a", "b"): (2, pytest.approx(1 / 2 + 1 / 3)),
         ("a", "c"): (1, pytest.approx(1 / 3)),
@@ -114,7 +118,8 @@ def test_a_sentence_that_a_chunk_cuts_off_counts_in_the_next_which_holds_it_whol
     cut = Extraction((Sentence(0, 19, ()), Sentence(22, 30, ("ann", "bob"))), {"ann": 1, "bob": 1})
     whole = Extraction((Sentence(2, 15, ("ann", "bob", "cid")),), {"ann": 1, "bob": 1, "cid": 1})
     third = pytest.approx(1 / 3)
-    assert edges([of_chunks(chunks, [cut, whole])]) == {
+    counted: Any = edges([of_chunks(chunks, [cut, whole])])
+    assert counted == {
         ("ann", "bob"): (1, third),
         ("ann", "cid"): (1, third),
         ("bob", "cid"): (1, third),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from e2g_neo4j.database import translated
 from e2g_neo4j.errors import AccessError, DatabaseError
+from e2g_neo4j.runtime.database import translated
 
 
 def test_a_lock_out_after_wrong_passwords_is_told_from_other_refusals() -> None:

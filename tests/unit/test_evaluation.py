@@ -16,6 +16,7 @@ from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, content_words, find_quote, quotations
 from e2g_neo4j.evaluation.report import page
 from e2g_neo4j.evaluation.scoring import (
+    PARTS,
     Evaluation,
     ModeResult,
     Outcome,
@@ -24,15 +25,15 @@ from e2g_neo4j.evaluation.scoring import (
     corpus_of,
     covered,
     evaluate,
+    fraction_found,
     grouped,
     read_questions,
     recall,
     reciprocal_rank,
     score,
-    share_found,
 )
-from e2g_neo4j.model import Evidence, Passage
-from e2g_neo4j.retrieval import Mode
+from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.types.results import Evidence, Passage
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "questions.jsonl"
 DATA = Path(__file__).parents[3] / "shared"
@@ -97,17 +98,17 @@ def test_the_four_formats_are_told_apart(tmp_path):
     ("line", "says"),
     [
         ("{", "Expecting"),
-        ("[1]", "no JSON object"),
+        ("[1]", "not a JSON object"),
         ({"question": " ", "gold_passages": [1]}, "question"),
-        ({"question": "Who?"}, "neither gold_passages nor evidence"),
+        ({"question": "Who?"}, "gold_passages and evidence are both missing"),
         ({"question": "Who?", "gold_passages": "1"}, "list of ids"),
         ({"question": "Who?", "gold_passages": [None]}, "list of ids"),
         ({"question": "Who?", "evidence": [[1, 5]]}, "book"),
         ({"question": "Who?", "book": "b", "evidence": [[5, 1]]}, "[5, 1]"),
         ({"question": "Who?", "evidence": [{"document": "d"}]}, "neither"),
         ({"question": "Who?", "evidence": ["to be or not"]}, '"to be or not"'),
-        ({"question": "Who?", "type": 3, "gold_passages": [1]}, "texts"),
-        ({"id": "good", "question": "Who?", "gold_passages": [1]}, "before"),
+        ({"question": "Who?", "type": 3, "gold_passages": [1]}, "must be text"),
+        ({"id": "good", "question": "Who?", "gold_passages": [1]}, "duplicate id"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, line, says):
@@ -185,7 +186,7 @@ def test_gold_is_matched_by_file_name_id_and_quote():
 )
 def test_gold_that_the_corpus_does_not_hold_is_an_error(fields, says):
     twice = [(f"/{folder}/twice.txt", "x", [(0, 1)]) for folder in "ab"]
-    with pytest.raises(NotFoundError, match="Question q9 ") as raised:
+    with pytest.raises(NotFoundError, match=r"[Qq]uestion q9 ") as raised:
         corpus_with((A, TEXT, [(0, len(TEXT))]), *twice).gold(Question("q9", "Who?", **fields))
     assert says in str(raised.value)
 
@@ -278,16 +279,16 @@ def test_covered_characters_against_a_recount(start, length, spans):
 
 def test_half_of_a_span_is_enough_and_other_documents_do_not_count():
     gold = Gold(frozenset(), ((A, 10, 20), (A, 100, 110)), ())
-    assert share_found([Piece(A, "", ((0, 14),))], gold) == 0
-    assert share_found([Piece(A, "", ((0, 13),)), Piece(A, "", ((11, 15),))], gold) == 0.5
-    assert share_found([Piece(B, "", ((0, 200),))], gold) == 0
-    assert share_found([Piece(A, "", ((0, 200),))], gold) == 1
+    assert fraction_found([Piece(A, "", ((0, 14),))], gold) == 0
+    assert fraction_found([Piece(A, "", ((0, 13),)), Piece(A, "", ((11, 15),))], gold) == 0.5
+    assert fraction_found([Piece(B, "", ((0, 200),))], gold) == 0
+    assert fraction_found([Piece(A, "", ((0, 200),))], gold) == 1
 
 
 def test_a_statement_wants_four_fifths_of_its_words_in_one_chunk():
     gold = Gold(frozenset(), (), (content_words("Basal carcinoma affects exposed skin"),))
-    assert share_found([Piece(A, "Basal carcinomas: skin, if exposed.", ())], gold) == 1
-    assert share_found([Piece(A, "Basal carcinoma, skin", ()), Piece(A, "exposed, affects", ())], gold) == 0
+    assert fraction_found([Piece(A, "Basal carcinomas: skin, if exposed.", ())], gold) == 1
+    assert fraction_found([Piece(A, "Basal carcinoma, skin", ()), Piece(A, "exposed, affects", ())], gold) == 0
 
 
 def test_scores_are_those_that_the_gold_allows():
@@ -321,7 +322,7 @@ def test_intervals_are_as_wide_as_they_should_be():
 
 
 def outcome(question: str, value: float, *, kind: str | None = "fact", route: str = "local") -> Outcome:
-    return Outcome(question, kind, route, {"R@5": value}, 0.01, 2)
+    return Outcome(question, kind, route, {"R@5": value}, 0.01, dict.fromkeys(PARTS, 0.0025), 2)
 
 
 def test_differences_are_paired():
@@ -352,12 +353,26 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
     base = {name: outcome(name, 0.5) for name in "abc"}
     for mode in ("tree", "a<b&c", "dense"):
         group = grouped([outcome(name, 1.0) for name in "abc"], {} if mode == "dense" else base)
-        results[mode] = ModeResult(group, {"fact & more": group}, {"local": group, "global": group}, 9.5, 12.25, 2, [])
+        parts = {"reading": 3.25, "embedding": 0.5, "database": 4.75, "ranking": 1.0}
+        types, routes = {"fact & more": group}, {"local": group, "global": group}
+        results[mode] = ModeResult(group, types, routes, 9.5, 12.25, parts, 77.25, 2, [])
     html = page(Evaluation('x"<y', 3, 25, "dense", results))
     tree = ElementTree.fromstring(html)
     assert tree.tag == "html"
     shown = "".join(tree.itertext())
-    for text in ("tree", "a<b&c", "dense", "Type fact & more", "Routes of tree", 'x"<y', "R@5", "12.2", "+0.500"):
+    for text in (
+        "tree",
+        "a<b&c",
+        "dense",
+        "Type fact & more",
+        "Routes of tree",
+        'x"<y',
+        "R@5",
+        "12.2",
+        "77.2",
+        "4.8",
+        "+0.500",
+    ):
         assert text in shown
     charts = list(tree.iter("{http://www.w3.org/2000/svg}svg"))
     bars = [len(list(chart.iter("{http://www.w3.org/2000/svg}rect"))) for chart in charts]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from libraries import libraries
 from naive import NaiveDocument, NaivePlace, rounds, windows
 
-from e2g_neo4j.evidence import Ranked, passages, passages_of_windows
-from e2g_neo4j.model import Pair
+from e2g_neo4j.retrieval.passages import ScoredNode, merge_windows, passages
+from e2g_neo4j.types.results import Pair
 
 TEXT = "".join(chr(ord("a") + i % 26) for i in range(200))
 AB, AC = Pair("a", "b", 1), Pair("a", "c", 2)
@@ -45,7 +45,7 @@ def summary(index: int, text: str, level: int = 1, document: str = "d") -> dict[
 
 def test_a_node_becomes_a_passage_with_its_place_and_citation() -> None:
     row = chunk(2, page="7", heading="The bee")
-    [passage] = passages([Ranked(row, 2.5, (AB,))])
+    [passage] = passages([ScoredNode(row, 2.5, (AB,))])
     assert passage.text == TEXT[30:50]
     assert (passage.corpus, passage.document, passage.source) == ("novels", "Title of d", "d.txt")
     assert (passage.start, passage.end, passage.score) == (30, 50, 2.5)
@@ -55,13 +55,13 @@ def test_a_node_becomes_a_passage_with_its_place_and_citation() -> None:
 
 
 def test_evidence_of_two_pairs_names_both_and_of_none_only_the_text() -> None:
-    both, none = passages([Ranked(chunk(0), 2, (AB, AC)), Ranked(chunk(4), 1)])
+    both, none = passages([ScoredNode(chunk(0), 2, (AB, AC)), ScoredNode(chunk(4), 1)])
     assert both.labelled() == f"a - b; a - c: {both.text}"
     assert none.labelled() == none.text
 
 
 def test_consecutive_chunks_become_one_passage_without_the_overlap_twice() -> None:
-    ranked = [Ranked(chunk(2), 1.0, (AC,)), Ranked(chunk(0), 3.0, (AB,)), Ranked(chunk(1), 2.0, (AB, AC))]
+    ranked = [ScoredNode(chunk(2), 1.0, (AC,)), ScoredNode(chunk(0), 3.0, (AB,)), ScoredNode(chunk(1), 2.0, (AB, AC))]
     [passage] = passages(ranked)
     assert passage.text == TEXT[0:50]
     assert (passage.start, passage.end) == (0, 50)
@@ -71,15 +71,17 @@ def test_consecutive_chunks_become_one_passage_without_the_overlap_twice() -> No
 
 
 def test_chunks_that_touch_are_joined_and_those_with_a_gap_stay_apart() -> None:
-    touching = passages([Ranked(chunk(0), 1), Ranked(chunk(1, start=20), 1)])
+    touching = passages([ScoredNode(chunk(0), 1), ScoredNode(chunk(1, start=20), 1)])
     assert [(p.text, p.start, p.end) for p in touching] == [(TEXT[:40], 0, 40)]
-    apart = passages([Ranked(chunk(0), 1), Ranked(chunk(1, start=22), 1)])
+    apart = passages([ScoredNode(chunk(0), 1), ScoredNode(chunk(1, start=22), 1)])
     assert [(p.text, p.start, p.end) for p in apart] == [(TEXT[:20], 0, 20), (TEXT[22:42], 22, 42)]
 
 
 def test_a_node_inside_another_adds_its_pairs_and_no_text() -> None:
     inside = chunk(1, start=5, end=15, text=TEXT[5:15])
-    [passage] = passages([Ranked(inside, 3, (AC,)), Ranked(chunk(0), 2, (AB,)), Ranked(chunk(2, start=18), 1)])
+    [passage] = passages(
+        [ScoredNode(inside, 3, (AC,)), ScoredNode(chunk(0), 2, (AB,)), ScoredNode(chunk(2, start=18), 1)]
+    )
     assert (passage.text, passage.start, passage.end, passage.score) == (TEXT[:38], 0, 38, 3)
     assert passage.nodes == ("d-c0", "d-c1", "d-c2")
     assert passage.pairs == (AB, AC)
@@ -91,32 +93,41 @@ def test_a_node_inside_another_adds_its_pairs_and_no_text() -> None:
     ids=["a chunk further on", "the next chunk of another document"],
 )
 def test_chunks_that_do_not_follow_each_other_stay_apart(second: dict[str, Any]) -> None:
-    assert [p.nodes for p in passages([Ranked(chunk(0), 2), Ranked(second, 1)])] == [("d-c0",), (second["id"],)]
+    assert [p.nodes for p in passages([ScoredNode(chunk(0), 2), ScoredNode(second, 1)])] == [("d-c0",), (second["id"],)]
 
 
 def test_summaries_that_follow_each_other_stay_apart_from_each_other_and_from_chunks() -> None:
     ranked = [
-        Ranked(summary(0, "One."), 3),
-        Ranked(summary(1, "Two."), 2),
-        Ranked(chunk(2), 1),
-        Ranked(chunk(0), 0),
+        ScoredNode(summary(0, "One."), 3),
+        ScoredNode(summary(1, "Two."), 2),
+        ScoredNode(chunk(2), 1),
+        ScoredNode(chunk(0), 0),
     ]
     assert [p.nodes for p in passages(ranked)] == [("d-s1-0",), ("d-s1-1",), ("d-c2",), ("d-c0",)]
     assert [p.level for p in passages(ranked)] == [1, 1, 0, 0]
 
 
 def test_a_passage_stands_where_its_best_node_stood() -> None:
-    ranked = [Ranked(chunk(5), 9), Ranked(chunk(1, document="e"), 8), Ranked(chunk(4), 7), Ranked(chunk(0), 6)]
+    ranked = [
+        ScoredNode(chunk(5), 9),
+        ScoredNode(chunk(1, document="e"), 8),
+        ScoredNode(chunk(4), 7),
+        ScoredNode(chunk(0), 6),
+    ]
     assert [p.nodes for p in passages(ranked)] == [("d-c4", "d-c5"), ("e-c1",), ("d-c0",)]
 
 
 def test_the_better_of_two_equal_texts_is_kept() -> None:
-    ranked = [Ranked(chunk(3), 2), Ranked(chunk(8, document="copy", text=chunk(3)["text"]), 1), Ranked(chunk(0), 0)]
+    ranked = [
+        ScoredNode(chunk(3), 2),
+        ScoredNode(chunk(8, document="copy", text=chunk(3)["text"]), 1),
+        ScoredNode(chunk(0), 0),
+    ]
     assert [p.nodes for p in passages(ranked)] == [("d-c3",), ("d-c0",)]
 
 
 def test_a_summary_that_repeats_the_one_below_it_is_a_duplicate() -> None:
-    ranked = [Ranked(summary(2, "Told twice.", level=2), 2), Ranked(summary(6, "Told twice."), 1)]
+    ranked = [ScoredNode(summary(2, "Told twice.", level=2), 2), ScoredNode(summary(6, "Told twice."), 1)]
     assert [p.nodes for p in passages(ranked)] == [("d-s2-2",)]
 
 
@@ -125,37 +136,60 @@ def test_a_summary_that_repeats_the_one_below_it_is_a_duplicate() -> None:
     [("3", "4", "3–4"), ("3", "3", "3"), ("3–4", "4–6", "3–6"), (None, "4", "4"), ("3", None, "3"), (None, None, None)],
 )
 def test_a_passage_spans_the_pages_of_its_chunks(first: str | None, second: str | None, together: str | None) -> None:
-    [passage] = passages([Ranked(chunk(0, page=first), 1), Ranked(chunk(1, page=second), 1)])
+    [passage] = passages([ScoredNode(chunk(0, page=first), 1), ScoredNode(chunk(1, page=second), 1)])
     assert passage.page == together
 
 
+def test_a_chunk_inside_another_adds_no_page() -> None:
+    [passage] = passages([ScoredNode(chunk(0, page="3–5"), 1), ScoredNode(chunk(1, start=5, end=15, page="4"), 1)])
+    assert passage.page == "3–5"
+
+
+@pytest.mark.parametrize(
+    ("headings", "heading"),
+    [
+        (("A", "B", "B"), "B"),
+        (("A", "A", "B"), "A"),
+        (("A", "B"), "A"),
+        ((None, "B", "B"), "B"),
+        (("A", None, ""), None),
+    ],
+)
+def test_a_merged_passage_has_the_heading_that_most_of_its_text_stands_under(
+    headings: tuple[str | None, ...], heading: str | None
+) -> None:
+    """20 characters of the first chunk, and 15 of each that follows."""
+    [passage] = passages([ScoredNode(chunk(n, heading=one), -n) for n, one in enumerate(headings)])
+    assert passage.heading == heading
+
+
 def test_the_labels_of_pages_may_hold_hyphens() -> None:
-    [passage] = passages([Ranked(chunk(0, page="A-1"), 1), Ranked(chunk(1, page="A-2"), 1)])
+    [passage] = passages([ScoredNode(chunk(0, page="A-1"), 1), ScoredNode(chunk(1, page="A-2"), 1)])
     assert passage.page == "A-1–A-2"
 
 
 def test_nothing_ranked_is_no_passage() -> None:
-    assert passages([]) == passages_of_windows([]) == ()
+    assert passages([]) == merge_windows([]) == ()
 
 
 # --- windows -----------------------------------------------------------------------------------------
 
 
-def window(number: int, share: float, *, of: int = 0, **more: Any) -> Ranked:
+def window(number: int, share: float, *, of: int = 0, **more: Any) -> ScoredNode:
     """Window `number` of 20 characters of a document; each begins 40 after the one before."""
     place = {"start": 40 * number, "end": 40 * number + 20, "text": f"Window {number}."}
     row = {**chunk(of, id=f"d-c{of}-w{number}", chunk=f"d-c{of}"), **place, **more}
-    return Ranked(row, 100.0 - number, share=share)
+    return ScoredNode(row, 100.0 - number, share=share)
 
 
 def test_a_window_names_its_chunk() -> None:
-    [passage] = passages_of_windows([window(3, 0.2, of=7)])
+    [passage] = merge_windows([window(3, 0.2, of=7)])
     assert passage.nodes == ("d-c7",)
 
 
 def test_windows_of_one_chunk_that_touch_name_it_once() -> None:
     ranked = [window(0, 0.2, text=TEXT[:20]), window(1, 0.2, start=20, end=40, text=TEXT[20:40])]
-    [passage] = passages_of_windows(ranked)
+    [passage] = merge_windows(ranked)
     assert (passage.text, passage.nodes) == (TEXT[:40], ("d-c0",))
 
 
@@ -164,27 +198,27 @@ def test_a_window_does_not_move_up_beside_one_of_an_earlier_round() -> None:
     first = window(0, 1.0, text=TEXT[:20])
     others = [window(number, 1.0) for number in (2, 3, 4, 5)]
     beside = window(1, 1.0, start=20, end=40, text=TEXT[20:40])
-    found = passages_of_windows([first, *others, beside])
+    found = merge_windows([first, *others, beside])
     assert [p.text for p in found] == [TEXT[:20], "Window 2.", "Window 3.", "Window 4.", "Window 5.", TEXT[20:40]]
-    sooner = passages_of_windows([first, *others[:3], beside, others[3]])
+    sooner = merge_windows([first, *others[:3], beside, others[3]])
     assert [p.text for p in sooner] == [TEXT[:40], "Window 2.", "Window 3.", "Window 4.", "Window 5."]
 
 
 def test_a_text_of_an_earlier_round_is_not_given_again() -> None:
     ranked = [window(number, 1.0) for number in range(5)]
     again = window(9, 1.0, text="Window 1.")
-    found = passages_of_windows([*ranked, again, window(6, 1.0)])
+    found = merge_windows([*ranked, again, window(6, 1.0)])
     assert [p.text for p in found] == [f"Window {number}." for number in (0, 1, 2, 3, 4, 6)]
 
 
 @given(libraries(), st.randoms(use_true_random=False))
 def test_windows_become_passages_as_in_the_naive_implementation(library: list[NaiveDocument], random: Random) -> None:
-    """Rounds, merging, and that a passage's text is the exact slice of its document."""
+    """Rounds, merging, the heading, and that a passage's text is the exact slice of its document."""
     places = windows(library)
     order = random.sample(sorted(places), random.randint(0, len(places)))
-    found = passages_of_windows([as_ranked(id, places[id], -number) for number, id in enumerate(order)])
-    assert [(p.document, p.start, p.end, p.text, list(p.nodes)) for p in found] == [
-        (p.document, p.start, p.end, p.text, p.nodes) for p in rounds(places, order)
+    found = merge_windows([as_ranked(id, places[id], -number) for number, id in enumerate(order)])
+    assert [(p.document, p.start, p.end, p.text, list(p.nodes), p.heading) for p in found] == [
+        (p.document, p.start, p.end, p.text, p.nodes, p.heading) for p in rounds(places, order)
     ]
     texts = {document.id: document.text for document in library}
     assert all(p.text == texts[p.document][p.start : p.end] for p in found)
@@ -194,7 +228,7 @@ def test_windows_become_passages_as_in_the_naive_implementation(library: list[Na
 def test_overlapping_spans_of_any_kind_keep_the_text_of_the_document(spans: list[tuple[int, int]]) -> None:
     text = "".join(chr(0x4E00 + number) for number in range(200))  # no two slices are equal
     ranked = [
-        Ranked(chunk(n, id=f"c{n}", start=start, end=start + length, text=text[start : start + length]), -n)
+        ScoredNode(chunk(n, id=f"c{n}", start=start, end=start + length, text=text[start : start + length]), -n)
         for n, (start, length) in enumerate(spans)
     ]
     found = passages(ranked)
@@ -203,7 +237,9 @@ def test_overlapping_spans_of_any_kind_keep_the_text_of_the_document(spans: list
     assert sorted(place for p in found for place in range(p.start, p.end)) == sorted(covered), "each sign once"
 
 
-def as_ranked(id: str, place: NaivePlace, score: float) -> Ranked:
+def as_ranked(id: str, place: NaivePlace, score: float) -> ScoredNode:
     row = chunk(0, document=place.document.id, id=id, chunk=place.chunk, start=place.start, end=place.end)
     text = place.document.text[place.start : place.end]
-    return Ranked({**row, "document": place.document.id, "text": text}, score, share=place.share)
+    heading = place.document.heading(place.start, place.end)
+    told = {"document": place.document.id, "text": text, "heading": heading}
+    return ScoredNode({**row, **told}, score, share=place.share)

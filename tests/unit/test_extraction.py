@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from e2g_neo4j.extraction import entity_form, entity_key, extract, extract_all, pipeline_id
-from e2g_neo4j.model import Extraction
+from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
+from e2g_neo4j.models.entities.extraction import extract, extract_all
+from e2g_neo4j.models.entities.pipeline import pipeline_id
+from e2g_neo4j.types.graph import Extraction
 
 BLANK = spacy.blank("en")
 
@@ -223,7 +227,7 @@ def test_a_text_without_words_has_no_sentences() -> None:
 @given(st.lists(st.sampled_from(["Emma", "rain", "fell", ".", "\n\n", "London", "-", "2"]), max_size=30), st.data())
 def test_counts_and_sentences_agree(words: list[str], data: st.DataObject) -> None:
     pos = [data.draw(st.sampled_from(["NOUN", "PROPN", "VERB", "PUNCT"])) for _ in words]
-    starts = [i == 0 or data.draw(st.booleans()) for i in range(len(words))]
+    starts: list[bool | int | None] = [i == 0 or data.draw(st.booleans()) for i in range(len(words))]
     doc = Doc(BLANK.vocab, words=words, pos=pos, lemmas=words, sent_starts=starts)
     found = extract(doc)
     assert {key for s in found.sentences for key in s.entities} == set(found.counts)
@@ -239,7 +243,7 @@ def test_texts_are_read_as_they_are_needed() -> None:
     nlp.add_pipe("sentencizer")
     read = []
 
-    def texts() -> object:
+    def texts() -> Iterator[str]:
         for i in range(1000):
             read.append(i)
             yield f"Text number {i}."
@@ -254,7 +258,7 @@ def test_line_breaks_in_a_paragraph_are_spaces_and_offsets_stay() -> None:
     nlp.add_pipe("sentencizer")
     seen: list[str] = []
 
-    @spacy.Language.component("test_extraction_spy")
+    @Language.component("test_extraction_spy")
     def spy(doc: Doc) -> Doc:
         seen.append(doc.text)
         return doc

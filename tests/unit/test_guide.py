@@ -7,10 +7,12 @@ from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
-from e2g_neo4j.explore.guide import HERE, asciidoc, example_parameters, html
-from e2g_neo4j.explore.statements import evidence_address, literal
-from e2g_neo4j.model import DocumentInfo, EntityInfo, Evidence, Pair, Passage
-from e2g_neo4j.queries import folder, load
+from e2g_neo4j.browser.guide import HERE, asciidoc, example_parameters, html
+from e2g_neo4j.browser.statements import evidence_address, literal
+from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.types.graph import EntityInfo
+from e2g_neo4j.types.reports import DocumentInfo
+from e2g_neo4j.types.results import Evidence, Pair, Passage
 
 PARAMETERS = {
     "corpus": 'a "b" <c> & d',

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from e2g_neo4j import linking
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.linking import link, unlink
-from e2g_neo4j.model import LinkReport, Vectors
-from e2g_neo4j.queries import Read, Write
+from e2g_neo4j.indexing import entity_linking
+from e2g_neo4j.indexing.entity_linking import link, unlink
+from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.types.documents import Vectors
+from e2g_neo4j.types.reports import LinkReport
 
 
 def entity(key: str, *forms: str, aliases: Sequence[str] = ()) -> dict[str, Any]:
@@ -35,16 +36,16 @@ def linked(
     ours: list[dict[str, Any]],
     theirs: list[dict[str, Any]],
     before: Sequence[dict[str, Any]] = (),
-    embed: linking.Embedding = nothing_near,
+    embed: entity_linking.Embedding = nothing_near,
     dry_run: bool = False,
 ) -> tuple[LinkReport, list[Write]]:
     """What `link` reports and writes, with a database that answers from these rows."""
-    story = link("c", label="Person", name="name", aliases="aliases", embed=embed, dry_run=dry_run)
+    operation = link("c", label="Person", name="name", aliases="aliases", embed=embed, dry_run=dry_run)
     written: list[Write] = []
     reply: Any = None
     while True:
         try:
-            request = story.send(reply)
+            request = operation.send(reply)
         except StopIteration as end:
             return end.value, written
         match request:
@@ -52,7 +53,7 @@ def linked(
                 reply = ours
             case Read("link/nodes", {"after": after, "limit": limit}):
                 reply = [row for row in theirs if row["node"] > after][:limit]
-            case Read("link/references"):
+            case Read("link/links"):
                 reply = list(before)
             case Write():
                 written.append(request)
@@ -128,7 +129,7 @@ def test_vectors_decide_where_names_do_not_and_one_is_nearest_by_far() -> None:
 
 
 def test_names_are_embedded_up_to_a_number_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "MOST_EMBEDDED", 2)
+    monkeypatch.setattr(entity_linking, "MOST_EMBEDDED", 2)
 
     def fails(names: list[str]) -> Vectors:
         raise AssertionError(names)
@@ -138,8 +139,8 @@ def test_names_are_embedded_up_to_a_number_of_nodes(monkeypatch: pytest.MonkeyPa
 
 
 def test_nodes_are_read_in_pages_and_links_written_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "PAGE", 3)
-    monkeypatch.setattr(linking, "ROWS", 4)
+    monkeypatch.setattr(entity_linking, "PAGE", 3)
+    monkeypatch.setattr(entity_linking, "ROWS", 4)
     ours = [entity(f"name {n}", f"Name {n}") for n in range(10)]
     report, written = linked(ours, [node(n, f"Name {n}") for n in range(10)])
     assert (report.nodes, report.added) == (10, 10)
@@ -159,7 +160,7 @@ def test_only_differences_are_written() -> None:
     report, written = linked(ours, theirs, before)
     assert (report.added, report.removed) == (2, 1)
     released, referred = [write.statements[1] for write in written]
-    assert (released[0], released[1]["rows"]) == ("link/release", [{"key": "bob", "node": "n009"}])
+    assert (released[0], released[1]["rows"]) == ("link/delete_links", [{"key": "bob", "node": "n009"}])
     assert [row["key"] for row in referred[1]["rows"]] == ["bob", "cy"]
     rehearsed, written = linked(ours, theirs, before, dry_run=True)
     assert (rehearsed.links, rehearsed.added, written) == (report.links, 2, [])
@@ -171,12 +172,12 @@ def test_a_label_without_names_is_refused() -> None:
 
 
 def test_unlink_releases_all_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "ROWS", 2)
-    story = unlink("c", None)
-    assert next(story) == Read("link/references", {"corpus": "c", "label": None})
-    write = story.send([{"key": str(n), "node": "x", "method": "exact", "score": 1.0} for n in range(3)])
-    assert [statement for statement, _ in write.statements] == ["index/lock_corpus", "link/release"]
-    assert len(story.send([]).statements[1][1]["rows"]) == 1
+    monkeypatch.setattr(entity_linking, "ROWS", 2)
+    operation: Any = unlink("c", None)
+    assert next(operation) == Read("link/links", {"corpus": "c", "label": None})
+    write = operation.send([{"key": str(n), "node": "x", "method": "exact", "score": 1.0} for n in range(3)])
+    assert [statement for statement, _ in write.statements] == ["index/lock_corpus", "link/delete_links"]
+    assert len(operation.send([]).statements[1][1]["rows"]) == 1
     with pytest.raises(StopIteration) as end:
-        story.send([])
+        operation.send([])
     assert end.value.value == 3

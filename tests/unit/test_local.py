@@ -17,10 +17,10 @@ import pytest
 from jgo.maven import MavenContext
 
 from e2g_neo4j.errors import LocalServerError
-from e2g_neo4j.local import LocalServer, jars, server
-from e2g_neo4j.local.config import command, write_settings
-from e2g_neo4j.local.jars import Jar
-from e2g_neo4j.local.state import State, process_of, read_state, write_private, write_state
+from e2g_neo4j.managed_neo4j import LocalServer, jars
+from e2g_neo4j.managed_neo4j.config import command, write_settings
+from e2g_neo4j.managed_neo4j.jars import Jar
+from e2g_neo4j.managed_neo4j.state import State, process_of, read_state, write_private, write_state
 from e2g_neo4j.settings import Settings
 
 CONTENT = b"not really a jar"
@@ -63,7 +63,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | Exception]:
             raise found
         return Response(found)
 
-    monkeypatch.setattr(jars.http, "get", get)
+    monkeypatch.setattr("e2g_neo4j.managed_neo4j.jars.http.get", get)
     return sends
 
 
@@ -105,7 +105,7 @@ def test_the_next_repository_is_asked_when_one_fails(lock, asked, tmp_path) -> N
 def test_a_jar_with_another_sum_is_refused_and_leaves_nothing(lock, asked, tmp_path) -> None:
     asked[f"m:/repo/{PLACE}"] = CONTENT + b"!"
     wrong = hashlib.sha256(CONTENT + b"!").hexdigest()
-    with pytest.raises(LocalServerError, match=rf"org\.example:thing:1\.0:linux .*{wrong} instead of {JAR.sha256}"):
+    with pytest.raises(LocalServerError, match=rf"org\.example:thing:1\.0:linux: .*{wrong} instead of {JAR.sha256}"):
         jars.fetch(context=context(tmp_path, "m:/repo"))
     assert files(tmp_path / "m2") == []
 
@@ -222,21 +222,35 @@ def local(tmp_path: Path) -> LocalServer:
 
 
 def test_short_memory_is_said_before_anything_is_fetched(local, monkeypatch) -> None:
-    monkeypatch.setattr(server.psutil, "virtual_memory", lambda: SimpleNamespace(available=600 * 2**20))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=600 * 2**20))
     with pytest.raises(LocalServerError, match=r"600 are free.*E2G_DB_HEAP_MB below 512"):
         local.start()
 
 
 def test_short_disk_is_said_before_anything_is_fetched(local, monkeypatch) -> None:
-    monkeypatch.setattr(server.shutil, "disk_usage", lambda _: SimpleNamespace(free=100 * 2**20))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100 * 2**20))
     with pytest.raises(LocalServerError, match=r"100 are free in .*E2G_HOME"):
         local.start()
 
 
 def test_a_home_that_cannot_be_written_is_said(tmp_path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LocalServerError, match=r"cannot be written.*E2G_HOME"):
+    with pytest.raises(LocalServerError, match=r"Cannot write.*E2G_HOME"):
         LocalServer(Settings(home=tmp_path / "file")).start()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
+@pytest.mark.parametrize("there", [False, True])
+def test_the_home_is_for_its_user_alone_and_the_folder_around_it_as_it_was(local, monkeypatch, there: bool) -> None:
+    """Also one that an earlier version made."""
+    local.home.parent.mkdir(mode=0o755)
+    if there:
+        local.home.mkdir(mode=0o755)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=0))
+    with pytest.raises(LocalServerError, match="0 are free"):  # the folder is there by then
+        local.start()
+    assert stat.S_IMODE(local.home.stat().st_mode) == 0o700
+    assert stat.S_IMODE(local.home.parent.stat().st_mode) == 0o755
 
 
 def test_looking_stopping_and_resetting_leave_no_trace_where_nothing_was(local, tmp_path) -> None:

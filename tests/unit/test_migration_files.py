@@ -13,21 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neo4j.time import DateTime
 
-from e2g_neo4j import migrate
 from e2g_neo4j.errors import MigrationError
-from e2g_neo4j.queries import folder
+from e2g_neo4j.graph import schema
+from e2g_neo4j.runtime.statements import folder
 
 
 def write(place: Path, name: str, text: str = "CREATE INDEX e2g_a IF NOT EXISTS FOR (n:A) ON n.a;\n") -> None:
     (place / name).write_text(text, encoding="utf-8")
 
 
-def recorded(script: migrate.Script, **changes: Any) -> dict[str, Any]:
+def recorded(script: schema.Script, **changes: Any) -> dict[str, Any]:
     row = {
         "version": script.version,
         "description": script.description,
         "source": script.source,
-        "checksum": migrate.checksum(script.text),
+        "checksum": schema.checksum(script.text),
         "at": DateTime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         "by": "ada",
         "connected_as": "neo4j",
@@ -36,16 +36,16 @@ def recorded(script: migrate.Script, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def scripts(tmp_path: Path) -> list[migrate.Script]:
+def scripts(tmp_path: Path) -> list[schema.Script]:
     for number in ("001", "002", "003"):
         write(tmp_path, f"V{number}__Step_{number}.cypher", f"CREATE (n:Step {{number: {number}}});\n")
-    return migrate.read_scripts(tmp_path)
+    return schema.read_scripts(tmp_path)
 
 
 def test_versions_and_descriptions_come_from_file_names(tmp_path: Path) -> None:
     for name in ("V10__Last.cypher", "V2__Second_step.cypher", "V1_5__Inserted.cypher", "V1__First.cypher"):
         write(tmp_path, name)
-    found = [(s.version, s.description, s.source) for s in migrate.read_scripts(tmp_path)]
+    found = [(s.version, s.description, s.source) for s in schema.read_scripts(tmp_path)]
     assert found == [
         ("1", "First", "V1__First.cypher"),
         ("1.5", "Inserted", "V1_5__Inserted.cypher"),
@@ -58,81 +58,81 @@ def test_versions_and_descriptions_come_from_file_names(tmp_path: Path) -> None:
 def test_a_file_that_is_not_named_like_a_migration_is_refused(tmp_path: Path, name: str) -> None:
     write(tmp_path, name)
     with pytest.raises(MigrationError, match=name):
-        migrate.read_scripts(tmp_path)
+        schema.read_scripts(tmp_path)
 
 
 def test_two_files_of_one_version_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "V1__One.cypher")
     write(tmp_path, "V001__Other.cypher")
     with pytest.raises(MigrationError, match="same version"):
-        migrate.read_scripts(tmp_path)
+        schema.read_scripts(tmp_path)
 
 
 def test_statements_end_at_a_semicolon_before_a_line_break() -> None:
     text = "// a; b\nCREATE (a {text: 'x;y'});\n\nCREATE (b);\r\n  ;\nCREATE (c);"
-    assert migrate.split(text) == ["// a; b\nCREATE (a {text: 'x;y'})", "CREATE (b)", "CREATE (c)"]
+    assert schema.split(text) == ["// a; b\nCREATE (a {text: 'x;y'})", "CREATE (b)", "CREATE (c)"]
 
 
 def test_the_checksum_is_that_of_the_trimmed_statements_in_turn() -> None:
     text = "  CREATE (a);\n\n\nCREATE (é)\n;\n"
-    assert migrate.checksum(text) == str(zlib.crc32("CREATE (a)CREATE (é)".encode()))
+    assert schema.checksum(text) == str(zlib.crc32("CREATE (a)CREATE (é)".encode()))
 
 
 @given(st.lists(st.text(alphabet="ab é\n", min_size=1).filter(str.strip), min_size=1, max_size=4), st.integers(0, 3))
 def test_blank_lines_between_statements_do_not_change_the_checksum(parts: list[str], blanks: int) -> None:
     close = ";\n".join(parts) + ";\n"
     loose = (";\n" + "\n" * blanks).join(parts) + ";\n"
-    assert migrate.checksum(close) == migrate.checksum(loose)
-    assert migrate.checksum(close) != migrate.checksum(close.replace(parts[0], parts[0] + "c", 1))
+    assert schema.checksum(close) == schema.checksum(loose)
+    assert schema.checksum(close) != schema.checksum(close.replace(parts[0], parts[0] + "c", 1))
 
 
 def test_line_endings_of_the_checkout_do_not_change_the_checksum(tmp_path: Path) -> None:
     (tmp_path / "V1__A.cypher").write_bytes(b"CREATE\n(a);\nCREATE (b);\n")
     (tmp_path / "V2__B.cypher").write_bytes(b"CREATE\r\n(a);\r\nCREATE (b);\r\n")
-    first, second = (migrate.checksum(script.text) for script in migrate.read_scripts(tmp_path))
+    first, second = (schema.checksum(script.text) for script in schema.read_scripts(tmp_path))
     assert first == second
 
 
 def test_placeholders_are_filled_and_unknown_ones_refused() -> None:
-    script = migrate.Script("1", "A", "V1__A.cypher", "// only a comment;\nCREATE (n {d: ${nm:size}});\n")
+    script = schema.Script("1", "A", "V1__A.cypher", "// only a comment;\nCREATE (n {d: ${nm:size}});\n")
     assert script.statements({"size": "3"}) == ["CREATE (n {d: 3})"]
     with pytest.raises(MigrationError, match=r"V1__A\.cypher has a placeholder \$\{nm:size\}"):
         script.statements({})
 
 
-def test_what_the_database_recorded_decides_the_state(scripts: list[migrate.Script]) -> None:
+def test_what_the_database_recorded_decides_the_state(scripts: list[schema.Script]) -> None:
     history = [recorded(scripts[0]), recorded(scripts[1], checksum="1")]
-    found = migrate.compare(scripts, history, None)
+    found = schema.compare(scripts, history, None)
     assert [m.state for m in found] == ["applied", "changed", "pending"]
     assert (found[0].by, found[0].connected_as) == ("ada", "neo4j")
     assert found[0].at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert found[2].at is None
 
 
-def test_an_edited_file_is_named(scripts: list[migrate.Script]) -> None:
-    found = migrate.compare(scripts, [recorded(scripts[0], checksum="1")], None)
-    assert [text.split(" ")[0] for text in migrate.contradictions(found)] == ["V001__Step_001.cypher"]
+def test_an_edited_file_is_named(scripts: list[schema.Script]) -> None:
+    found = schema.compare(scripts, [recorded(scripts[0], checksum="1")], None)
+    assert [text.split(" ")[0] for text in schema.conflicts(found)] == ["V001__Step_001.cypher"]
 
 
-def test_a_migration_without_its_file_is_named(scripts: list[migrate.Script]) -> None:
-    found = migrate.compare(scripts[:2], [recorded(script) for script in scripts], None)
+def test_a_migration_without_its_file_is_named(scripts: list[schema.Script]) -> None:
+    found = schema.compare(scripts[:2], [recorded(script) for script in scripts], None)
     assert [m.state for m in found] == ["applied", "applied", "missing"]
-    assert [text.split(" ")[0] for text in migrate.contradictions(found)] == ["V003__Step_003.cypher"]
+    assert [text.split(" ")[0] for text in schema.conflicts(found)] == ["V003__Step_003.cypher"]
 
 
-def test_a_gap_is_named_and_what_follows_the_last_applied_one_is_not(scripts: list[migrate.Script]) -> None:
-    gap = migrate.compare(scripts, [recorded(scripts[0]), recorded(scripts[2])], None)
-    assert [text.split(" ")[0] for text in migrate.contradictions(gap)] == ["V002__Step_002.cypher"]
-    assert migrate.contradictions(migrate.compare(scripts, [recorded(scripts[0])], None)) == []
-    assert migrate.contradictions(migrate.compare(scripts, [], None)) == []
+def test_a_gap_is_named_and_what_follows_the_last_applied_one_is_not(scripts: list[schema.Script]) -> None:
+    gap = schema.compare(scripts, [recorded(scripts[0]), recorded(scripts[2])], None)
+    assert [text.split(" ")[0] for text in schema.conflicts(gap)] == ["V002__Step_002.cypher"]
+    assert schema.conflicts(schema.compare(scripts, [recorded(scripts[0])], None)) == []
+    assert schema.conflicts(schema.compare(scripts, [], None)) == []
 
 
 def test_a_file_applied_with_its_placeholder_filled_in_counts_as_applied() -> None:
-    script = migrate.Script("1", "A", "V1__A.cypher", "CREATE (n {d: ${nm:embedding_dimensions}});\n")
-    row = recorded(script, checksum=migrate.checksum("CREATE (n {d: 384});\n"))
-    assert migrate.compare([script], [row], 384)[0].state == "applied"
-    assert migrate.compare([script], [row], 768)[0].state == "changed"
-    assert migrate.compare([script], [recorded(script)], 768)[0].state == "applied"
+    script = schema.Script("1", "A", "V1__A.cypher", "CREATE (n {d: ${nm:embedding_dimensions}});\n")
+    row = recorded(script, checksum=schema.checksum("CREATE (n {d: 384});\n"))
+    assert schema.compare([script], [row], 384)[0].state == "applied"
+    assert schema.compare([script], [row], 768)[0].state == "changed"
+    assert schema.compare([script], [recorded(script)], 768)[0].state == "applied"
 
 
 # --- our own files -----------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_a_file_applied_with_its_placeholder_filled_in_counts_as_applied() -> No
 def own_statements() -> list[tuple[str, str]]:
     return [
         (script.source, statement)
-        for script in migrate.read_scripts()
+        for script in schema.read_scripts()
         for statement in script.statements({"embedding_dimensions": "384"})
     ]
 
@@ -150,7 +150,7 @@ def own_statements() -> list[tuple[str, str]]:
 def test_our_migrations_hold_repeatable_changes_only(source: str, statement: str) -> None:
     """Of the schema, or data that is filled in where there is none yet."""
     code = " ".join(line for line in statement.splitlines() if not line.startswith("//")).strip()
-    if migrate._DROPPED.fullmatch(code):
+    if schema._DROPPED.fullmatch(code):
         return
     if fills_in := re.search(r"(\w+\.\w+) IS NULL.* SET \1 = ", code):
         assert code.startswith("MATCH "), source
@@ -158,19 +158,19 @@ def test_our_migrations_hold_repeatable_changes_only(source: str, statement: str
         return
     assert code.removeprefix("CYPHER 25 ").split("IF NOT EXISTS")[0].startswith("CREATE "), source
     assert "IF NOT EXISTS FOR" in " ".join(code.split())
-    assert len(migrate._MADE.findall(code)) == 1, "every name begins with e2g_"
+    assert len(schema._CREATED.findall(code)) == 1, "every name begins with e2g_"
     assert all(word not in code.split() for word in ("MERGE", "SET", "DELETE", "MATCH", "DROP"))
 
 
 def test_an_index_that_a_later_migration_drops_is_not_there_in_the_end() -> None:
     scripts = [
-        migrate.Script("1", "A", "V1__A.cypher", "CREATE INDEX e2g_a IF NOT EXISTS; CREATE INDEX e2g_b IF NOT EXISTS;"),
-        migrate.Script("2", "B", "V2__B.cypher", "DROP INDEX e2g_a IF EXISTS; CREATE INDEX e2g_c IF NOT EXISTS;"),
-        migrate.Script("3", "C", "V3__C.cypher", "DROP INDEX e2g_c IF EXISTS; CREATE INDEX e2g_a IF NOT EXISTS;"),
+        schema.Script("1", "A", "V1__A.cypher", "CREATE INDEX e2g_a IF NOT EXISTS; CREATE INDEX e2g_b IF NOT EXISTS;"),
+        schema.Script("2", "B", "V2__B.cypher", "DROP INDEX e2g_a IF EXISTS; CREATE INDEX e2g_c IF NOT EXISTS;"),
+        schema.Script("3", "C", "V3__C.cypher", "DROP INDEX e2g_c IF EXISTS; CREATE INDEX e2g_a IF NOT EXISTS;"),
     ]
-    assert migrate.left_in_the_end(scripts[:1]) == {"e2g_a", "e2g_b"}
-    assert migrate.left_in_the_end(scripts[:2]) == {"e2g_b", "e2g_c"}
-    assert migrate.left_in_the_end(scripts) == {"e2g_a", "e2g_b"}
+    assert schema.expected_indexes(scripts[:1]) == {"e2g_a", "e2g_b"}
+    assert schema.expected_indexes(scripts[:2]) == {"e2g_b", "e2g_c"}
+    assert schema.expected_indexes(scripts) == {"e2g_a", "e2g_b"}
 
 
 def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:
@@ -181,5 +181,5 @@ def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:
 
 
 def test_the_only_placeholder_is_the_length_of_embeddings() -> None:
-    found = {name for script in migrate.read_scripts() for name in migrate._PLACEHOLDER.findall(script.text)}
+    found = {name for script in schema.read_scripts() for name in schema._PLACEHOLDER.findall(script.text)}
     assert found == {"embedding_dimensions"}

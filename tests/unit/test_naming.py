@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.extraction import entity_key
-from e2g_neo4j.model import Extraction, Sentence
-from e2g_neo4j.naming import joined, joins, name_counts
+from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.types.graph import Extraction, Sentence
 
 
 def chunks(*texts: str) -> list[Extraction]:
@@ -34,7 +34,7 @@ def chunks(*texts: str) -> list[Extraction]:
 
 
 def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
-    return {one.name: one.full for one in joins(name_counts(chunks(*texts)), apart)}
+    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), apart)}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_names_that_are_kept_apart_join_nothing_and_change_nothing_for_others() 
 
 
 def test_a_join_tells_how_often_and_how_the_name_is_written_and_why() -> None:
-    [one] = joins(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")))
+    [one] = find_merges(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")))
     assert (one.name, one.full, one.count, one.form) == ("morris", "quincey morris", 3, "Morris")
     assert one.why == "the only full name with the surname morris"
 
@@ -128,9 +128,9 @@ def test_joins_do_not_chain_and_do_not_depend_on_the_order_in_a_chunk(
 @given(TEXTS)
 def test_joining_moves_all_occurrences_to_the_entity_and_leaves_it_its_own_forms(texts: list[list[str]]) -> None:
     before = chunks(*(", ".join(names) for names in texts))
-    same = joins(name_counts(before))
+    same = find_merges(name_counts(before))
     full = {one.name: one.full for one in same}
-    for old, new in zip(before, joined(before, same), strict=True):
+    for old, new in zip(before, apply_merges(before, same), strict=True):
         assert sum(new.counts.values()) == sum(old.counts.values())
         assert sum(new.people.values()) == sum(old.people.values())
         assert full.keys().isdisjoint(new.counts)

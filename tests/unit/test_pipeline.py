@@ -14,7 +14,8 @@ import spacy
 from spacy.language import Language
 
 from e2g_neo4j.errors import PipelineError
-from e2g_neo4j.extraction import BUNDLED, extract, extract_all, load_pipeline, pipeline_id
+from e2g_neo4j.models.entities.extraction import extract, extract_all
+from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline, pipeline_id
 
 REPOSITORY = Path(__file__).parents[2]
 FROZEN = REPOSITORY / "tests" / "data" / "frozen_sentences.jsonl"
@@ -105,8 +106,24 @@ def test_only_what_extraction_needs_is_loaded(nlp: Language) -> None:
     assert spacy.load(BUNDLED).has_pipe("tagger")
 
 
+def test_pipelines_with_other_files_have_other_ids(nlp: Language, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(BUNDLED, copy)
+    (copy / "README.md").write_text("Another card.")
+    assert pipeline_id(load_pipeline(str(copy))) == pipeline_id(nlp), "what spaCy does not read says nothing"
+    for name in ("ner/model", "tok2vec/model", "vocab/vectors"):
+        path = copy / name
+        whole = path.read_bytes()
+        middle = len(whole) // 2
+        path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+        changed = load_pipeline(str(copy))
+        assert pipeline_id(changed) != pipeline_id(nlp), name
+        assert pipeline_id(changed).partition("+")[0] == pipeline_id(nlp).partition("+")[0]
+        path.write_bytes(whole)
+
+
 def test_it_names_itself_and_carries_its_licence_and_card(nlp: Language) -> None:
-    assert pipeline_id(nlp) == f"en_e2g_sm-{nlp.meta['version']}"
+    assert re.fullmatch(rf"en_e2g_sm-{re.escape(nlp.meta['version'])}\+[0-9a-f]{{8}}", pipeline_id(nlp))
     assert nlp.meta["license"] == "CC-BY-SA-4.0"
     assert nlp.meta["performance"]["gum"]["upos"] > 0.9
     assert "Attribution-ShareAlike 4.0" in (BUNDLED / "LICENSE").read_text(encoding="utf-8")
@@ -148,7 +165,7 @@ def test_a_damaged_pipeline_is_an_error_of_ours(tmp_path: Path) -> None:
     copy = tmp_path / "en_damaged"
     shutil.copytree(BUNDLED, copy)
     (copy / "tok2vec" / "model").write_bytes(b"nothing")
-    with pytest.raises(PipelineError, match="cannot be loaded"):
+    with pytest.raises(PipelineError, match="cannot load"):
         load_pipeline(str(copy))
 
 
@@ -158,10 +175,11 @@ def test_a_pipeline_without_sentences_gets_them_by_punctuation(tmp_path: Path) -
     assert len(extract(nlp("It rained. We stayed.")).sentences) == 2
 
 
+@pytest.mark.full
 def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from e2g_neo4j.extraction import extract_all, load_pipeline\n"
+        "from e2g_neo4j.models.entities.extraction import extract_all, load_pipeline\n"
         "texts = ['Emma went to London.'] * 70\n"
         "print(sum(found.counts['london'] for found in extract_all(load_pipeline(), texts, workers=2)))\n",
         encoding="utf-8",

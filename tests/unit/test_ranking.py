@@ -11,18 +11,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive import z as naive_z
 
-from e2g_neo4j.ranking import (
-    LENT,
-    MOST_LENT,
-    REACH,
+from e2g_neo4j.retrieval.ranking import (
+    MAX_SMOOTHING,
+    RADIUS,
+    SMOOTHING,
+    TIE,
+    CandidateWindow,
     Scores,
-    Unit,
+    candidate_windows,
     looked_up,
     ranked,
     relevance,
     smoothed,
-    units,
-    worth,
+    take_budget,
     z,
 )
 
@@ -50,9 +51,9 @@ def candidates(draw: st.DrawFn) -> list[dict[str, Any]]:
     return draw(st.permutations(rows))
 
 
-def with_scores() -> st.SearchStrategy[tuple[list[Unit], Scores]]:
-    def scored(rows: list[dict[str, Any]]) -> st.SearchStrategy[tuple[list[Unit], Scores]]:
-        found = units(rows)
+def with_scores() -> st.SearchStrategy[tuple[list[CandidateWindow], Scores]]:
+    def scored(rows: list[dict[str, Any]]) -> st.SearchStrategy[tuple[list[CandidateWindow], Scores]]:
+        found = candidate_windows(rows)
         scores = st.lists(NUMBERS, min_size=len(found), max_size=len(found)).map(np.array)
         return st.tuples(st.just(found), scores)
 
@@ -62,7 +63,7 @@ def with_scores() -> st.SearchStrategy[tuple[list[Unit], Scores]]:
 def silent(rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """A row of `signals.cypher` in which words and entities say nothing."""
     lists = ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
-    row = {name: [] for name in lists} | {"spread_sum": 0.0, "spread_squares": 0.0, "windows": 100}
+    row: dict[str, Any] = {name: [] for name in lists} | {"spread_sum": 0.0, "spread_squares": 0.0, "windows": 100}
     return {**row, "candidates": rows, **more}
 
 
@@ -106,7 +107,7 @@ def test_what_no_list_names_has_0() -> None:
 
 @given(candidates())
 def test_windows_come_in_reading_order_with_what_belongs_to_them(rows: list[dict[str, Any]]) -> None:
-    found = units(rows)
+    found = candidate_windows(rows)
     assert [(unit.document, unit.index, unit.number) for unit in found] == sorted(
         (row["document"], row["index"], number) for row in rows for number in range(len(row["shares"]))
     )
@@ -122,12 +123,12 @@ def test_windows_come_in_reading_order_with_what_belongs_to_them(rows: list[dict
 # --- what neighbours lend ----------------------------------------------------------------------------
 
 
-def positions(found: list[Unit]) -> list[tuple[str, int, int]]:
+def positions(found: list[CandidateWindow]) -> list[tuple[str, int, int]]:
     """(document, run, place in it) of each window: a run ends where a chunk of the document is missing."""
     places = []
     for document, members in groupby(found, key=lambda unit: unit.document):
         run = place = 0
-        before: Unit | None = None
+        before: CandidateWindow | None = None
         for unit in members:
             if before is not None and unit.index - before.index > 1:
                 run, place = run + 1, 0
@@ -137,7 +138,7 @@ def positions(found: list[Unit]) -> list[tuple[str, int, int]]:
 
 
 @given(with_scores())
-def test_smoothing_equals_a_double_loop(given_: tuple[list[Unit], Scores]) -> None:
+def test_smoothing_equals_a_double_loop(given_: tuple[list[CandidateWindow], Scores]) -> None:
     found, scores = given_
     places = positions(found)
     expected = []
@@ -145,8 +146,8 @@ def test_smoothing_equals_a_double_loop(given_: tuple[list[Unit], Scores]) -> No
         total = scores[i]
         for j, (other, other_run, other_place) in enumerate(places):
             steps = abs(other_place - place)
-            if (other, other_run) == (document, run) and 1 <= steps <= REACH:
-                total += min(MOST_LENT, LENT * found[i].persistence) ** steps * scores[j]
+            if (other, other_run) == (document, run) and 1 <= steps <= RADIUS:
+                total += min(MAX_SMOOTHING, SMOOTHING * found[i].persistence) ** steps * scores[j]
         expected.append(total)
     before = scores.copy()
     assert smoothed(found, scores).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-6)
@@ -154,9 +155,9 @@ def test_smoothing_equals_a_double_loop(given_: tuple[list[Unit], Scores]) -> No
 
 
 @given(with_scores())
-def test_a_document_without_topics_lends_nothing(given_: tuple[list[Unit], Scores]) -> None:
+def test_a_document_without_topics_lends_nothing(given_: tuple[list[CandidateWindow], Scores]) -> None:
     found, scores = given_
-    none = [Unit(u.chunk, u.number, u.document, u.index, u.last, u.share, 0.0, u.near) for u in found]
+    none = [CandidateWindow(u.chunk, u.number, u.document, u.index, u.last, u.share, 0.0, u.near) for u in found]
     assert np.array_equal(smoothed(none, scores), scores)
 
 
@@ -166,7 +167,7 @@ def test_a_document_without_topics_lends_nothing(given_: tuple[list[Unit], Score
 @given(candidates(), st.data())
 def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[str, Any]], data: Any) -> None:
     """Every window once; scores are those of relevance and smoothing; equal ones in reading order."""
-    found = units(rows)
+    found = candidate_windows(rows)
     ids = [unit.id for unit in found]
     chunks = sorted({unit.chunk for unit in found})
     lists = {
@@ -186,11 +187,16 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     signals = silent(
         rows, **lists, **scores, spread_sum=sum(spreads), spread_squares=sum(x * x for x in spreads), windows=len(ids)
     )
-    order = ranked([signals], words=0.5)
+    order = ranked([signals], words=True)
     assert sorted(unit.id for unit, _ in order) == sorted(ids)
     assert all(np.isfinite(score) for _, score in order)
-    expected = smoothed(found, relevance(found, [signals], 0.5)).tolist()
-    best = sorted(range(len(ids)), key=lambda i: (-expected[i], i))
+    expected = smoothed(found, relevance(found, [signals], True)).tolist()
+    groups: list[list[int]] = []
+    for i in sorted(range(len(ids)), key=lambda i: -expected[i]):
+        if not groups or expected[groups[-1][-1]] - expected[i] > TIE:
+            groups.append([])
+        groups[-1].append(i)
+    best = [i for group in groups for i in sorted(group)]
     assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
 
 
@@ -213,16 +219,22 @@ def test_two_corpora_are_ranked_as_one() -> None:
 def test_each_signal_counts_by_its_weight() -> None:
     """Two windows, one of which a signal names: z is 1 and -1."""
     row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [0.25, 0.75], "nears": [0.5, 0.5]}
-    found = units([row])
+    found = candidate_windows([row])
 
-    def said(words: float = 0.5, **more: Any) -> list[float]:
+    def said(words: bool = True, **more: Any) -> list[float]:
         return relevance(found, [silent([row], **more)], words).tolist()
 
     assert said() == [0, 0]
-    assert relevance(units([{**row, "nears": [0.9, 0.1]}]), [silent([row])], 0.5).tolist() == [1, -1]
+    assert relevance(candidate_windows([{**row, "nears": [0.9, 0.1]}]), [silent([row])], True).tolist() == [1, -1]
     assert said(word_ids=["c-w1"], word_scores=[3.0]) == [-0.5, 0.5]
-    assert said(words=0.0, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
-    spread = {"spread_ids": ["c-w0"], "spreads": [2.0], "spread_sum": 2.0, "spread_squares": 4.0, "windows": 2}
+    assert said(words=False, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
+    spread: dict[str, Any] = {
+        "spread_ids": ["c-w0"],
+        "spreads": [2.0],
+        "spread_sum": 2.0,
+        "spread_squares": 4.0,
+        "windows": 2,
+    }
     assert said(**spread) == [0.7, -0.7]
     rare = said(**{**spread, "windows": 101})
     assert rare == pytest.approx([0.7 * 10, 0.7 * -0.1]), "reached among many that are not"
@@ -233,7 +245,7 @@ def test_what_reaches_all_windows_alike_but_for_rounding_tells_none_from_another
     spreads = [0.1 + 0.2, 0.3, 0.3]
     signals = silent([row], spread_ids=["c-w0", "c-w1", "c-w2"], spreads=spreads, spread_sum=sum(spreads), windows=3)
     signals["spread_squares"] = sum(x * x for x in spreads) + 1e-16
-    assert relevance(units([row]), [signals], True).tolist() == [0, 0, 0]
+    assert relevance(candidate_windows([row]), [signals], True).tolist() == [0, 0, 0]
 
 
 def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
@@ -243,7 +255,7 @@ def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_w
         {**row, "chunk": "c5", "index": 5, "shares": [1.0, 0.0], "nears": [0.0, 0.0]},
     ]
     signals = silent(rows, word_chunk_ids=["c0"], word_chunk_scores=[4.0])
-    assert relevance(units(rows), [signals], 0.5).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
+    assert relevance(candidate_windows(rows), [signals], True).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
 
 
 def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
@@ -252,15 +264,17 @@ def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_i
         {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 1.0]},
         {**row, "chunk": "c5", "index": 5, "shares": [0.5, 0.5], "nears": [0.0, 0.0]},
     ]
-    alone = relevance(units([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), [silent(rows)], 0.5)
-    both = relevance(units(rows), [silent(rows)], 0.5)
+    alone = relevance(
+        candidate_windows([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), [silent(rows)], True
+    )
+    both = relevance(candidate_windows(rows), [silent(rows)], True)
     assert (both - alone).tolist() == pytest.approx([0.375, 0.125, -0.25, -0.25])
 
 
 @given(candidates(), st.integers(0, 9))
 def test_no_more_than_k_chunks_worth_is_given(rows: list[dict[str, Any]], k: int) -> None:
-    order = [(unit, float(-place)) for place, unit in enumerate(units(rows))]
-    kept = worth(order, k)
+    order = [(unit, float(-place)) for place, unit in enumerate(candidate_windows(rows))]
+    kept = take_budget(order, k)
     assert sum(unit.share for unit, _ in kept) <= k + 1e-6
     assert [one for one in order if one in kept] == kept, "the order stays"
     for place, one in enumerate(order):
@@ -270,8 +284,8 @@ def test_no_more_than_k_chunks_worth_is_given(rows: list[dict[str, Any]], k: int
 
 @given(candidates())
 def test_chunks_worth_of_all_is_all(rows: list[dict[str, Any]]) -> None:
-    order = [(unit, 0.0) for unit in units(rows)]
-    assert worth(order, len(rows)) == order
+    order = [(unit, 0.0) for unit in candidate_windows(rows)]
+    assert take_budget(order, len(rows)) == order
 
 
 def test_one_candidate_has_a_finite_score() -> None:
@@ -288,7 +302,7 @@ def test_one_candidate_has_a_finite_score() -> None:
         spread_squares=0.1 * 0.1,
         windows=1,
     )
-    assert ranked([signals]) == [(units([row])[0], 0.0)]
+    assert ranked([signals]) == [(candidate_windows([row])[0], 0.0)]
 
 
 def test_no_candidate_is_no_window() -> None:

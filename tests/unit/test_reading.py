@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.model import Section, SourceDocument
-from e2g_neo4j.reading import SUFFIXES, find, from_text, read, read_all
+from e2g_neo4j.indexing.sources.files import SUFFIXES, find, from_text, read, read_all
+from e2g_neo4j.types.documents import Section, SourceDocument
 
 MIB = 2**20
 
@@ -99,7 +99,7 @@ def test_a_name_with_signs_of_a_glob_is_a_name_first(tmp_path: Path) -> None:
 
 def test_json_lines_are_read_when_named_and_left_out_of_folders(shelf: Path) -> None:
     assert names(find([shelf / "deep" / "rows.jsonl"]), shelf) == ["deep/rows.jsonl"]
-    with pytest.raises(ReadingError, match=r"rows holds no document.*\.jsonl files themselves"):
+    with pytest.raises(ReadingError, match=r"rows contains no documents.*\.jsonl files themselves"):
         find([written(shelf / "rows" / "r.jsonl", "{}").parent])
 
 
@@ -110,11 +110,11 @@ def test_json_lines_are_read_when_named_and_left_out_of_folders(shelf: Path) -> 
         ("", "'' does not exist"),
         ("bad\0name.txt", "does not exist|cannot be read"),
         ("x" * 5000, "does not exist|cannot be read"),
-        ("deep/*.csv", r"\*\.csv holds no document.*\.txt"),
-        ("no/*/match", "match holds no document"),
-        ("deep/d.csv", r"d\.csv is of a kind that is not read.*\.epub"),
+        ("deep/*.csv", r"\*\.csv contains no documents.*\.txt"),
+        ("no/*/match", "match contains no documents"),
+        ("deep/d.csv", r"d\.csv has an unsupported file type.*\.epub"),
         ("~nobody_of_this_name/x.txt", "nobody_of_this_name"),
-        ("empty", "empty holds no document"),
+        ("empty", "empty contains no documents"),
     ],
 )
 def test_a_path_that_gives_nothing_is_named(
@@ -502,9 +502,9 @@ def test_a_pdf_that_unpacks_to_too_much_is_refused_before_it_fills_the_memory(
 
 
 def test_a_page_of_too_many_characters_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from e2g_neo4j import formats_pdf
+    from e2g_neo4j.indexing.sources import pdf
 
-    monkeypatch.setattr(formats_pdf, "PAGE_CHARACTERS", 100)
+    monkeypatch.setattr(pdf, "PAGE_CHARACTERS", 100)
     assert read(packed_pdf(tmp_path / "a.pdf", packed_text(33)), "c", MIB).text.strip() == "fog" * 33
     with pytest.raises(ReadingError, match=r"b\.pdf has a page of more than 100 characters"):
         read(packed_pdf(tmp_path / "b.pdf", packed_text(34)), "c", MIB)
@@ -595,8 +595,8 @@ def test_a_locked_book_is_called_so(tmp_path: Path) -> None:
 def test_broken_archives_are_called_so(tmp_path: Path, suffix: str) -> None:
     kind = suffix[1:].upper()
     whole = (word if suffix == ".docx" else epub)(tmp_path / f"a{suffix}").read_bytes()
-    refused(written(tmp_path / f"text{suffix}", "just text"), kind, "save it anew")
-    refused(written(tmp_path / f"half{suffix}", whole[: len(whole) // 2]), kind, "save it anew")
+    refused(written(tmp_path / f"text{suffix}", "just text"), kind, "save it again")
+    refused(written(tmp_path / f"half{suffix}", whole[: len(whole) // 2]), kind, "save it again")
     refused(written(tmp_path / f"empty{suffix}", b""), kind)
     spoilt = whole[:60] + bytes(40) + whole[100:]
     refused(written(tmp_path / f"spoilt{suffix}", spoilt), kind)
@@ -647,7 +647,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str | bytes, word: str) -> 
 
 def test_json_lines_without_a_document_are_empty(tmp_path: Path) -> None:
     refused(written(tmp_path / "a.jsonl", "\n\n"), "empty")
-    with pytest.raises(ReadingError, match=r"b\.jsonl is of a kind that is not read here"):
+    with pytest.raises(ReadingError, match=r"b\.jsonl has an unsupported file type"):
         read(written(tmp_path / "b.jsonl", '{"text": "x"}'), "c", MIB)
 
 
@@ -695,7 +695,8 @@ def check_whole(path: Path) -> None:
 
 
 def test_importing_the_reader_loads_no_parser() -> None:
-    code = "import sys, e2g_neo4j.reading; print([m for m in ('markitdown', 'pdfminer', 'bs4') if m in sys.modules])"
+    code = "import sys, e2g_neo4j.indexing.sources.files"
+    code += "\nprint([m for m in ('markitdown', 'pdfminer', 'bs4') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from libraries import NAMES, chunks_wanted, indexed, libraries, questions, vectors
 from naive import NaiveDocument, ask
 
-from e2g_neo4j.cooccurrence import edges
 from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
-from e2g_neo4j.model import Evidence, Fingerprint, Pair
-from e2g_neo4j.queries import Embed, Read
-from e2g_neo4j.retrieval import MAX_ENTITIES, MAX_HOPS, MAX_MEANINGS, MAX_QUESTION, retrieve
+from e2g_neo4j.indexing.cooccurrence import edges
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import MAX_QUESTION, FilledOptions, RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import MAX_ENTITIES, MAX_MEANINGS, find_evidence, retrieve
+from e2g_neo4j.runtime.requests import Embed, Read
+from e2g_neo4j.settings import MAX_HOPS, Settings
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.results import Evidence, Pair
 
 MODELS = Fingerprint("MiniLM", 8, "max", "en_test-1")
 CORPUS = "novels"
@@ -45,7 +49,7 @@ class InMemory:
                 self.counts[found.chunk] = {mention.entity: mention.count for mention in found.mentions}
             tree = nx.DiGraph([(child, s.id) for s in one.indexed.summaries for child in s.children])
             tree.add_nodes_from(chunk.id for chunk in one.indexed.chunks)
-            nodes = [(0, node, (node.start, node.end)) for node in one.indexed.chunks]
+            nodes: list[Any] = [(0, node, (node.start, node.end)) for node in one.indexed.chunks]
             nodes += [(node.level, node, (0, 0)) for node in one.indexed.summaries]
             for (level, node, (start, end)), vector in zip(
                 nodes, [*(read.vector for read in one.read), *one.summary_vectors], strict=True
@@ -68,11 +72,11 @@ class InMemory:
                     "path": sorted(nx.descendants(tree, node.id), key=lambda id: (len(nx.ancestors(tree, id)), id)),
                 }
 
-    def drive(self, story: Any) -> Evidence:
+    def drive(self, operation: Any) -> Evidence:
         reply: Any = None
         while True:
             try:
-                request = story.send(reply)
+                request = operation.send(reply)
             except StopIteration as end:
                 evidence: Evidence = end.value
                 return evidence
@@ -124,7 +128,15 @@ class InMemory:
 def answer(
     database: InMemory, names: list[str], *, k: int = 10, h: int = 3, made_with: Fingerprint = MODELS
 ) -> Evidence:
-    return database.drive(retrieve("Who?", corpora=[CORPUS], names=names, made_with=made_with, k=k, hops=h, mode="e2g"))
+    return database.drive(
+        find_evidence(
+            "Who?",
+            corpora=[CORPUS],
+            names=names,
+            made_with=made_with,
+            options=FilledOptions(k=k, hops=h, mode="e2g"),
+        )
+    )
 
 
 def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
@@ -195,14 +207,14 @@ class Scripted(InMemory):
         }
         self.near = nearest or []
 
-    def _link(self, **parameters: Any) -> list[dict[str, Any]]:
+    def _link(self, *arguments: Any, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
         return [self.link]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
         return [node(id, index=self.places[id]) for id in ids]
 
-    def _nearest(self, **parameters: Any) -> list[dict[str, Any]]:
+    def _nearest(self, *arguments: Any, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
         return self.near[: parameters["k"]]
 
@@ -414,11 +426,11 @@ def test_the_occurrences_of_a_summary_are_those_of_all_chunks_below_it() -> None
     ],
 )
 def test_a_request_out_of_range_is_refused_before_anything_is_read(change: dict[str, Any], told: str) -> None:
-    request: dict[str, Any] = {"question": "Who?", "k": 10, "hops": 3, "mode": "e2g", **change}
-    database = Scripted({}, {})
+    question = change.pop("question", "Who?")
     with pytest.raises(QueryError, match=told):
-        database.drive(retrieve(**request, corpora=[CORPUS], names=[], made_with=MODELS))
-    assert database.asked == []
+        next(
+            retrieve(Models(Settings()), question, [CORPUS], RetrievalOptions.of(cast(Any, {"mode": "e2g", **change})))
+        )
 
 
 @pytest.mark.parametrize("k", [1, 1000])

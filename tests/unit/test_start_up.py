@@ -7,17 +7,32 @@ import sys
 
 import pytest
 
-from e2g_neo4j.embedding.embedder import BUNDLED, BUNDLED_DIMENSIONS, load_embedder
+from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS
+from e2g_neo4j.models.embedding.load import load_embedder
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.stories import Stories
 
 LOCAL_ROUTE = """
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.stories import Stories
-stories = Stories(Settings(), None)
-story = stories.retrieve("Did Jonathan Harker meet Count Dracula?", ["novels"], 5, 3, "e2g")
-request = next(story)
+options = RetrievalOptions(k=5, hops=3, mode="e2g")
+request = next(retrieve(Models(Settings()), "Did Jonathan Harker meet Count Dracula?", ["novels"], options))
 assert "jonathan harker" in request.parameters["names"], request
+"""
+
+QUESTION = """
+from e2g_neo4j.cli import hide_torch
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.runtime.requests import Embed
+from e2g_neo4j.settings import Settings
+hide_torch()
+models, question = Models(Settings()), "Did Jonathan Harker meet Count Dracula?"
+next(retrieve(models, question, ["novels"], RetrievalOptions()))
+assert len(models.vector(Embed(question)).result()) == 384
 """
 
 
@@ -26,15 +41,26 @@ assert "jonathan harker" in request.parameters["names"], request
     [
         ("import e2g_neo4j.cli.app", {"torch", "spacy", "sentence_transformers", "sklearn", "markitdown", "pdfminer"}),
         (LOCAL_ROUTE, {"sentence_transformers", "transformers", "sklearn"}),
+        (QUESTION, {"torch", "sentence_transformers", "transformers", "sklearn", "openvino_telemetry"}),
     ],
 )
 def test_what_is_not_used_is_not_loaded(code: str, unused: set[str]) -> None:
+    load_embedder(BUNDLED)  # converts it, where that was not done yet
     script = f"{code}\nimport sys\nprint(sorted({unused!r} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
+def test_spacy_finds_torch_again_where_nobody_hides_it() -> None:
+    """thinc must not lose torch in a process that is not ours: pipelines with transformers need it."""
+    script = "from e2g_neo4j import E2G\nimport e2g_neo4j.models.entities.extraction\nimport thinc.compat\n"
+    script += "print(thinc.compat.has_torch)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_the_fingerprint_known_without_the_model_is_the_models_own() -> None:
     assert load_embedder(BUNDLED).dimensions == BUNDLED_DIMENSIONS
-    stories = Stories(Settings(), None)
-    assert stories.fingerprint == stories.tools.fingerprint
+    embedder, given = load_embedder(BUNDLED), Models(Settings(), embedder=load_embedder(BUNDLED))
+    assert Models(Settings()).fingerprint == given.fingerprint
+    assert given.fingerprint.dimensions == embedder.dimensions

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.model import Chunk, Extraction, Sentence, SourceDocument, Summary
-from e2g_neo4j.summarising.extractive import ExtractiveSummariser
-from e2g_neo4j.summarising.tree import Forest, Ground, Prose, grow_tree, tree_size
+from e2g_neo4j.indexing.summaries.base import SummaryInput, TreeInput
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
+from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, grow_tree, tree_size
+from e2g_neo4j.types.documents import Chunk, SourceDocument
+from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 
 WORDS = 6  # of a chunk; neighbours share two
 
@@ -52,10 +54,10 @@ class Recorder:
     def __init__(self) -> None:
         self.given: list[str] = []
 
-    def summarise(self, prose: Prose) -> Prose:
+    def summarise(self, prose: SummaryInput) -> SummaryInput:
         self.given.append(prose.text)
         found = prose.text.split()
-        return Prose(f"{found[0]} … {found[-1]}")
+        return SummaryInput(f"{found[0]} … {found[-1]}")
 
 
 def grow(chunks: int, group_size: int) -> tuple[list[Summary], Recorder, SourceDocument, list[Chunk]]:
@@ -131,8 +133,8 @@ def test_a_lone_summary_is_passed_on_without_a_call() -> None:
 
 def test_a_summary_that_did_not_change_keeps_its_id_and_equal_texts_differ() -> None:
     class Same(Recorder):
-        def summarise(self, prose: Prose) -> Prose:
-            return Prose("the same")
+        def summarise(self, prose: SummaryInput) -> SummaryInput:
+            return SummaryInput("the same")
 
     document, cut = a_document(12)
     tree = grow_tree(document, cut, Same(), group_size=5, token_spans=words)
@@ -168,12 +170,12 @@ def test_a_sentence_in_an_overlap_is_summarised_once() -> None:
     second = Extraction(
         (Sentence(0, 9, ()), *(Sentence(s - 14, e - 14, (text[s : s + 3],)) for s, e in bounds[2:])), {}
     )
-    seen: list[Prose] = []
+    seen: list[SummaryInput] = []
 
     class Keeper(Recorder):
         needs_sentences = True
 
-        def summarise(self, prose: Prose) -> Prose:
+        def summarise(self, prose: SummaryInput) -> SummaryInput:
             seen.append(prose)
             return super().summarise(prose)
 
@@ -197,7 +199,9 @@ def test_a_sentence_in_an_overlap_is_summarised_once() -> None:
 # --- picking sentences -------------------------------------------------------------------------------
 
 
-def as_prose(sentences: Sequence[str], entities: Sequence[tuple[str, ...]] | None = None, seed: int = 0) -> Prose:
+def as_prose(
+    sentences: Sequence[str], entities: Sequence[tuple[str, ...]] | None = None, seed: int = 0
+) -> SummaryInput:
     marked, start = [], 0
     for number, sentence in enumerate(sentences):
         marked.append(Sentence(start, start + len(sentence), entities[number] if entities else ()))
@@ -205,7 +209,7 @@ def as_prose(sentences: Sequence[str], entities: Sequence[tuple[str, ...]] | Non
     vectors = np.random.default_rng(seed).normal(size=(len(sentences), 8)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     counts = Counter(name for sentence in marked for name in sentence.entities)
-    return Prose(" ".join(sentences), tuple(marked), vectors, counts)
+    return SummaryInput(" ".join(sentences), tuple(marked), vectors, counts)
 
 
 SENTENCE = st.lists(st.text("abcdeXYZ", min_size=1, max_size=9), min_size=1, max_size=120).map(
@@ -284,7 +288,7 @@ def test_repetition_is_avoided() -> None:
 
 def test_without_sentences_or_vectors_there_is_no_extractive_summary() -> None:
     with pytest.raises(ValueError, match="a vector for each"):
-        ExtractiveSummariser(words).summarise(Prose("Some text.", (Sentence(0, 10, ()),)))
+        ExtractiveSummariser(words).summarise(SummaryInput("Some text.", (Sentence(0, 10, ()),)))
 
 
 # --- many at once ------------------------------------------------------------------------------------
@@ -294,7 +298,7 @@ def test_concurrent_summaries_stay_in_order() -> None:
     class Slow(Recorder):
         concurrency = 4
 
-        def summarise(self, prose: Prose) -> Prose:
+        def summarise(self, prose: SummaryInput) -> SummaryInput:
             if prose.text.startswith("word0 "):
                 time.sleep(0.05)
             return super().summarise(prose)
@@ -314,7 +318,7 @@ class Gated(Recorder):
         self.arrived = Semaphore(0)
         self.levels: list[int] = []
 
-    def summarise(self, prose: Prose) -> Prose:
+    def summarise(self, prose: SummaryInput) -> SummaryInput:
         self.levels.append(prose.level)
         self.arrived.release()
         assert self.gate.wait(10)
@@ -323,8 +327,8 @@ class Gated(Recorder):
 
 def test_calls_under_way_are_as_many_as_allowed_over_all_documents() -> None:
     summariser = Gated(3)
-    grounds = [Ground(*a_document(3)) for _ in range(8)]
-    with Forest(grounds, summariser, group_size=5, token_spans=words) as forest:
+    grounds = [TreeInput(*a_document(3)) for _ in range(8)]
+    with SummaryTreeBuilder(grounds, summariser, group_size=5, token_spans=words) as forest:
         for _ in range(3):
             assert summariser.arrived.acquire(timeout=10)
         assert not summariser.arrived.acquire(timeout=0.2)
@@ -343,15 +347,15 @@ def test_after_a_failure_nothing_is_begun_and_what_is_under_way_ends() -> None:
     class Failing(Recorder):
         concurrency = 2
 
-        def summarise(self, prose: Prose) -> Prose:
+        def summarise(self, prose: SummaryInput) -> SummaryInput:
             if prose.text.startswith("word0 "):
                 raise ModelError("no more")
             time.sleep(0.1)
             return super().summarise(prose)
 
     summariser = Failing()
-    grounds = [Ground(*a_document(100)) for _ in range(3)]
-    with Forest(grounds, summariser, group_size=5, token_spans=words) as forest:
+    grounds = [TreeInput(*a_document(100)) for _ in range(3)]
+    with SummaryTreeBuilder(grounds, summariser, group_size=5, token_spans=words) as forest:
         for number in range(3):
             with pytest.raises(ModelError, match="Summary 0 of level 1 of 'Title': no more"):
                 forest.tree(number)
@@ -360,7 +364,7 @@ def test_after_a_failure_nothing_is_begun_and_what_is_under_way_ends() -> None:
 
 def test_whoever_leaves_the_forest_pays_for_nothing_more() -> None:
     summariser = Gated(1)
-    with Forest([Ground(*a_document(40))], summariser, group_size=5, token_spans=words):
+    with SummaryTreeBuilder([TreeInput(*a_document(40))], summariser, group_size=5, token_spans=words):
         assert summariser.arrived.acquire(timeout=10)
     summariser.gate.set()
     assert not summariser.arrived.acquire(timeout=0.2)

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from e2g_neo4j import cli
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.app import as_object
+from e2g_neo4j.cli.json_output import as_object
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.model import Answer, Evidence, Pair, Passage
+from e2g_neo4j.types.results import Answer, Evidence, Pair, Passage
 
 NASTY = "a\x1b[2Jb\x1b]0;t\x07c\x9b31md\u202ee\u2066f\x00g\x7f[bold]h"
 POWER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -12,10 +12,10 @@ from libraries import indexed, libraries, published, stage
 from naive import NaiveDocument, weight
 from naive import persistence as naive_persistence
 
-from e2g_neo4j.cooccurrence import ChunkMentions, Mention
-from e2g_neo4j.embedding.topic_persistence import Persistence
-from e2g_neo4j.queries import Write
-from e2g_neo4j.rows import window_weights
+from e2g_neo4j.graph.rows import window_weights
+from e2g_neo4j.indexing.topic_persistence import Persistence
+from e2g_neo4j.runtime.requests import Write
+from e2g_neo4j.types.mentions import ChunkMentions, Mention
 
 
 def persistence(vectors: np.ndarray, at: int = 1) -> float:

@@ -1,4 +1,4 @@
-// Write nodes of an archive. Documents are staged, so that no query finds the corpus.
+// Create nodes of an archive. Documents are staged, so that queries do not see the corpus yet.
 // $corpus, $rows: [{key, labels, properties, embedding}]
 UNWIND $rows AS row
 CREATE (n:E2GImported)

@@ -1,4 +1,4 @@
-// Write relationships of an archive between nodes that were imported.
+// Write relationships of an archive between imported nodes.
 // $corpus, $rows: [{a, type, b, properties}]
 UNWIND $rows AS row
 MATCH (a:E2GImported {corpus: $corpus, import_key: row.a})

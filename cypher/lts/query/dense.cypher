@@ -1,6 +1,6 @@
-// As `query/dense`. The index knows nothing of corpora: where too few of what it finds are of this one, all windows of
-// the corpus are compared.
-// $corpus, $vector, $windows: how many windows to look at, $k
+// Like `query/dense`. The index does not know corpora: if it finds too few windows of this corpus, all windows of the
+// corpus are compared.
+// $corpus, $vector, $windows: how many windows to search, $k
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path: [summary id], score
 CALL () {
@@ -18,9 +18,9 @@ CALL (indexed) {
   WHERE w.id IS NOT NULL
   RETURN w, vector.similarity.cosine(w.embedding, $vector) AS near
 }
-WITH w, near ORDER BY near DESC, w.id LIMIT $windows
+WITH w, near ORDER BY round(near, 5) DESC, w.id LIMIT $windows
 MATCH (w)-[:PART_OF]->(n:Chunk)
-WITH n, max(near) AS score ORDER BY score DESC, n.id LIMIT $k
+WITH n, max(near) AS score ORDER BY round(score, 5) DESC, n.id LIMIT $k
 MATCH (d:Document {corpus: $corpus, id: n.document})
 RETURN n.id AS id, n.level AS level, n.index AS index, n.start AS start, n.end AS end,
        coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,

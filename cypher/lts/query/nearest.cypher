@@ -1,5 +1,5 @@
-// As `query/nearest`. The indexes, one of chunks and one of summaries, know nothing of corpora: where too few of what
-// one finds are of this corpus, all such nodes of the corpus are compared; of one that was adopted, all windows.
+// Like `query/nearest`. The indexes of chunks and of summaries do not know corpora: if one finds too few nodes of this
+// corpus, all such nodes of the corpus are compared; in an adopted corpus, all windows.
 // $corpus, $vector, $k, $names
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path, score, occurrences
@@ -39,7 +39,7 @@ CALL (chunks, summaries) {
   WHERE n.id IS NOT NULL
   RETURN {node: n, score: vector.similarity.cosine(n.embedding, $vector)} AS one
 }
-WITH one ORDER BY one.score DESC, one.node.id LIMIT $k
+WITH one ORDER BY round(one.score, 5) DESC, one.node.id LIMIT $k
 WITH collect(one) AS found
 WITH found, [one IN found | one.node] AS nodes
 CALL (nodes) {

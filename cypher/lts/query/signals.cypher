@@ -1,12 +1,12 @@
-// As `query/signals`. The vector index knows nothing of corpora: where too few of the windows that it finds are of this
-// one, all windows of the corpus are compared.
+// Like `query/signals`. The vector index does not know corpora: if it finds too few windows of this corpus, all windows
+// of the corpus are compared.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
-// $seeds: nearest windows that activate, $temperature, $own: the share of activation that the question's entities get,
+// $seeds: nearest windows that activate, $temperature, $own: the fraction of activation for the question's entities,
 // $active, $hub
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
-//   candidates: [{chunk, document, index, persistence, shares, nears}]. Lists of ids have one of scores, best first.
-//   Sums are over all windows, of which the corpus has `windows`. A candidate lists, window by window, the shares of
-//   the chunk's text and the cosines.
+//   candidates: [{chunk, document, index, persistence, shares, nears}]. Each list of ids has a list of scores, best
+//   first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
+//   fraction of the chunk's text and the cosine.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $depth, $vector) YIELD node AS w, score
@@ -24,7 +24,7 @@ CALL (indexed) {
     WHERE w.id IS NOT NULL
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
-  WITH w, 2 * score - 1 AS near ORDER BY near DESC, w.id LIMIT $depth
+  WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id LIMIT $depth
   RETURN collect(w) AS near_windows, collect(near) AS nears
 }
 CALL () {

@@ -1,0 +1,13 @@
+// Remove the aliases of documents. Names that were split stay recorded.
+// $corpus, $documents: [id]
+UNWIND $documents AS document
+MATCH (a:Alias)-[r:ALIAS_OF {corpus: $corpus, document: document}]->(:Entity)
+DELETE r
+WITH DISTINCT a
+OPTIONAL MATCH (a)-[r:ALIAS_OF]->()
+WITH a, r.form AS form, sum(r.count) AS count ORDER BY count DESC, form = toUpper(form), form
+WITH a, collect(form)[0] AS name
+SET a.name = name
+WITH a, name
+WHERE name IS NULL AND a.apart IS NULL
+DELETE a

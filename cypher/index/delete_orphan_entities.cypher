@@ -1,0 +1,6 @@
+// Remove those of the given entities that no chunk mentions any more.
+// $corpus, $keys
+UNWIND $keys AS key
+MATCH (e:Entity {corpus: $corpus, key: key})
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
+DETACH DELETE e

@@ -1,6 +1,0 @@
-// Remove the entities among these that nothing mentions any more.
-// $corpus, $keys
-UNWIND $keys AS key
-MATCH (e:Entity {corpus: $corpus, key: key})
-WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
-DETACH DELETE e

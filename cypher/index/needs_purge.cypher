@@ -1,0 +1,10 @@
+// Take the lock of a corpus. Return one row if it has soft-deleted nodes, or visible chunks whose edges are not
+// counted, else none.
+// $corpus
+// → unclean
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock
+WITH count(*) AS locked
+WHERE EXISTS { MATCH (:E2GRetired {corpus: $corpus}) }
+   OR EXISTS { MATCH (c:UncountedChunk) WHERE c.corpus = $corpus AND c:Chunk AND NOT c:E2GImported }
+RETURN true AS unclean

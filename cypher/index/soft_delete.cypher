@@ -1,0 +1,22 @@
+// Hide the visible chunks, windows and summaries of documents from all queries, except unchanged ones, and entities
+// that no other chunk mentions. Edges of visible chunks are updated before; `index/purge` removes the nodes.
+// $corpus, $rows: [{document, chunks: [id], summaries: [id]}] of unchanged nodes
+UNWIND $rows AS row
+CALL (row) {
+  MATCH (n:Chunk {corpus: $corpus, document: row.document}) WHERE NOT n.id IN row.chunks RETURN n
+  UNION ALL
+  MATCH (c:Chunk {corpus: $corpus, document: row.document})<-[:PART_OF]-(n:Window)
+  WHERE NOT c.id IN row.chunks
+  RETURN n
+  UNION ALL
+  MATCH (n:Summary {corpus: $corpus, document: row.document}) WHERE NOT n.id IN row.summaries RETURN n
+}
+OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
+WITH collect(DISTINCT n) AS gone, collect(DISTINCT e) AS entities
+FOREACH (n IN gone | REMOVE n:Chunk:UncountedChunk:Window:Summary SET n:E2GRetired)
+WITH entities
+UNWIND entities AS e
+WITH e
+WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
+REMOVE e:Entity
+SET e:E2GRetired

@@ -1,7 +1,0 @@
-// Which nodes of somebody else's the entities of a corpus refer to.
-// $corpus, $label: theirs, or null for all
-// → key, node, method, score
-MATCH (e:Entity {corpus: $corpus})-[r:REFERS_TO]->(n)
-WHERE e.key IS NOT NULL AND ($label IS NULL OR $label IN labels(n))
-RETURN e.key AS key, elementId(n) AS node, r.method AS method, r.score AS score
-ORDER BY key, node

@@ -1,0 +1,64 @@
+"""Citations in an answer: numbers of passages in square brackets. Invalid numbers are dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_GROUP = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
+_BEGUN = re.compile(r"\s*\[[\d\s,;–-]{0,40}$|\s+$")
+_NUMBER = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
+_WIDEST = 100
+"""Maximum length of a range such as [2-5]."""
+
+
+class CitationFilter:
+    """Filters the citations of an answer that arrives in pieces of any length.
+
+    [1, 9] becomes [1] if there is no passage 9. [0], which means that the evidence does not say, is removed.
+
+    Args:
+        given: Number of passages, which are numbered from 1.
+    """
+
+    def __init__(self, given: int) -> None:
+        self._given = given
+        self._held = ""
+        self._shown_any = False
+        self.cited: dict[int, None] = {}
+        self.dropped: dict[int, None] = {}
+        self.says_nothing = False
+
+    def add(self, piece: str) -> str:
+        """Add a piece and return the text to show. A citation is held back until it is complete."""
+        text = self._held + piece
+        begun = _BEGUN.search(text)
+        ready, self._held = (text[: begun.start()], text[begun.start() :]) if begun else (text, "")
+        return self._shown(ready)
+
+    def end(self) -> str:
+        """Return the text that was held back."""
+        text, self._held = self._held, ""
+        return self._shown(text).rstrip()
+
+    def _shown(self, text: str) -> str:
+        shown = re.sub(rf"[ \t]*{_GROUP.pattern}", self._checked, text)
+        if not self._shown_any:
+            shown = shown.lstrip()
+        self._shown_any = self._shown_any or bool(shown)
+        return shown
+
+    def _checked(self, group: re.Match[str]) -> str:
+        numbers = list(dict.fromkeys(_numbers(group[1])))
+        kept = [number for number in numbers if 1 <= number <= self._given]
+        self.cited |= dict.fromkeys(kept)
+        self.dropped |= dict.fromkeys(number for number in numbers if number and number not in kept)
+        self.says_nothing = self.says_nothing or 0 in numbers
+        space = group[0][: len(group[0]) - len(group[0].lstrip())]
+        return f"{space}[{', '.join(map(str, kept))}]" if kept else ""
+
+
+def _numbers(group: str) -> Iterable[int]:
+    for found in _NUMBER.finditer(group):
+        first, last = int(found[1]), int(found[2] or found[1])
+        yield from range(first, last + 1) if first <= last <= first + _WIDEST else (first, last)

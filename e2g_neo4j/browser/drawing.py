@@ -1,0 +1,87 @@
+"""Draw the evidence of a question in a standalone HTML page with neo4j-viz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from neo4j.graph import Node, Relationship
+from neo4j.graph import Path as GraphPath
+
+from e2g_neo4j.browser.guide import HERE, STYLE
+from e2g_neo4j.errors import ConfigurationError
+
+CAPTION = 40
+"""Maximum characters of the text in a circle."""
+TEXT = 600
+"""Maximum characters of a text in a tooltip."""
+
+
+def page(paths: Iterable[GraphPath]) -> str:
+    """Render the nodes and relationships of paths as HTML, in the colours of `e2g.grass`.
+
+    Vectors are omitted and texts are truncated.
+
+    Raises:
+        ConfigurationError: neo4j-viz is not installed.
+    """
+    try:
+        import neo4j_viz
+    except ImportError as error:
+        raise ConfigurationError(
+            "neo4j-viz is needed to draw the graph and is not installed: run `pip install 'e2g-neo4j[viz]'`, or use "
+            "Neo4j Browser with `e2g explain --browser`."
+        ) from error
+
+    nodes: dict[str, Node] = {}
+    relationships: dict[str, Relationship] = {}
+    for path in paths:
+        nodes |= {node.element_id: node for node in path.nodes}
+        relationships |= {one.element_id: one for one in path.relationships}
+    graph = neo4j_viz.VisualizationGraph(
+        nodes=[_node(neo4j_viz.Node, node) for node in nodes.values()],
+        relationships=[_relationship(neo4j_viz.Relationship, one) for one in relationships.values()],
+    )
+    return str(graph.render(width="100%", height="100vh").data)
+
+
+def _node(kind: Any, node: Node) -> Any:
+    (label,) = node.labels
+    style = _style(f"node.{label}")
+    properties = {name: _short(value, TEXT) for name, value in node.items() if not isinstance(value, list)}
+    return kind(
+        id=node.element_id,
+        caption=_short(node[style["caption"].strip("{}")] or label, CAPTION),  # an adopted chunk has no text
+        size=float(style["diameter"].removesuffix("px")) / 2,
+        color=style["color"],
+        properties=properties,
+    )
+
+
+def _relationship(kind: Any, one: Relationship) -> Any:
+    style = _style(f"relationship.{one.type}")
+    caption = style["caption"]
+    start, end = one.nodes
+    return kind(
+        id=one.element_id,
+        source=start.element_id if start else None,
+        target=end.element_id if end else None,
+        caption=one.type if caption == "<type>" else str(one[caption.strip("{}")]),
+        color=style["color"],
+        width=float(style["shaft-width"].removesuffix("px")),
+        properties={name: value for name, value in one.items() if not isinstance(value, list)},
+    )
+
+
+@cache
+def _style(selector: str) -> dict[str, str]:
+    """Return the style of a label or relationship type."""
+    text = (HERE / STYLE).read_text(encoding="utf-8")
+    [body] = re.findall(rf"(?ms)^{re.escape(selector)} \{{\n(.*?)^\}}", text)
+    return {name: value.strip('"') for name, value in re.findall(r"([\w-]+): (.*?);", body)}
+
+
+def _short(value: Any, characters: int) -> Any:
+    return value[:characters] + "…" if isinstance(value, str) and len(value) > characters else value

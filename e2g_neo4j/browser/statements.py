@@ -1,0 +1,44 @@
+"""Statements of `cypher/explore` for users: with parameters to paste, or as an address of Neo4j Browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import quote
+
+from e2g_neo4j.graph.catalog import evidence_parameters
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.results import Evidence
+
+_ESCAPES = {"&": "\\u0026", "#": "\\u0023", "?": "\\u003f"}
+"""Browser decodes its address before it parses it, so that text after one of these characters would be lost."""
+
+
+def params(parameters: dict[str, Any]) -> str:
+    """Return the command of Browser that sets parameters."""
+    return f":params {literal(parameters)}"
+
+
+def literal(value: Any) -> str:
+    """Format strings, numbers, lists and maps as a Cypher literal."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {literal(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def evidence_address(browser_url: str, evidence: Evidence) -> str:
+    """Return the address that opens Neo4j Browser with the statement that shows the evidence of a question.
+
+    Browser only fills its editor. The user runs the statement.
+
+    Args:
+        browser_url: The address of Neo4j Browser.
+        evidence: The evidence.
+    """
+    parameters = evidence_parameters(evidence)
+    filled_in = re.sub(r"\$(\w+)", lambda name: literal(parameters[name[1]]), load("explore/evidence"))
+    escaped = re.sub(r"[&#?]", lambda found: _ESCAPES[found[0]], filled_in)
+    return f"{browser_url}?cmd=edit&arg={quote(escaped, safe='')}"

@@ -1,0 +1,116 @@
+"""The commands for questions: query, ask, explain, viz, guide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Unpack
+
+import typer
+
+from e2g_neo4j.browser.guide import PORT
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
+from e2g_neo4j.cli.json_output import as_answer, as_object, print_json
+from e2g_neo4j.cli.options import (
+    ASKED,
+    Corpora,
+    Corpus,
+    Json,
+    NoOpen,
+    Question,
+    out,
+    with_retrieval_options,
+)
+from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.client import E2G
+from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.settings import load_settings
+from e2g_neo4j.types.results import Answer
+
+
+@with_retrieval_options
+def query(
+    question: Question,
+    corpora: Corpora = ASKED,
+    as_json: Json = False,
+    full: Annotated[bool, typer.Option("--full", help="Print complete passages, not excerpts.")] = False,
+    **retrieval: Unpack[RetrievalKeywords],
+) -> None:
+    """Find the evidence for a question, with the route and the reason for it."""
+    with E2G() as e2g:
+        evidence = e2g.retrieve(question, corpora=corpora, **retrieval)
+    if as_json:
+        print_json(as_object(evidence))
+    else:
+        show.evidence(out, evidence, full=full)
+
+
+@with_retrieval_options
+def ask(
+    question: Question,
+    corpora: Corpora = ASKED,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="An option for a multiple-choice answer. Repeat for each option."),
+    ] = None,
+    as_json: Json = False,
+    **retrieval: Unpack[RetrievalKeywords],
+) -> None:
+    """Answer a question with the configured chat model, or print the evidence if there is none."""
+    with E2G() as e2g:
+        if options or as_json:
+            answer = e2g.answer(
+                question,
+                corpora=corpora,
+                options=options or (),
+                **retrieval,
+            )
+        else:
+            for piece in e2g.stream(question, corpora=corpora, **retrieval):
+                if isinstance(piece, Answer):
+                    answer = piece
+                else:
+                    out.print(escape(piece), end="")
+    if as_json:
+        print_json(as_answer(answer))
+    else:
+        show.answer(out, answer)
+
+
+@with_retrieval_options
+def explain(
+    question: Question,
+    corpora: Corpora = ASKED,
+    browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
+    no_open: NoOpen = False,
+    **retrieval: Unpack[RetrievalKeywords],
+) -> None:
+    """Explain step by step how the evidence was found, with Cypher for Neo4j Browser."""
+    with E2G() as e2g:
+        evidence = e2g.retrieve(question, corpora=corpora, **retrieval)
+    if browser:
+        show_in_browser(out, evidence, load_settings(), no_open=no_open)
+    else:
+        show.explanation(out, evidence)
+
+
+@with_retrieval_options
+def viz(
+    question: Question,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    corpora: Corpora = ASKED,
+    **retrieval: Unpack[RetrievalKeywords],
+) -> None:
+    """Draw the evidence for a question in a standalone HTML page."""
+    draw(out, question, output, corpora=corpora, **retrieval)
+
+
+def guide(
+    corpus: Corpus = "default",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port of the guide; 0 for any free port.")
+    ] = PORT,
+    no_open: NoOpen = False,
+) -> None:
+    """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
+    serve_guide(out, corpus, port, no_open=no_open)

@@ -1,0 +1,211 @@
+"""The commands for corpora: index, list, delete, export and import."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.json_output import print_json
+from e2g_neo4j.cli.options import (
+    Budget,
+    Corpus,
+    Json,
+    Yes,
+    out,
+)
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import QueryError, ReadingError
+from e2g_neo4j.graph.archive.format import Format
+from e2g_neo4j.graph.catalog import choose_documents
+
+
+def index(
+    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
+    corpus: Corpus = "default",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
+    budget_tokens: Budget = None,
+    as_json: Json = False,
+) -> None:
+    """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
+    if dry_run:
+        with E2G() as e2g:
+            plan = e2g.plan(paths, corpus=corpus)
+        if as_json:
+            print_json(asdict(plan))
+        else:
+            show.plan(out, plan)
+        return
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens)
+    if as_json:
+        print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
+    else:
+        show.report(out, report)
+
+
+def corpora(as_json: Json = False) -> None:
+    """List the corpora."""
+    with E2G() as e2g:
+        found = e2g.corpora()
+    if as_json:
+        print_json(found)
+    else:
+        show.table(out, ["corpus", "documents"], [[name, number] for name, number in found.items()], "No corpus yet.")
+
+
+def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
+    """List the documents of a corpus."""
+    with E2G() as e2g:
+        found = e2g.documents(corpus)
+    if as_json:
+        print_json([asdict(document) for document in found])
+    else:
+        columns = ["title", "state", "chunks", "tokens", "source"]
+        show.table(out, columns, [[asdict(document)[column] for column in columns] for document in found], "")
+
+
+def entities(
+    query: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
+    corpus: Corpus = "default",
+    merges: Annotated[bool, typer.Option("--merges", help="List the merged names, with document and reason.")] = False,
+    split: Annotated[
+        str | None, typer.Option("--split", help="Split this name from the entity it was merged with.", metavar="NAME")
+    ] = None,
+    join: Annotated[str | None, typer.Option("--join", help="Undo --split.", metavar="NAME")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List entities or merged names, split a name, or merge it again."""
+    with E2G() as e2g:
+        if split or join:
+            found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
+        elif merges:
+            found = e2g.merges(query, corpus=corpus)
+        else:
+            listed = e2g.entities(query, corpus=corpus, limit=limit)
+            if as_json:
+                print_json([asdict(one) for one in listed])
+            else:
+                show.entities(out, listed)
+            return
+    if as_json:
+        print_json([asdict(one) for one in found])
+    elif split:
+        show.split_name(out, split, found)
+    else:
+        show.merges(out, found)
+
+
+def status(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus. (default: all)")] = None,
+    as_json: Json = False,
+) -> None:
+    """List documents with their state (pending, indexing, ready or failed) and errors."""
+    with E2G() as e2g:
+        found = e2g.status(corpus)
+    if as_json:
+        print_json({name: [asdict(document) for document in listed] for name, listed in found.items()})
+    else:
+        show.status(out, found)
+
+
+def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Json = False) -> None:
+    """Index the documents that are not ready, because a run was interrupted or failed."""
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.resume(corpus=corpus, progress=progress, budget_tokens=budget_tokens)
+    if as_json:
+        print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
+    else:
+        show.report(out, report)
+    if report.failed:
+        raise typer.Exit(ReadingError.exit_code)
+
+
+def delete(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Ids, titles, files or folders of documents. (default: the whole corpus)",
+            metavar="DOCUMENT_OR_PATH…",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="The corpus to delete from.")] = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete documents or a whole corpus, with all graph data that only they contributed."""
+    if corpus is None:
+        raise QueryError("No corpus is named: run `e2g delete [DOCUMENT…] --corpus NAME`.")
+    with E2G() as e2g:
+        if not yes:
+            selected = choose_documents(targets, e2g.documents(corpus), corpus) if targets else e2g.documents(corpus)
+            typer.confirm(show.to_be_deleted(selected, None if targets else corpus), abort=True, err=True)
+        deleted = e2g.delete(targets or None, corpus=corpus)
+    if as_json:
+        print_json([asdict(document) for document in deleted])
+    else:
+        show.deleted(out, deleted, corpus)
+
+
+def stats(
+    corpus: Annotated[str | None, typer.Option("--corpus", "-c", help="One corpus. (default: all)")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the number of documents, chunks, entities and so on."""
+    with E2G() as e2g:
+        found = {name: e2g.stats(name) for name in ([corpus] if corpus else e2g.corpora())}
+    if as_json:
+        print_json({"corpus": corpus, **found[corpus]} if corpus else found)
+        return
+    columns = list(next(iter(found.values()), {}))
+    show.table(
+        out,
+        ["", *found],
+        [[column, *(each[column] for each in found.values())] for column in columns],
+        "No corpus yet.",
+    )
+
+
+def export_command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    corpus: Corpus = "default",
+    format: Annotated[
+        Format, typer.Option("--format", help="`archive` for `e2g import`; the others are for other tools.")
+    ] = "archive",
+    as_json: Json = False,
+) -> None:
+    """Export a corpus to a file."""
+    with E2G() as e2g:
+        done = e2g.export_corpus(output, corpus=corpus, format=format)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        show.archive(out, "Exported", done)
+
+
+def import_command(
+    file: Annotated[Path, typer.Argument(help="An archive from `e2g export`.", show_default=False)],
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", "-c", help="New name of the corpus. (default: the name in the archive)")
+    ] = None,
+    accept_pipeline: Annotated[
+        bool,
+        typer.Option(
+            "--accept-pipeline",
+            help="Confirm that an archive from an earlier version was made with the configured pipeline.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Import a corpus from an archive, completely or not at all."""
+    with E2G() as e2g:
+        done = e2g.import_corpus(file, corpus=corpus, accept_pipeline=accept_pipeline)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        show.archive(out, "Imported", done)

@@ -1,0 +1,143 @@
+"""`e2g eval`: measure how well each mode finds the gold passages and evidence of a question file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.evaluation.report import TIMES, TIMES_EXPLAINED, page, times
+from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
+from e2g_neo4j.retrieval.options import Mode
+
+BASE = "dense"
+"""The default mode to compare with."""
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def evaluate_command(
+    questions: Annotated[
+        Path, typer.Argument(help="Questions with gold passages or evidence, in JSON Lines.", metavar="QUESTIONS.jsonl")
+    ],
+    corpus: Annotated[
+        str, typer.Option("--corpus", "-c", help="The corpus to search. {book} is replaced with the question's book.")
+    ] = "default",
+    modes: Annotated[
+        str | None, typer.Option("--modes", help="Modes to compare, separated by commas. (default: all)")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="The mode to compare the others with. (default: dense)")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Number of chunks per question.")] = 25,
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Measure times again while another process uses all cores.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
+    ] = None,
+) -> None:
+    """Measure how well each mode finds the gold of a question file. No chat model is used."""
+    selected = [name.strip() for name in modes.split(",") if name.strip()] if modes else list(get_args(Mode))
+    base = against or (BASE if BASE in selected else None)
+    for file in (json_file, html_file):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InputError(f"The folder of {file} does not exist: create it.")
+    gold_questions = read_questions(questions)[:limit]
+    with E2G() as e2g, show.progress(quiet=False) as progress:
+        found = evaluate(
+            e2g,
+            gold_questions,
+            corpus=corpus,
+            modes=cast(list[Mode], selected),
+            against=cast(Mode | None, base),
+            k=k,
+            busy=busy,
+            progress=progress,
+        )
+    if json_file is not None:
+        json_file.write_text(json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if html_file is not None:
+        html_file.write_text(page(found), encoding="utf-8")
+    print_tables(out, found)
+
+
+def print_tables(out: Console, found: Evaluation) -> None:
+    """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
+    out.print(
+        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}. "
+        "Means over questions with 95 % bootstrap intervals.\n"
+    )
+    groups: list[tuple[str, str, Group, ModeResult | None]] = [
+        ("all", mode, result.overall, result) for mode, result in found.modes.items()
+    ]
+    groups += [
+        (kind, mode, result.by_type[kind], None)
+        for kind in found.types
+        for mode, result in found.modes.items()
+        if kind in result.by_type
+    ]
+    groups += [
+        (f"{route} route", mode, group, None)
+        for mode, result in found.modes.items()
+        for route, group in result.by_route.items()
+    ]
+    metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
+    table = _table(["questions", "mode"], ["n", *metrics, "median ms", "p95 ms", "round trips"])
+    previous = ""
+    for name, mode, group, result in groups:
+        if previous and name != previous:
+            table.add_section()
+        table.add_row(
+            escape(name if name != previous else ""),
+            mode,
+            str(group.questions),
+            *(_cell(group.scores.get(metric)) for metric in metrics),
+            *((f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)) if result else ()),
+        )
+        previous = name
+    show.draw(out, table)
+    compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
+    if compared:
+        out.print(f"\nPaired differences to [bold]{found.against}[/bold]; bold if the interval excludes 0.\n")
+        table = _table(["questions", "mode"], ["n", *metrics])
+        for name, mode, group in compared:
+            cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
+            table.add_row(escape(name), mode, str(group.questions), *cells)
+        show.draw(out, table)
+    out.print(f"\n{TIMES_EXPLAINED}\n")
+    table = _table(["mode"], list(TIMES))
+    for mode, result in found.modes.items():
+        table.add_row(mode, *times(result))
+    show.draw(out, table)
+
+
+def _table(left: list[str], right: list[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in left:
+        table.add_column(column)
+    for column in right:
+        table.add_column(column.replace(" ", "\n"), justify="right")
+    return table
+
+
+def _cell(value: Interval | None, *, signed: bool = False) -> Any:
+    """Format the mean and, below it, the interval."""
+    if value is None:
+        return ""
+    sign = "+" if signed else ""
+    mean = f"{value.mean:{sign}.3f}"
+    if signed and (value.low > 0 or value.high < 0):
+        mean = f"[bold]{mean}[/bold]"
+    return f"{mean}\n[dim]{value.low:{sign}.2f}…{value.high:{sign}.2f}[/dim]"

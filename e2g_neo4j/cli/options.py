@@ -1,0 +1,81 @@
+"""Options that several commands share. Those of retrieval are declared here once, for `query`, `ask`, `explain` and
+`viz`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode
+
+out = Console(highlight=False, soft_wrap=True)
+
+Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
+Corpora = Annotated[
+    list[str], typer.Option("--corpus", "-c", help="The corpus to ask. To ask several, repeat the option.")
+]
+ASKED = ["default"]
+Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+Budget = Annotated[
+    int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
+]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+K = Annotated[int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10)")]
+Hops = Annotated[
+    int | None, typer.Option("--hops", help="Longest path between two entities, in edges. (default: E2G_HOPS or 3)")
+]
+ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
+Types = Annotated[
+    str,
+    typer.Option(
+        "--relationship-types",
+        help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too.",
+    ),
+]
+Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
+
+RETRIEVAL: dict[str, tuple[Any, Any]] = {
+    "k": (K, None),
+    "hops": (Hops, None),
+    "mode": (ModeOption, DEFAULT_MODE),
+    "relationship_types": (Types, ""),
+    "through": (Through, ""),
+}
+"""By field of `RetrievalOptions`: the option on the command line, and its default."""
+
+
+def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of retrieval, which it receives as its `**retrieval`."""
+    signature = inspect.signature(command, eval_str=True)
+    shown: list[inspect.Parameter] = []
+    for one in signature.parameters.values():
+        if one.kind is not inspect.Parameter.VAR_KEYWORD:
+            shown.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        if one.name == "corpora":
+            shown += [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
+                for name, (option, default) in RETRIEVAL.items()
+            ]
+
+    @wraps(command)
+    def with_options(**values: Any) -> None:
+        retrieval = {name: values.pop(name) for name in RETRIEVAL}
+        through = retrieval.pop("through")
+        if through:
+            print("Warning: --through is now --relationship-types.", file=sys.stderr)
+        types = retrieval["relationship_types"] or through
+        retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []
+        command(**values, **retrieval)
+
+    with_options.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {one.name: one.annotation for one in shown}
+    return with_options

@@ -1,0 +1,122 @@
+"""How the clients begin and end: models, driver and runner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from neo4j import AsyncDriver, Driver
+
+from e2g_neo4j.managed_neo4j.address import address
+from e2g_neo4j.models.embedding.base import Embedder
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.runtime.runner import AsyncRunner, Runner
+from e2g_neo4j.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from spacy.language import Language
+
+T = TypeVar("T")
+
+
+class SyncClient:
+    """What `E2G` does apart from its calls.
+
+    Attributes:
+        settings: the settings in use.
+        models: the models, loaded when they are first needed.
+        runner: executes operations; to be used by code that extends this package.
+        driver: the neo4j driver.
+    """
+
+    def __init__(
+        self,
+        driver: Driver | None = None,
+        *,
+        settings: Settings | None = None,
+        chat_model: BaseChatModel | None = None,
+        embedder: Embedder | None = None,
+        nlp: Language | None = None,
+    ) -> None:
+        self.settings = settings or load_settings()
+        self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
+        self._borrowed = driver is not None
+        self.driver = driver or database.open_driver(address(self.settings))
+        self.runner = Runner(self.driver, self.settings.neo4j_database, self.models)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the driver, unless it is borrowed."""
+        if not self._borrowed:
+            self.driver.close()
+
+    def _run(self, operation: Operation[T]) -> T:
+        return self.runner.run(operation)
+
+    def _ask(self, operation: Operation[T]) -> T:
+        return self.runner.run(operation)
+
+    def _stream(self, operation: Operation[T]) -> Iterator[str | T]:
+        return self.runner.stream(operation)
+
+
+class AsyncClient:
+    """What `AsyncE2G` does apart from its calls. The attributes are those of `SyncClient`; the driver is opened by the
+    first call."""
+
+    def __init__(
+        self,
+        driver: AsyncDriver | None = None,
+        *,
+        settings: Settings | None = None,
+        chat_model: BaseChatModel | None = None,
+        embedder: Embedder | None = None,
+        nlp: Language | None = None,
+    ) -> None:
+        self.settings = settings or load_settings()
+        self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp, beside_event_loop=True)
+        self._borrowed = driver is not None
+        self.driver = driver
+        self._opening = asyncio.Lock()
+        self.runner = AsyncRunner(self._connected, self.settings.neo4j_database, self.models)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the driver, unless it is borrowed."""
+        if self.driver is not None and not self._borrowed:
+            await self.driver.close()
+
+    async def _connected(self) -> AsyncDriver:
+        async with self._opening:
+            if self.driver is None:
+                where = await asyncio.to_thread(address, self.settings)
+                self.driver = database.open_async_driver(where)
+            return self.driver
+
+    async def _run(self, operation: Operation[T]) -> T:
+        return await self.runner.run(operation)
+
+    async def _ask(self, operation: Operation[T]) -> T:
+        return await self.runner.ask(operation)
+
+    def _stream(self, operation: Operation[T]) -> AsyncGenerator[str | T, None]:
+        return self.runner.stream(operation)

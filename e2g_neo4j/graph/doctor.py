@@ -1,0 +1,293 @@
+"""`e2g doctor`: check whether a database can be used, without changing it.
+
+The checks use `dbms.components`, SHOW DATABASES, SHOW INDEXES and SHOW CONSTRAINTS, see the Neo4j manual.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from e2g_neo4j.errors import FingerprintError
+from e2g_neo4j.graph import schema
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.database import SEARCH_SINCE, version
+from e2g_neo4j.runtime.requests import Operation, Read, Rows
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.reports import Finding
+
+LTS = (5, 26)
+"""The oldest supported version, and the only tested version before 2026.01."""
+
+Shape: TypeAlias = tuple[frozenset[str], frozenset[str]]
+"""The labels or types of an index, and its properties."""
+
+OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
+    label: frozenset(properties.split())
+    for label, properties in {
+        "Document": "corpus id source title sha256 characters tokens chunks windows persistence state run work error",
+        "Chunk": "corpus corpus_key id document index level text start end tokens page heading embedding",
+        "Window": "corpus corpus_key id document index text start end embedding",
+        "Summary": "corpus id document level index text tokens start end embedding",
+        "Entity": "corpus key name forms form_counts chunks",
+        "Alias": "corpus key name apart",
+        "Corpus": "corpus chunks windows adopts",
+    }.items()
+}
+"""Labels of this project that other tools use too, with the properties of this project's nodes."""
+
+_SHAPE = re.compile(r"(e2g_\w+) IF NOT EXISTS\s+FOR [^:]*:([\w|]+)(.*?)(?:OPTIONS|IS UNIQUE|;)", re.DOTALL)
+
+
+def examine(models: Models, database: str) -> Operation[list[Finding]]:
+    """Check the database against the configured models."""
+    return (yield from doctor(database, models.fingerprint))
+
+
+def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
+    """Run all checks.
+
+    Args:
+        database: the name of the database.
+        fingerprint: the configured models.
+
+    Returns:
+        The findings, including checks without a problem.
+    """
+    [server] = yield Read("doctor/server", {})
+    access: Rows = yield Read("doctor/access", {"database": database})
+    history: Rows = yield Read("migrate/history", {})
+    indexes: Rows = yield Read("doctor/schema", {})
+    constraints: Rows = yield Read("doctor/constraints", {})
+    labels: Rows = yield Read("doctor/labels", {})
+    stored: Rows = yield Read("index/fingerprint", {})
+    [locks] = yield Read("doctor/locks", {})
+    scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
+    return [
+        *_server(server),
+        *_access(access, server["edition"]),
+        *_migrations(scripts, history, indexes, locks["migrations"]),
+        *_names(scripts, indexes, constraints),
+        *_labels(labels, migrated=bool(history)),
+        *_neighbours(indexes, constraints),
+        *_models(indexes, stored, fingerprint),
+        *_runs(locks["runs"]),
+    ]
+
+
+def _server(row: dict[str, str]) -> Iterator[Finding]:
+    what = f"Neo4j {row['version']}, {row['edition']} edition"
+    server_version = version(row["version"])
+    if server_version >= SEARCH_SINCE:
+        yield Finding("server", "ok", f"{what}.")
+    elif server_version == LTS:
+        yield Finding(
+            "server", "note", f"{what}: vector indexes cannot filter by corpus in this version, see docs/joining.md."
+        )
+    elif server_version > LTS:
+        yield Finding("server", "note", f"{what}: not tested, used like 5.26.", "Update to 2026.01 or later.")
+    else:
+        yield Finding("server", "problem", f"{what} is too old.", "Use 5.26 LTS, or 2026.01 or later.")
+
+
+def _access(rows: Rows, edition: str) -> Iterator[Finding]:
+    if any(row["access"] == "read-only" for row in rows):
+        yield Finding(
+            "rights",
+            "note",
+            "The database is read-only. Existing indexes can be queried, but nothing can be indexed.",
+            "To index, remove it from server.databases.read_only.",
+        )
+    elif edition == "community":
+        yield Finding("rights", "ok", "The database is writable. In Community edition every user has all privileges.")
+    else:
+        yield Finding(
+            "rights",
+            "note",
+            "The database is writable. The roles of the user decide what it may do. Queries need MATCH, EXECUTE "
+            "PROCEDURE and SHOW INDEX; indexing needs WRITE, CREATE and DROP of indexes and constraints, and NAME "
+            "MANAGEMENT.",
+            "Compare with `SHOW USER PRIVILEGES AS COMMANDS`.",
+        )
+
+
+def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, locks: int) -> Iterator[Finding]:
+    dimensions = next((row["dimensions"] for row in indexes if row["name"] == schema.VECTOR_INDEX), None)
+    migrations = schema.compare(scripts, history, dimensions)
+    conflicts = schema.conflicts(migrations)
+    pending = [one.version for one in migrations if one.state == "pending"]
+    if conflicts:
+        yield Finding("schema", "problem", f"{'; '.join(conflicts)}.", "Do that, then run `e2g migrate`.")
+    elif not history:
+        yield Finding("schema", "note", "The schema does not exist yet.", "`e2g index` and `e2g migrate` create it.")
+    elif pending:
+        yield Finding(
+            "schema",
+            "problem",
+            f"Migrations {', '.join(pending)} are not applied.",
+            "Run `e2g migrate`, or `e2g index`.",
+        )
+    else:
+        yield Finding("schema", "ok", f"All {len(migrations)} migrations are applied.")
+    if locks:
+        yield Finding(
+            "schema",
+            "problem",
+            "The lock of the migrations is held: a migration is running, or was killed.",
+            "If none is running: `MATCH (lock:__Neo4jMigrationsLock) DELETE lock`.",
+        )
+
+
+def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -> Iterator[Finding]:
+    """Check that indexes with names of this project are its own, and that no other index takes their place."""
+    expected = shapes(scripts)
+    found = False
+    for row in indexes:
+        shape = frozenset(row["labels"]), frozenset(row["properties"])
+        if row["name"] in expected and shape != expected[row["name"]]:
+            found = True
+            yield Finding(
+                "names",
+                "problem",
+                f"The index {row['name']} is on {_on(shape)}, but should be on {_on(expected[row['name']])}.",
+                f"After an update of the server from 5.26: `DROP INDEX {row['name']}`, then `e2g migrate`. If another "
+                "program created it, rename it there.",
+            )
+    for row in constraints:
+        shape = frozenset(row["labels"]), frozenset(row["properties"])
+        if row["name"] in expected and shape != expected[row["name"]]:
+            found = True
+            yield Finding(
+                "names",
+                "problem",
+                f"The constraint {row['name']} on {_on(shape)} belongs to another program.",
+                "Rename it in the program that created it.",
+            )
+    existing = {(row["type"], frozenset(row["labels"]), frozenset(row["properties"])): row["name"] for row in indexes}
+    for name, shape in expected.items():
+        other = existing.get((_kind(name), *shape))
+        if other and not other.startswith("e2g_"):
+            found = True
+            yield Finding(
+                "names",
+                "problem",
+                f"The index {other} is on {_on(shape)}, like {name} of this program. Neo4j does not allow two of them.",
+                f"Drop {other}, run `e2g migrate`, and use {name} instead.",
+            )
+    if not found:
+        yield Finding("names", "ok", "No index or constraint of another program conflicts with one of this program.")
+
+
+def _kind(name: str) -> str:
+    """Return the type of an index of this project from its name."""
+    return "VECTOR" if name.endswith("_embedding") else "FULLTEXT" if name.endswith("_words") else "RANGE"
+
+
+def _labels(rows: Rows, *, migrated: bool) -> Iterator[Finding]:
+    foreign = [row for row in rows if row["foreign"]]
+    mixed = [row for row in rows if row["ours"] and not migrated]
+    for row in mixed:
+        yield Finding(
+            "labels",
+            "problem",
+            f"{row['ours']} nodes labelled {row['label']} of another program have a property `corpus`. They would be "
+            "mistaken for nodes of this program.",
+            "Rename that property, or use another database.",
+        )
+    if foreign:
+        counts = ", ".join(f"{row['foreign']} {row['label']}" for row in foreign)
+        yield Finding(
+            "labels",
+            "note",
+            f"Nodes of other programs have labels that this program uses: {counts}. They have no property `corpus`, "
+            "are not changed and never appear in results. If they have a text or an embedding, the indexes of this "
+            "program contain it.",
+        )
+    elif not mixed:
+        yield Finding("labels", "ok", "No node of another program has a label that this program uses.")
+
+
+def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
+    """Check for indexes and constraints of other programs that apply to nodes of this program."""
+    found = False
+    for row in indexes:
+        properties = _shared(row)
+        if properties and row["type"] in ("VECTOR", "FULLTEXT") and not row["name"].startswith("e2g_"):
+            found = True
+            yield Finding(
+                "neighbours",
+                "note",
+                f"The {row['type'].lower()} index {row['name']} is on {_on((frozenset(row['labels']), properties))}: "
+                "searches in it also find nodes of this program.",
+                "Add `WHERE node.corpus IS NULL` to these searches.",
+            )
+    for row in constraints:
+        if row["name"].startswith("e2g_") or not set(row["labels"]) & OWN_PROPERTIES.keys():
+            continue
+        properties, unique = _shared(row), "UNIQUENESS" in row["type"] or "KEY" in row["type"]
+        all_shared = properties == frozenset(row["properties"])
+        if (unique and all_shared and properties not in ({"id"}, {"corpus", "id"})) or not (unique or all_shared):
+            found = True
+            yield Finding(
+                "neighbours",
+                "problem",
+                f"The constraint {row['name']} ({row['type'].lower()}) is on "
+                f"{_on((frozenset(row['labels']), frozenset(row['properties'])))}: nodes of this program violate it.",
+                "Drop it, or use another database.",
+            )
+    if not found:
+        yield Finding("neighbours", "ok", "No index or constraint of another program applies to nodes of this program.")
+
+
+def _shared(row: dict[str, list[str]]) -> frozenset[str]:
+    """Return the properties of an index or constraint that nodes of this project have."""
+    return frozenset(
+        one for label in row["labels"] for one in row["properties"] if one in OWN_PROPERTIES.get(label, ())
+    )
+
+
+def _models(indexes: Rows, stored: Rows, fingerprint: Fingerprint) -> Iterator[Finding]:
+    for row in indexes:
+        if row["name"].startswith("e2g_") and row["dimensions"] not in (None, fingerprint.dimensions):
+            yield Finding(
+                "models",
+                "problem",
+                f"The index {row['name']} contains vectors of {row['dimensions']} dimensions, but "
+                f"{fingerprint.embedding_model} returns {fingerprint.dimensions}.",
+                "Set E2G_EMBEDDING_MODEL to the model that was used, or use another database.",
+            )
+            return
+    if not stored:
+        yield Finding("models", "ok", f"Nothing is indexed yet. {fingerprint.embedding_model} is configured.")
+        return
+    try:
+        fingerprint.check(Fingerprint(**stored[0]))
+    except FingerprintError as error:
+        yield Finding("models", "problem", str(error), "Configure the models that were used.")
+    else:
+        yield Finding("models", "ok", f"Indexed with {fingerprint.embedding_model} and {fingerprint.spacy_model}.")
+
+
+def _runs(runs: int) -> Iterator[Finding]:
+    if runs:
+        yield Finding("runs", "note", f"Active runs: {runs}.", "`e2g status` lists their documents.")
+    else:
+        yield Finding("runs", "ok", "No run is active.")
+
+
+def shapes(scripts: Iterable[schema.Script]) -> dict[str, Shape]:
+    """Return labels and properties of each index that exists after all scripts."""
+    scripts = list(scripts)
+    expected = schema.expected_indexes(scripts)
+    by_name = {}
+    for script in scripts:
+        for name, labels, on in _SHAPE.findall(script.text):
+            if name in expected:
+                by_name[name] = frozenset(labels.split("|")), frozenset(re.findall(r"\b\w+\.(\w+)", on))
+    return by_name
+
+
+def _on(shape: Shape) -> str:
+    labels, properties = ("|".join(sorted(shape[0])), ", ".join(sorted(shape[1])))
+    return f"(:{labels}) {properties}"

@@ -1,0 +1,27 @@
+"""The stored fingerprint: which models an index was made with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.fingerprint import Fingerprint
+
+
+def agree_on_fingerprint(configured: Fingerprint) -> Operation[None]:
+    """Store the fingerprint if there is none. Raises FingerprintError if the stored one differs."""
+    yield Write((("index/set_fingerprint", asdict(configured)),))
+    [row] = yield Read("index/fingerprint", {})
+    configured.check(Fingerprint(**row))
+
+
+def accept_pipeline(configured: Fingerprint) -> Operation[None]:
+    """Add the hash of the pipeline's files to a stored fingerprint that has none.
+
+    Raises:
+        FingerprintError: the index was made with other models.
+    """
+    pipelines = {"unhashed": configured.unhashed_pipeline, "pipeline": configured.spacy_model}
+    yield Write((("index/accept_pipeline", pipelines),))
+    for row in (yield Read("index/fingerprint", {})):
+        configured.check(Fingerprint(**row))

@@ -1,0 +1,399 @@
+"""Apply the migrations in `migrations/` to the database, compatible with neo4j-migrations.
+
+Many Neo4j teams use neo4j-migrations (michael-simons/neo4j-migrations). It can list, validate and continue the
+migrations of this module, and the other way round. The conventions are the same: files `V<version>__<name>.cypher`, a
+checksum (CRC32) over the statements of a file, a chain of `__Neo4jMigration` nodes and one lock node.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import time
+import uuid
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from neo4j import Driver, ManagedTransaction
+from neo4j.exceptions import ClientError, ConstraintError, DatabaseError, Forbidden
+
+from e2g_neo4j.errors import FingerprintError, MigrationError
+from e2g_neo4j.runtime.database import is_old, translated
+from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
+from e2g_neo4j.runtime.statements import folder, load
+
+LOCK_SECONDS = 60.0
+"""How long to wait for another migration to finish."""
+
+POPULATION_SECONDS = 600
+"""How long to wait until a new index is populated."""
+
+VECTOR_INDEX = "e2g_embedding"
+
+_FILE_NAME = re.compile(r"V(\d+(?:_\d+)*)__([\w ]+)\.cypher")
+_STATEMENT_END = re.compile(r";(?:\r\n|\n|\r)")
+_PLACEHOLDER = re.compile(r"\$\{nm:(\w+)\}")
+_CREATED = re.compile(r"\b(e2g_\w+) IF NOT EXISTS")
+_DROPPED = re.compile(r"\bDROP (?:INDEX|CONSTRAINT) (e2g_\w+) IF EXISTS")
+_BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeated_at")
+
+State = Literal["applied", "pending", "changed", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A migration that was applied by this call, and how long it took."""
+
+    version: str
+    description: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationInfo:
+    """A migration in the files or the database.
+
+    State `changed`: it was applied and the file was edited since. `missing`: it was applied and there is no such file.
+    `at`, `by` and `connected_as` (the users of operating system and database) are None until it is applied.
+    """
+
+    version: str
+    description: str
+    state: State
+    source: str
+    checksum: str
+    at: datetime | None = None
+    by: str | None = None
+    connected_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file of `migrations/`."""
+
+    version: str
+    description: str
+    source: str
+    text: str
+    other: str = ""
+    """The text of the file for older, or newer, servers with the same name, if there is one."""
+
+    def statements(self, values: Mapping[str, str]) -> list[str]:
+        """Return the statements, with placeholders `${nm:name}` replaced and without those that are only comments."""
+
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in values:
+                raise MigrationError(f"{self.source} has a placeholder {match[0]} without a value. Correct the file.")
+            return values[match[1]]
+
+        rendered = split(_PLACEHOLDER.sub(value, self.text))
+        return [s for s in rendered if not all(line.lstrip().startswith("//") for line in s.splitlines())]
+
+    def checksums(self, dimensions: int | None) -> tuple[str, ...]:
+        """Return all valid checksums, first that of the file, which this module records.
+
+        neo4j-migrations before 3.3 has no placeholders, so its users had to replace them in the file: the checksum of
+        that text is valid too. So are those of the file for other servers, as the server may have been updated."""
+        texts = [self.text, self.other] if self.other else [self.text]
+        return tuple(checksum(one) for text in texts for one in (text, _PLACEHOLDER.sub(str(dimensions), text)))
+
+
+def migrate(
+    driver: Driver, database: str, *, embedding_dimensions: int, lock_seconds: float = LOCK_SECONDS
+) -> list[Applied]:
+    """Apply pending migrations and return them. Waits for concurrent migrations, at most `lock_seconds`.
+
+    Indexes that were dropped by hand are created again.
+
+    Raises:
+        FingerprintError: the vector index has another number of dimensions.
+        MigrationError: files and database contradict each other, or a migration holds the lock for too long.
+        AccessError: the user may not change the schema.
+    """
+    with translated():
+        driver.verify_connectivity()  # fails at once, while a query would be retried for half a minute
+        scripts = read_scripts(old=is_old(driver))
+        if not _scripts_to_run(driver, database, scripts, embedding_dimensions):
+            return []
+        with _locked(driver, database, lock_seconds):
+            applied = [
+                _apply(driver, database, script, previous, embedding_dimensions)
+                for script, previous in _scripts_to_run(driver, database, scripts, embedding_dimensions)
+            ]
+    _raise_if_any(_missing_indexes(driver, database, scripts))
+    return [run for run in applied if run is not None]
+
+
+def info(driver: Driver, database: str) -> list[MigrationInfo]:
+    """Return all migrations in the files and the database, in order, without changing anything."""
+    with translated():
+        driver.verify_connectivity()
+        return compare(
+            read_scripts(old=is_old(driver)), _run(driver, database, "history"), _dimensions(driver, database)
+        )
+
+
+def validate(driver: Driver, database: str) -> None:
+    """Raise MigrationError, with the differences, if the schema does not match the files."""
+    migrations = info(driver, database)
+    pending = [f"{m.source} is not applied: run `e2g migrate`" for m in migrations if m.state == "pending"]
+    _raise_if_any(conflicts(migrations) + pending)
+    _raise_if_any(_missing_indexes(driver, database, read_scripts(old=is_old(driver))))
+
+
+def list_migrations() -> Operation[list[MigrationInfo]]:
+    """The same as `info`, as an operation."""
+    migrations: list[MigrationInfo] = yield CallDriver(info)
+    return migrations
+
+
+def check_migrations() -> Operation[None]:
+    """The same as `validate`, as an operation."""
+    yield CallDriver(validate)
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+def read_scripts(directory: Path | None = None, *, old: bool = False) -> list[Script]:
+    """Read the migrations in a folder, `migrations/` if None, in order of version.
+
+    For a server without the SEARCH clause (`old`), files in `cypher/lts/migrations/` replace files of the same name.
+    Raises MigrationError if a file name is invalid, or two files have the same version."""
+    lts_texts = {
+        path.name: path.read_text("utf-8") for path in (folder("cypher") / "lts" / "migrations").glob("*.cypher")
+    }
+    scripts = []
+    for path in (directory or folder("migrations")).glob("*.cypher"):
+        name = _FILE_NAME.fullmatch(path.name)
+        if name is None:
+            raise MigrationError(f"{path.name} is not named like V001__Some_name.cypher. Rename or remove it.")
+        version, description = name[1].replace("_", "."), name[2].replace("_", " ")
+        text, other = path.read_text(encoding="utf-8"), lts_texts.get(path.name, "")
+        if old and other:
+            text, other = other, text
+        scripts.append(Script(version, description, path.name, text, other))
+    scripts.sort(key=lambda script: _order(script.version))
+    for first, second in pairwise(scripts):
+        if _order(first.version) == _order(second.version):
+            raise MigrationError(f"{first.source} and {second.source} have the same version. Renumber one of them.")
+    return scripts
+
+
+def split(text: str) -> list[str]:
+    """Return the statements of a file. They are separated by a semicolon at the end of a line."""
+    parts = (part.strip().removesuffix(";").strip() for part in _STATEMENT_END.split(text))
+    return [part for part in parts if part]
+
+
+def checksum(text: str) -> str:
+    """Return the CRC32 over the UTF-8 bytes of all statements, as an unsigned decimal number."""
+    return str(zlib.crc32("".join(split(text)).encode("utf-8")))
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+# --- files against database --------------------------------------------------------------------------
+
+
+def compare(scripts: Sequence[Script], history: Rows, dimensions: int | None) -> list[MigrationInfo]:
+    applied = {row["version"]: row for row in history}
+    known = {script.version for script in scripts}
+    migrations = []
+    for script in scripts:
+        row = applied.get(script.version)
+        if row is None:
+            migrations.append(
+                MigrationInfo(script.version, script.description, "pending", script.source, checksum(script.text))
+            )
+        else:
+            state: State = "applied" if row["checksum"] in script.checksums(dimensions) else "changed"
+            migrations.append(_recorded(row, state))
+    migrations += [_recorded(row, "missing") for row in history if row["version"] not in known]
+    return sorted(migrations, key=lambda migration: _order(migration.version))
+
+
+def _recorded(row: dict[str, Any], state: State) -> MigrationInfo:
+    return MigrationInfo(
+        row["version"],
+        row["description"] or "",
+        state,
+        row["source"] or "",
+        row["checksum"] or "",
+        row["at"].to_native() if row["at"] else None,
+        row["by"],
+        row["connected_as"],
+    )
+
+
+def conflicts(migrations: list[MigrationInfo]) -> list[str]:
+    """Describe the differences between files and database that applying migrations cannot resolve."""
+    messages = []
+    for migration in migrations:
+        if migration.state == "changed":
+            messages.append(
+                f"{migration.source} is not the file that was applied (checksum {migration.checksum}): restore it"
+            )
+        if migration.state == "missing":
+            messages.append(
+                f"{migration.source or migration.version} was applied but is not part of this version: update "
+                "e2g-neo4j, or use a database without migrations of other programs"
+            )
+    states = [migration.state for migration in migrations]
+    last = max((n for n, state in enumerate(states) if state != "pending"), default=0)
+    messages += [
+        f"{gap.source} is not applied although a later one is: restore the files that were applied"
+        for gap in migrations[:last]
+        if gap.state == "pending"
+    ]
+    return messages
+
+
+def _raise_if_any(differences: list[str]) -> None:
+    if differences:
+        raise MigrationError(f"The schema differs from the migrations. {'; '.join(differences)}.")
+
+
+def _missing_indexes(driver: Driver, database: str, scripts: list[Script]) -> list[str]:
+    with translated():
+        existing = {row["name"] for row in _run(driver, database, "indexes")}
+    return [
+        f"{name} is missing: run `e2g migrate`, or drop the other index on the same properties"
+        for name in sorted(expected_indexes(scripts) - existing)
+    ]
+
+
+def expected_indexes(scripts: list[Script]) -> set[str]:
+    """Return the indexes that exist after all scripts. Later scripts may drop indexes of earlier ones."""
+    names: set[str] = set()
+    for script in scripts:
+        names = (names | set(_CREATED.findall(script.text))) - set(_DROPPED.findall(script.text))
+    return names
+
+
+def _scripts_to_run(
+    driver: Driver, database: str, scripts: list[Script], wanted_dimensions: int
+) -> list[tuple[Script, str | None]]:
+    """Return the scripts to run, each with the previous version, or None if it is applied already and runs again.
+
+    If an index is missing, the script that creates it runs again, and so do all later ones, which may drop indexes.
+    """
+    indexes = _run(driver, database, "indexes")
+    dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
+    migrations = compare(scripts, _run(driver, database, "history"), dimensions or wanted_dimensions)
+    _raise_if_any(conflicts(migrations))
+    if dimensions not in (None, wanted_dimensions):
+        raise FingerprintError(
+            f"The index contains embeddings of {dimensions} dimensions, but the configured embedding model returns "
+            f"{wanted_dimensions}. Configure the model that was used, or delete all documents, run "
+            f"`DROP INDEX {VECTOR_INDEX}` and index again."
+        )
+    missing = expected_indexes(scripts) - {row["name"] for row in indexes}
+    pending = {migration.version for migration in migrations if migration.state == "pending"}
+    to_run: list[tuple[Script, str | None]] = []
+    previous, again = "BASELINE", False
+    for script in scripts:
+        again = again or not missing.isdisjoint(_CREATED.findall(script.text))
+        if script.version in pending:
+            to_run.append((script, previous))
+        elif again:
+            to_run.append((script, None))
+        previous = script.version
+    return to_run
+
+
+def _dimensions(driver: Driver, database: str) -> int | None:
+    indexes = _run(driver, database, "indexes")
+    return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
+
+
+# --- database ----------------------------------------------------------------------------------------
+
+
+def _run(driver: Driver, database: str, statement: str, **parameters: Any) -> Rows:
+    result = driver.execute_query(load(f"migrate/{statement}"), parameters, database_=database)
+    return [record.data() for record in result.records]
+
+
+def _apply(driver: Driver, database: str, script: Script, previous: str | None, dimensions: int) -> Applied | None:
+    """Run a script in one transaction, wait for its indexes, then record it unless `previous` is None."""
+    statements = script.statements({"embedding_dimensions": str(dimensions)})
+
+    def work(transaction: ManagedTransaction) -> None:
+        for statement in statements:
+            transaction.run(statement).consume()  # from a file of this project
+
+    started = time.perf_counter()
+    try:
+        with driver.session(database=database) as session:
+            session.execute_write(work)
+        for row in _run(driver, database, "indexes"):
+            if row["state"] != "ONLINE":
+                _run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+    except Forbidden:
+        raise
+    except (ClientError, DatabaseError) as error:
+        reason = " ".join((error.message or "").split())
+        raise MigrationError(
+            f"{script.source} could not be applied: {reason} Correct this and run `e2g migrate` again."
+        ) from error
+    seconds = time.perf_counter() - started
+    if previous is None:
+        return None
+    _run(
+        driver,
+        database,
+        "record",
+        previous=previous,
+        version=script.version,
+        description=script.description,
+        source=script.source,
+        checksum=checksum(script.text),
+        milliseconds=round(seconds * 1000),
+        by=_system_user(),
+        connected_as=_run(driver, database, "user")[0]["user"],
+    )
+    return Applied(script.version, script.description, seconds)
+
+
+@contextmanager
+def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
+    """Hold the lock of neo4j-migrations, so that its runs and those of this module exclude each other."""
+    lock = str(uuid.uuid4())
+    name = "John Doe" if database.lower() == "neo4j" else database.lower()
+    deadline = time.monotonic() + timeout
+    for statement in _BOOKKEEPING:
+        try:
+            _run(driver, database, statement)
+        except ClientError as error:  # a concurrent run has created it
+            if not (error.code or "").endswith("AlreadyExists"):
+                raise
+    while True:
+        try:
+            _run(driver, database, "lock", id=lock, name=name)
+            break
+        except ConstraintError as error:
+            if time.monotonic() > deadline:
+                raise MigrationError(
+                    f"Another migration has held the lock for {timeout:.0f} s. If none is running, one was killed: "
+                    "remove its lock with `MATCH (lock:__Neo4jMigrationsLock) DELETE lock` and try again."
+                ) from error
+            time.sleep(0.2)
+    try:
+        yield
+    finally:
+        _run(driver, database, "unlock", id=lock)
+
+
+def _system_user() -> str | None:
+    with suppress(OSError, KeyError, ImportError):
+        return getpass.getuser()
+    return None

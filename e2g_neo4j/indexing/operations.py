@@ -1,0 +1,290 @@
+"""Operations of clients that change a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import TypeAlias
+
+from e2g_neo4j.errors import AdoptedCorpusError, InputError, ReadingError
+from e2g_neo4j.graph import catalog, schema
+from e2g_neo4j.graph.archive.importing import Archive, restore
+from e2g_neo4j.graph.fingerprint import accept_pipeline as accept
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.lease import fail
+from e2g_neo4j.graph.schema import Applied
+from e2g_neo4j.graph.writer import delete as delete_documents
+from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
+from e2g_neo4j.indexing.run import IndexRun
+from e2g_neo4j.indexing.sources import text_nodes
+from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
+from e2g_neo4j.indexing.summaries.base import Summariser
+from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.indexing.summaries.chat import ChatSummariser
+from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import CallDriver, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
+from e2g_neo4j.types.chat import ChatModel
+from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.graph import Alias
+from e2g_neo4j.types.ids import check_corpus_name, utf8
+from e2g_neo4j.types.reports import (
+    Adoption,
+    AdoptReport,
+    ArchiveInfo,
+    DocumentInfo,
+    IndexPlan,
+    IndexReport,
+    LinkReport,
+    Progress,
+)
+
+Source: TypeAlias = str | Path | SourceDocument
+"""A file, folder or glob, or a document that is in memory."""
+
+TOKENS = "LLM tokens"
+"""The stage of progress that counts tokens of the chat model."""
+
+
+class Cancelled(BaseException):
+    """The caller has cancelled the run."""
+
+
+def migrate(models: Models, *, accept_pipeline: bool = False) -> Operation[list[Applied]]:
+    """Apply migrations. With `accept_pipeline`, add the hash of the spaCy pipeline to a fingerprint without one."""
+    applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=models.dimensions))
+    if accept_pipeline:
+        yield from accept(models.fingerprint)
+    return applied
+
+
+def index(
+    models: Models, sources: Sequence[Source], corpus: str, progress: Progress | None, budget_tokens: int | None
+) -> Operation[IndexReport]:
+    """Read sources and index them into a corpus."""
+    yield from migrate(models)
+    return (yield from _index(models, _read(models, sources, corpus), corpus, progress, budget_tokens))
+
+
+def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
+    """Index documents that are not ready."""
+    yield from migrate(models)
+    if adoption := (yield from text_nodes.adopted(corpus)):
+        return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
+    listed = yield from catalog.documents(corpus)
+    unfinished = {one.id: one for one in listed if one.state != "ready"}
+    documents: dict[str, SourceDocument] = {}
+    failed: dict[str, str] = {}
+    for one in unfinished.values():
+        if one.id in documents:
+            continue
+        try:
+            read = _read(models, [file_of(one.source)], corpus)
+            documents |= {document.id: document for document in read if document.id in unfinished}
+            if one.id not in documents:
+                raise SourceGoneError(one.source)
+        except ReadingError as error:
+            failed[one.source] = str(error)
+            yield fail(corpus, [one.id], error)
+    report = yield from _index(models, list(documents.values()), corpus, progress, budget_tokens)
+    report.failed = failed
+    return report
+
+
+def plan(models: Models, sources: Sequence[Source], corpus: str) -> Operation[IndexPlan]:
+    """Plan what `index` would do and cost."""
+    spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
+    dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
+    executor = yield GetExecutor()
+    meter = UsageMeter()
+    summariser = _summariser(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
+    run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
+    return (yield from pipeline.plan(_read(models, sources, corpus), run))
+
+
+def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) -> Operation[list[DocumentInfo]]:
+    """Delete documents, or all documents of a corpus if `targets` is None."""
+    yield from migrate(models)
+    if (yield from text_nodes.adopted(corpus)):
+        raise AdoptedCorpusError(
+            corpus,
+            f"`e2g unadopt --corpus {corpus}` removes all of it; to remove a part, delete their nodes and adopt again",
+        )
+    listed = yield from catalog.documents(corpus)
+    to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
+    for document in to_delete:
+        yield from delete_documents(corpus, [document.id])
+    return to_delete
+
+
+def adopt(
+    models: Models, corpus: str, adoption: Adoption, progress: Progress | None, budget_tokens: int | None
+) -> Operation[AdoptReport]:
+    """Index text nodes of the user's graph in place."""
+    yield from migrate(models)
+    check_corpus_name(corpus)
+    yield from text_nodes.check(corpus, adoption)
+    found = yield from text_nodes.read(corpus, adoption)
+    yield from agree_on_fingerprint(models.fingerprint)
+    yield from text_nodes.mark(corpus, adoption)
+    report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
+    yield from text_nodes.update_text_nodes(corpus, found.documents)
+    return AdoptReport(
+        corpus=corpus,
+        adoption=adoption,
+        nodes=found.nodes,
+        without_text=found.without["text"],
+        without_key=found.without["key"],
+        without_document=found.without["document"],
+        removed=(yield from text_nodes.remove_others(corpus, found.documents)),
+        index=report,
+    )
+
+
+def unadopt(models: Models, corpus: str) -> Operation[list[DocumentInfo]]:
+    """Remove everything that `adopt` and `link` wrote for a corpus."""
+    yield from migrate(models)
+    return [DocumentInfo(**row) for row in (yield from text_nodes.unadopt(corpus))]
+
+
+def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
+    """Stop a name from resolving to other entities."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    return (yield from merge_overrides.split(name, corpus=corpus))
+
+
+def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
+    """Undo `split`."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    return (yield from merge_overrides.join(name, corpus=corpus))
+
+
+def link(
+    models: Models, corpus: str, label: str, name: str, aliases: str | None, *, dry_run: bool
+) -> Operation[LinkReport]:
+    """Link the entities of a corpus to nodes of the user's graph."""
+    if not dry_run:
+        yield from migrate(models)
+    for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
+        if not utf8(value, f"`{what}`").strip():
+            raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
+    yield from catalog.documents(corpus)
+    return (
+        yield from entity_linking.link(
+            corpus,
+            label=label,
+            name=name,
+            aliases=aliases,
+            embed=lambda names: embed_long(models.embedder, names),
+            dry_run=dry_run,
+        )
+    )
+
+
+def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
+    """Count the links of a corpus, by the labels of the nodes."""
+    yield from catalog.documents(corpus)
+    return (yield from entity_linking.links(corpus, label))
+
+
+def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
+    """Remove the links of a corpus, to nodes of a label or all."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    return (yield from entity_linking.unlink(corpus, label))
+
+
+def import_corpus(models: Models, file: Path, corpus: str | None, *, accept_pipeline: bool) -> Operation[ArchiveInfo]:
+    """Import a corpus from an archive."""
+    with closing(Archive(file)) as archive:
+        corpus = archive.manifest.corpus if corpus is None else corpus
+        check_corpus_name(corpus)
+        made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
+        if accept_pipeline:
+            made_with = models.fingerprint.accepting(made_with)
+        models.fingerprint.check(made_with, "This archive was made", "e2g import")
+        yield from migrate(models)
+        yield Write((("index/set_fingerprint", asdict(made_with)),))
+        [row] = yield Read("index/fingerprint", {})
+        made_with.check(Fingerprint(**row))
+        executor = yield GetExecutor()
+        return restore(_cancellable(executor), archive, corpus)
+
+
+def _read(models: Models, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
+    check_corpus_name(corpus)
+    documents = [one for one in sources if isinstance(one, SourceDocument)]
+    paths = [one for one in sources if not isinstance(one, SourceDocument)]
+    largest = models.settings.max_document_mb * 2**20
+    documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
+    return documents
+
+
+def _index(
+    models: Models,
+    documents: Sequence[SourceDocument],
+    corpus: str,
+    progress: Progress | None,
+    budget_tokens: int | None,
+    *,
+    adopted: bool = False,
+) -> Operation[IndexReport]:
+    executor = yield GetExecutor()
+    show = _until(executor.cancelled, progress)
+    meter = UsageMeter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
+    summariser = _summariser(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
+    run = IndexRun(corpus, models, summariser, meter, show)
+    report = yield from pipeline.index(documents, run, adopted=adopted)
+    report.spending, report.cost = meter.levels, run.cost
+    return report
+
+
+def _until(cancelled: Event, progress: Progress | None) -> Progress:
+    """Return a progress function that raises Cancelled once the run is cancelled."""
+
+    def watched(stage: str, done: int, total: int) -> None:
+        # Tokens are reported before the reply is cached, which must not be lost.
+        if cancelled.is_set() and stage != TOKENS:
+            raise Cancelled
+        if progress:
+            progress(stage, done, total)
+
+    return watched
+
+
+def _cancellable(executor: Executor) -> Execute:
+    """Return `execute` that raises Cancelled once when the run is cancelled, so that what follows can be cleaned up."""
+    raised = False
+
+    def execute(request: Read | Write) -> Rows:
+        nonlocal raised
+        if executor.cancelled.is_set() and not raised:
+            raised = True
+            raise Cancelled
+        return executor.execute(request)
+
+    return execute
+
+
+def _summariser(models: Models, model: ChatModel | None, cache: SummaryCache, meter: UsageMeter) -> Summariser:
+    settings = models.settings
+    if model is None:
+        return ExtractiveSummariser(models.embedder.token_spans, budget=settings.summary_tokens)
+    return ChatSummariser(
+        model,
+        cache,
+        meter,
+        prompts=settings.prompts,
+        budget=settings.summary_tokens,
+        concurrency=settings.llm_concurrency,
+    )

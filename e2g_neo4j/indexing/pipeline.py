@@ -1,0 +1,262 @@
+"""The indexing pipeline: chunk documents, extract entities and embed, build summary trees, stage and publish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeAlias
+
+from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
+from e2g_neo4j.graph.catalog import check_kind
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.lease import Lease
+from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
+from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
+from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.extraction_codec import decode, encode
+from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.read_ahead import ReadAhead
+from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
+from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
+from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.runtime.threads import beside
+from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.reports import IndexPlan, IndexReport
+
+BATCH_CHUNKS = 256
+"""Maximum number of chunks of documents that are published together. A longer document is published separately."""
+
+PART_CHUNKS = 64
+"""Chunks that are in memory with their extractions and vectors, besides those that are read ahead."""
+
+WAIT_SECONDS = 0.5
+"""How long to wait before checking again whether another run has released a document."""
+
+
+def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool = False) -> Operation[IndexReport]:
+    """Index documents into a corpus. Unchanged documents are skipped, changed ones replaced.
+
+    A document becomes queryable when it is completely indexed, in one transaction. If another run is indexing a
+    document, this run waits for it.
+
+    Args:
+        documents: the documents.
+        run: corpus, models and report of this run.
+        adopted: whether the documents are text nodes of the user's graph.
+
+    Raises:
+        FingerprintError: the index was made with other models.
+        InputError: the corpus is adopted and the documents are not, or the other way round.
+    """
+    corpus = run.corpus
+    left = list({document.id: document for document in documents}.values())
+    with run.timed("total"):
+        yield from check_kind(corpus, adopted)
+        yield from agree_on_fingerprint(run.models.fingerprint)
+        execute = (yield GetExecutor()).execute
+        with Lease(execute, corpus) as lease:
+            while left:
+                recover_abandoned_imports(execute)
+                yield from check_kind(corpus, adopted)
+                yield from purge(corpus)
+                mine, left, replaced = yield from _claimed(left, lease, run, adopted)
+                if left and not mine:
+                    with run.timed("waiting"):
+                        time.sleep(WAIT_SECONDS)
+                drafts = yield from _drafts(run.chunked(mine), replaced, corpus)
+                with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
+                    for batch in _published_together(drafts):
+                        try:
+                            yield from _indexed(batch, builder, reader, lease, run)
+                            run.report.replaced += sum(draft.document.id in replaced for draft in batch)
+                        except LeaseLostError:  # to another run or a deletion, or because a name was split or joined
+                            left += [draft.document for draft in batch]
+                run.add_seconds("reading", reader.seconds)
+        yield from _totals(run.report)
+    return run.report
+
+
+def _claimed(
+    documents: Sequence[SourceDocument], lease: Lease, run: IndexRun, adopted: bool
+) -> Operation[tuple[list[SourceDocument], list[SourceDocument], set[str]]]:
+    """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
+    corpus = run.corpus
+    changed, _ = yield from _changed(documents, run.report)
+    yield from claim(corpus, lease.run, changed, adopted=adopted)
+    rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
+    known = {row["id"]: row for row in rows}
+    mine = [document for document in changed if known.get(document.id, {}).get("run") == lease.run]
+    ready = {row["id"] for row in rows if row["state"] == "ready"}
+    taken = {document.id for document in mine}
+    return mine, [document for document in changed if document.id not in taken], ready & taken
+
+
+def _drafts(
+    chunked: Sequence[tuple[SourceDocument, list[Chunk]]], replaced: Collection[str], corpus: str
+) -> Operation[list[DocumentDraft]]:
+    """Create drafts, with the stored versions of documents that are replaced."""
+    drafts = []
+    for number, (document, chunks) in enumerate(chunked):
+        stored = (yield from load_stored(corpus, document.id)) if document.id in replaced else StoredDocument()
+        drafts.append(DocumentDraft(number, document, chunks, stored))
+    return drafts
+
+
+def _indexed(
+    batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder, reader: ReadAhead, lease: Lease, run: IndexRun
+) -> Operation[None]:
+    """Index documents and publish them together.
+
+    Some chunks at a time are processed, staged and released. Mentions are staged when the names of the whole document
+    are known. Raises LeaseLostError if the run has lost the documents.
+    """
+    corpus = run.corpus
+    staging = Staging(corpus, lease.run, [draft.document.id for draft in batch])
+    try:
+        yield from run.written([staging.begin()])
+        for part in _parts(batch):
+            yield from _stage_chunks(part, staging, builder, reader, run)
+        do_not_merge = {row["key"] for row in (yield Read("index/do_not_merge", {"corpus": corpus}))}
+        for draft in batch:
+            draft.merges = find_merges(name_counts(map(decode, draft.notes)), do_not_merge)
+        summarised = beside(lambda: run.summarised(batch, builder))
+        for part in _parts(batch):
+            yield from _stage_mentions(part, staging, run)
+        with run.timed("summarising"):  # waiting for the rest of them
+            trees, vectors = summarised.result()
+        indexed = [draft.indexed(tree) for draft, tree in zip(batch, trees, strict=True)]
+        yield from run.written(staging.summaries(indexed, vectors))
+        yield from run.written(decrement_ahead(corpus, lease.run, indexed))
+        yield from run.written([publish(corpus, lease.run, indexed, do_not_merge=do_not_merge)])
+        with run.timed("writing"):
+            yield from purge(corpus)
+    except LeaseLostError:
+        raise
+    except Exception as error:
+        lease.failed(staging.documents, error)
+        raise
+    run.count(batch, indexed)
+
+
+_Part: TypeAlias = Sequence[tuple["DocumentDraft", Sequence[Chunk]]]
+"""Some chunks of documents, in order, that are in memory at the same time."""
+
+
+def _parts(batch: Sequence[DocumentDraft]) -> Iterator[_Part]:
+    chunks = ((draft, one) for draft in batch for one in draft.chunks)
+    for batch_of_chunks in batched(chunks, PART_CHUNKS):
+        yield [(draft, [one for _, one in group]) for draft, group in groupby(batch_of_chunks, key=itemgetter(0))]
+
+
+def _stage_chunks(
+    part: _Part, staging: Staging, builder: SummaryTreeBuilder, reader: ReadAhead, run: IndexRun
+) -> Operation[None]:
+    """Stage new chunks. Drafts keep the extractions of all chunks, from which mentions are computed later."""
+    with run.timed("waiting for models"):
+        read = {
+            one.id: reader.take(one)
+            for draft, chunks in part
+            for one in chunks
+            if needs_extraction(draft, one, builder)
+        }
+    kept = [one.id for draft, chunks in part for one in chunks if one.id in draft.before.chunks]
+    vectors = yield from _vectors_of(kept, staging)
+    new = []
+    for draft, chunks in part:
+        for one in chunks:
+            if one.id in read and builder.needs(draft.number, one.index):
+                extraction, embedded = read[one.id]
+                builder.add_chunk(draft.number, one.index, extraction, embedded.part_vectors)
+            if one.id in draft.before.chunks:
+                row = draft.before.chunks[one.id]
+                windows = tuple((start - row["start"], end - row["start"]) for start, end in row["windows"])
+                draft.keep(row["notes"], windows, vectors[one.id])
+            else:
+                extraction, embedded = read[one.id]
+                draft.keep(encode(extraction), embedded.windows, embedded.window_vectors)
+                new.append(draft.read(one, embedded.window_vectors))
+    yield from run.written(staging.chunks(new))
+
+
+def _vectors_of(kept: Sequence[str], staging: Staging) -> Operation[dict[str, Vectors]]:
+    """Read the vectors of the windows of stored chunks. Raises LeaseLostError if chunks were deleted."""
+    vectors = yield from window_vectors(staging.corpus, kept)
+    if len(vectors) < len(kept):
+        raise LeaseLostError
+    return vectors
+
+
+def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[None]:
+    """Stage mentions. Name merges depend on the whole document, so the mentions of a kept chunk may change."""
+    new, changed = [], []
+    for draft, chunks in part:
+        extractions = apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges)
+        found = mentions(chunks, extractions, [draft.windows[one.index] for one in chunks])
+        for one, mentioned in zip(chunks, found, strict=True):
+            stored = draft.before.chunks.get(one.id)
+            if stored and stored["told"] == mentions_hash(mentioned):
+                draft.unchanged.add(one.id)
+            else:
+                new.append(mentioned)
+                changed += [(draft, one)] if stored else []
+    vectors = yield from _vectors_of([one.id for _, one in changed], staging)
+    yield from run.written(staging.chunks([draft.read(one, vectors[one.id]) for draft, one in changed]))
+    yield from run.written(staging.mentions(new))
+
+
+def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexPlan]:
+    """Plan what `index` would do. The summariser of `run` is a dry run, or needs sentences and is not called."""
+    yield from check_kind(run.corpus, False)
+    changed, replaced = yield from _changed(documents, run.report)
+    drafts = yield from _drafts(run.chunked(changed), replaced, run.corpus)
+    with run.building_trees(drafts) as builder:
+        for number in range(0 if run.summariser.needs_sentences else len(drafts)):
+            builder.tree(number)
+    return IndexPlan(
+        corpus=run.corpus,
+        documents=len(changed),
+        unchanged=run.report.unchanged,
+        chunks=sum(len(draft.new_chunks) for draft in drafts),
+        tokens=sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks),
+        levels=run.meter.levels,
+        cost=run.cost,
+    )
+
+
+def _changed(
+    documents: Sequence[SourceDocument], report: IndexReport
+) -> Operation[tuple[list[SourceDocument], set[str]]]:
+    """The documents whose text the database does not hold yet, or not cut as it is now, and the ids of those that it
+    holds otherwise."""
+    rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
+    ready = {row["id"]: (row["sha256"], row["chunker"]) for row in rows if row["state"] == "ready"}
+    unfinished = {row["id"] for row in rows if row["work"]}
+    changed = [one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one))]
+    replaced = {document.id for document in changed} & ready.keys()
+    report.unchanged += len(documents) - len(changed)
+    return changed, replaced
+
+
+def _totals(report: IndexReport) -> Operation[None]:
+    [row] = yield Read("query/stats", {"corpus": report.corpus})
+    report.entities = row["entities"]
+    report.co_occurrences = row["co_occurrences"]
+    report.mentions = row["mentions"]
+
+
+def _published_together(drafts: Sequence[DocumentDraft]) -> Iterator[list[DocumentDraft]]:
+    """Yield the documents to publish together."""
+    batch: list[DocumentDraft] = []
+    size = 0
+    for draft in drafts:
+        chunks = draft.new_chunks
+        if batch and size + len(chunks) > BATCH_CHUNKS:
+            yield batch
+            batch, size = [], 0
+        batch.append(draft)
+        size += len(chunks)
+    if batch:
+        yield batch

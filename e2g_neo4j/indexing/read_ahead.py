@@ -1,0 +1,107 @@
+"""Extract entities and embed chunks in a separate thread.
+
+spaCy runs in processes ahead of the embedding model, and both run ahead of the thread that writes the results.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from queue import Full, Queue
+from threading import Event, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from e2g_neo4j.models.embedding.base import Embedder
+from e2g_neo4j.models.embedding.windows import Embedded, embed_with_parts
+from e2g_neo4j.models.entities.extraction import extract_all
+from e2g_neo4j.types.documents import Chunk, Span
+from e2g_neo4j.types.graph import Extraction
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+AHEAD = 64
+"""Maximum number of results that wait to be taken."""
+
+_LOOK = 0.2
+"""Seconds after which the thread checks whether it should end."""
+
+Found: TypeAlias = tuple[Extraction, Embedded]
+
+
+class ReadAhead:
+    """A context manager that processes chunks in order, in a thread. `take` returns the results.
+
+    Args:
+        chunks: the chunks to process.
+        nlp: the spaCy pipeline.
+        embedder: embeds windows and sentences.
+        workers: the number of spaCy processes.
+        progress: called in the thread, once for each chunk. `take` raises its exceptions.
+    """
+
+    def __init__(
+        self, chunks: Sequence[Chunk], nlp: Language, embedder: Embedder, *, workers: int, progress: Callable[[], None]
+    ) -> None:
+        self._chunks = chunks
+        self._nlp, self._embedder, self._workers, self._progress = nlp, embedder, workers, progress
+        self._found: Queue[tuple[str, Found] | BaseException] = Queue(AHEAD)
+        self._ended = Event()
+        self._thread = Thread(target=self._work, name="e2g-reading", daemon=True)
+        self.seconds = 0.0
+        """How long the models have worked."""
+
+    def __enter__(self) -> Self:
+        if self._chunks:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._chunks:
+            self._thread.join(10.0)  # it ends after the current batch of texts
+
+    def take(self, chunk: Chunk) -> Found:
+        """Return the results of a chunk, and drop those of chunks before it. Raises exceptions of the models."""
+        while True:
+            found = self._found.get()
+            if isinstance(found, BaseException):
+                raise found
+            if found[0] == chunk.id:
+                return found[1]
+
+    def _work(self) -> None:
+        try:
+            began = time.perf_counter()
+            for chunk, found in zip(self._chunks, self._read(), strict=True):
+                self.seconds += time.perf_counter() - began
+                self._progress()
+                self._put((chunk.id, found))
+                began = time.perf_counter()
+                if self._ended.is_set():
+                    return
+        except BaseException as error:
+            self._put(error)
+
+    def _put(self, found: tuple[str, Found] | BaseException) -> None:
+        while not self._ended.is_set():
+            with suppress(Full):
+                self._found.put(found, timeout=_LOOK)
+                return
+
+    def _read(self) -> Iterator[Found]:
+        extractions: deque[Extraction] = deque()
+
+        def with_sentences() -> Iterator[tuple[str, list[Span]]]:
+            texts = [one.text for one in self._chunks]
+            for text, extraction in zip(texts, extract_all(self._nlp, texts, self._workers), strict=True):
+                extractions.append(extraction)
+                yield text, [(sentence.start, sentence.end) for sentence in extraction.sentences]
+
+        for embedded in embed_with_parts(self._embedder, with_sentences()):
+            yield extractions.popleft(), embedded

@@ -1,0 +1,224 @@
+"""One run of indexing: models, report, times, progress and document drafts."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
+from e2g_neo4j.indexing.chunking import chunk, whole_nodes
+from e2g_neo4j.indexing.read_ahead import ReadAhead
+from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
+from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
+from e2g_neo4j.indexing.topic_persistence import Persistence
+from e2g_neo4j.models.chat.usage import UsageMeter, cost
+from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import Operation, Write
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.documents import Chunk, SourceDocument, Span, Vectors
+from e2g_neo4j.types.graph import Summary
+from e2g_neo4j.types.mentions import NameMerge
+from e2g_neo4j.types.reports import IndexReport, Progress
+
+
+def needs_extraction(draft: DocumentDraft, chunk: Chunk, builder: SummaryTreeBuilder) -> bool:
+    """Return whether a chunk is new, or its sentences are needed for a new summary."""
+    return chunk.id not in draft.before.chunks or builder.needs(draft.number, chunk.index)
+
+
+class LeaseLostError(Exception):
+    """The run does not hold its documents any more, or names were split or joined in the meantime."""
+
+
+@dataclass(slots=True)
+class DocumentDraft:
+    """A document that is being indexed.
+
+    Attributes:
+        number: its number in this run.
+        document: the document.
+        chunks: its chunks.
+        before: the stored version.
+        notes: the packed extraction of each chunk.
+        windows: the windows of each chunk, as spans in its text.
+        persistence: its topic persistence.
+        merges: its name merges.
+        unchanged: the ids of the chunks that are kept with their mentions.
+    """
+
+    number: int
+    document: SourceDocument
+    chunks: Sequence[Chunk]
+    before: StoredDocument
+    notes: list[bytes] = field(default_factory=list)
+    windows: list[Sequence[Span]] = field(default_factory=list)
+    persistence: Persistence = field(default_factory=Persistence)
+    merges: Sequence[NameMerge] = ()
+    unchanged: set[str] = field(default_factory=set)
+
+    @property
+    def new_chunks(self) -> list[Chunk]:
+        """The chunks that are not stored yet."""
+        return [one for one in self.chunks if one.id not in self.before.chunks]
+
+    @property
+    def known(self) -> dict[str, tuple[str, bytes]]:
+        """The stored summaries by input hash: text and notes. They are reused."""
+        return {row["made_of"]: (row["text"], row["notes"] or b"") for row in self.before.summaries.values()}
+
+    def keep(self, notes: bytes, windows: Sequence[Span], vectors: Vectors) -> None:
+        """Keep the packed extraction and the windows of the next chunk."""
+        self.notes.append(notes)
+        self.windows.append(windows)
+        self.persistence.add(vectors)
+
+    def read(self, chunk: Chunk, vectors: Vectors) -> EmbeddedChunk:
+        return EmbeddedChunk(
+            self.document.id,
+            chunk,
+            self.notes[chunk.index],
+            self.windows[chunk.index],
+            vectors,
+            normalised(vectors.mean(axis=0)),
+        )
+
+    def indexed(self, tree: Sequence[Summary]) -> IndexedDocument:
+        return IndexedDocument(
+            self.document,
+            self.chunks,
+            tree,
+            self.merges,
+            self.persistence.windows,
+            self.persistence.value,
+            self.before,
+            self.unchanged,
+        )
+
+
+@dataclass(slots=True)
+class IndexRun:
+    """One run of `index` or `plan`.
+
+    Attributes:
+        corpus: the corpus.
+        models: the models.
+        summariser: writes the summaries.
+        meter: counts the use of the chat model.
+        progress: called to report progress.
+        report: the report of the run.
+        totals: the total work by stage, for progress.
+        done: the work done by stage, for progress.
+    """
+
+    corpus: str
+    models: Models
+    summariser: Summariser
+    meter: UsageMeter
+    progress: Progress
+    report: IndexReport = field(init=False)
+    totals: Counter[str] = field(default_factory=Counter)
+    done: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.report = IndexReport(self.corpus)
+
+    @property
+    def settings(self) -> Settings:
+        return self.models.settings
+
+    @property
+    def cost(self) -> float:
+        """The cost of the chat model so far, in the currency of the configured prices."""
+        return cost(self.meter.levels, self.settings.price_prompt, self.settings.price_completion)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the duration of a block to the report."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add_seconds(stage, time.perf_counter() - began)
+
+    def add_seconds(self, stage: str, seconds: float) -> None:
+        self.report.seconds[stage] = self.report.seconds.get(stage, 0.0) + seconds
+
+    def advance(self, stage: str, by: int) -> None:
+        self.done[stage] += by
+        self.progress(stage, self.done[stage], self.totals[stage])
+
+    def chunked(self, documents: Sequence[SourceDocument]) -> list[tuple[SourceDocument, list[Chunk]]]:
+        """Split documents into chunks."""
+        settings, spans = self.settings, self.models.embedder.token_spans
+        self.totals["chunking"] += len(documents)
+        chunked = []
+        for document in documents:
+            with self.timed("chunking"):
+                if document.cuts:
+                    chunks = whole_nodes(document, spans)
+                else:
+                    chunks = chunk(document, spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
+            chunked.append((document, chunks))
+            self.totals["summarising"] += tree_size(len(chunks), settings.group_size)
+            self.advance("chunking", 1)
+        self.totals["writing"] += len(documents)
+        return chunked
+
+    def building_trees(self, drafts: Sequence[DocumentDraft]) -> SummaryTreeBuilder:
+        """Start to build the summary trees of all documents, in threads."""
+        return SummaryTreeBuilder(
+            [TreeInput(draft.document, draft.chunks, draft.known) for draft in drafts],
+            self.summariser,
+            group_size=self.settings.group_size,
+            token_spans=self.models.embedder.token_spans,
+            progress=lambda written: self.advance("summarising", written),
+        )
+
+    def reading(self, drafts: Sequence[DocumentDraft], builder: SummaryTreeBuilder) -> ReadAhead:
+        """Start to extract entities and compute vectors of all chunks that need it, in order, in a thread."""
+        chunks = [one for draft in drafts for one in draft.chunks if needs_extraction(draft, one, builder)]
+        self.totals["reading"] += len(chunks)
+        return ReadAhead(
+            chunks,
+            self.models.nlp,
+            self.models.embedder,
+            workers=self.models.workers,
+            progress=lambda: self.advance("reading", 1),
+        )
+
+    def summarised(
+        self, batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder
+    ) -> tuple[list[list[Summary]], Vectors]:
+        """Wait for the summary trees of documents. Return them, and the vectors of the new summaries."""
+        trees = [builder.tree(draft.number) for draft in batch]
+        new = [
+            summary.text
+            for draft, tree in zip(batch, trees, strict=True)
+            for summary in tree
+            if summary.id not in draft.before.summaries
+        ]
+        return trees, embed_long(self.models.embedder, new)
+
+    def written(self, requests: Iterable[Write]) -> Operation[None]:
+        """Run transactions in order. Raises LeaseLostError if the condition of one fails."""
+        with self.timed("writing"):
+            for request in requests:
+                if not (yield request):
+                    raise LeaseLostError
+
+    def count(self, batch: Sequence[DocumentDraft], indexed: Sequence[IndexedDocument]) -> None:
+        """Add written documents to the report."""
+        self.report.documents += len(indexed)
+        for draft, one in zip(batch, indexed, strict=True):
+            self.report.chunks += len(draft.new_chunks)
+            self.report.kept += len(draft.chunks) - len(draft.new_chunks)
+            self.report.tokens += sum(chunk.tokens for chunk in draft.new_chunks)
+            for summary in one.summaries:
+                level = self.report.summaries_by_level
+                level[summary.level] = level.get(summary.level, 0) + 1
+        self.advance("writing", len(indexed))

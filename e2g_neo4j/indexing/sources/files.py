@@ -1,0 +1,234 @@
+"""Read files as documents: text with exact character offsets, pages and headings.
+
+Text and Markdown are not changed: `text` equals `Path(file).read_text(encoding="utf-8")` without a byte-order mark, so
+line ends are single newlines. Other formats are converted to plain text or Markdown, and offsets count characters of
+the result.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.indexing.sources.formats import chapters, load
+from e2g_neo4j.indexing.sources.text import shown, within
+from e2g_neo4j.types.documents import Section, SourceDocument
+from e2g_neo4j.types.ids import document_id, utf8
+
+SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
+
+LONGEST_SOURCE = 6000
+"""Maximum bytes of the source of a document: more than any path, and accepted by the indexes of Neo4j."""
+
+_KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+
+
+def find(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+    """Return the files that paths refer to: files, folders with subfolders, and globs (also `**`), with `~` expanded.
+
+    In folders and globs, hidden files and files with an unknown suffix are skipped. In folders, JSON Lines are skipped
+    too, because they often contain something else. The result is sorted and has no duplicates.
+
+    Raises:
+        ReadingError: a path refers to no readable file.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise ReadingError("There is nothing to read. Name files, folders or globs.")
+    by_resolved: dict[Path, Path] = {}
+    for path in sorted(file for one in given for file in _expand(str(one))):
+        by_resolved.setdefault(path.resolve(), path)
+    return list(by_resolved.values())
+
+
+def _expand(given: str) -> list[Path]:
+    try:
+        path = Path(given).expanduser()
+        if given and path.is_dir():
+            files = list(_below(path))
+        elif given and path.exists():
+            files = [path]
+        elif any(sign in given for sign in "*?["):
+            hits = [Path(hit) for hit in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones too)
+            files = [file for hit in hits for file in (_below(hit) if hit.is_dir() else [hit]) if _known(file)]
+        else:
+            raise ReadingError(f"{shown(given)} does not exist. Check the path.")
+        if not files:
+            hint = " Name .jsonl files themselves." if path.is_dir() else ""
+            raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {_KINDS}.{hint}")
+        return [_checked_file(file) for file in files]
+    except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, circular links
+        raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            file = Path(place, name)
+            if not name.startswith(".") and _known(file) and file.suffix.lower() != ".jsonl" and file.is_file():
+                yield file
+
+
+def _known(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES
+
+
+def _checked_file(path: Path) -> Path:
+    if not path.exists():
+        raise ReadingError(f"{shown(path)} does not exist. Check the path.")
+    if not path.is_file():
+        raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
+    if not _known(path):
+        raise ReadingError(f"{shown(path)} has an unsupported file type. Rename or convert it to {_KINDS}.")
+    if not os.access(path, os.R_OK):
+        raise ReadingError(f"{shown(path)} is not readable for you. Change its permissions.")
+    utf8(str(path.resolve()), f"The name of {shown(path)}")
+    return path.absolute()
+
+
+def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
+    """Read the documents of a file: one, or one per line of JSON Lines.
+
+    A line of JSON Lines is an object with `text` and optionally `title` and `id`. The title is put before the text, so
+    that passages that only say "he" or "the town" can be found by it; offsets include it. The `source` is the path of
+    the file, `#`, and the id or else the number of the line. For arguments and errors see `read`.
+    """
+    if path.suffix.lower() != ".jsonl":
+        return [read(path, corpus, max_bytes)]
+    path = _checked_file(path)
+    documents: dict[str, SourceDocument] = {}
+    try:
+        with path.open("rb") as file:
+            longest = 6 * max_bytes + 2**16  # JSON may take six bytes to write one
+            for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
+                within(len(line), longest, f"{shown(path)}, line {number},")
+                if line.strip():
+                    document = _from_line(line, number, path, corpus, max_bytes)
+                    if document.source in documents:
+                        raise ReadingError(f"{shown(path)}, line {number}: this id was there before. Make it unique.")
+                    documents[document.source] = document
+    except OSError as error:
+        raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
+    if not documents:
+        raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
+    return list(documents.values())
+
+
+def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int) -> SourceDocument:
+    what = f"{shown(path)}, line {number}"
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ReadingError(f"{what} is not JSON in UTF-8: {error}. Correct it.") from error
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
+    name = str(number if row.get("id") is None else row["id"])
+    text = row["text"]
+    if row.get("title") and text.strip():
+        text = f"{row['title']}\n\n{text}"
+    title = str(row.get("title") or f"{_readable(path)} {name}")
+    return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
+
+
+def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
+    """Read one file. Its `source` is the resolved path. The id is derived from corpus and source.
+
+    Args:
+        path: a file with one of SUFFIXES, except JSON Lines.
+        corpus: the corpus that the document will belong to.
+        max_bytes: the maximum size of the text in UTF-8, and of the unpacked markup of HTML, DOCX and EPUB.
+
+    Raises:
+        ReadingError: the file is missing, empty, binary, broken, encrypted, in an unknown encoding, too large or
+            without text.
+    """
+    try:
+        path = _checked_file(path)
+        text, title, sections = load(path, max_bytes)
+        source = str(path.resolve())
+    except ReadingError:
+        raise
+    except Exception as error:  # parsers raise many kinds of exceptions for broken files
+        if isinstance(error, OSError) and error.strerror:
+            raise ReadingError(f"{shown(path)} cannot be read: {error.strerror}. Check the file.") from error
+        what = " ".join(f"{type(error).__name__} {error}".split())[:200]
+        raise ReadingError(
+            f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
+            "Open it in its own program and save it again."
+        ) from error
+    return _document(text, corpus, source, title or _readable(path), sections, max_bytes, shown(path))
+
+
+def file_of(source: str) -> Path:
+    """Return the file of a source. In sources from JSON Lines, it precedes the `#`."""
+    path = Path(source)
+    return path if path.is_file() or "#" not in source else Path(source.rpartition("#")[0])
+
+
+class SourceGoneError(ReadingError):
+    """A document is not in its file any more."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(f"{shown(source)} is not in its file any more. Delete the document, or index the file again.")
+
+
+def from_text(
+    text: str, *, corpus: str, source: str, title: str | None = None, max_bytes: int | None = None
+) -> SourceDocument:
+    """Create a document from a text. The text is not changed, including line ends.
+
+    Args:
+        text: the text.
+        corpus: the corpus that the document will belong to.
+        source: identifies the document in the corpus. Indexing the same source again replaces the document.
+        title: the title; None: derived from the source.
+        max_bytes: the maximum size of the text in UTF-8; None: no limit.
+
+    Raises:
+        ReadingError: the text is empty or too large, or contains NUL characters or halves of surrogate pairs.
+    """
+    title = title or _readable(Path(source))
+    return _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
+
+
+def _document(
+    text: str, corpus: str, source: str, title: str, sections: list[Section], max_bytes: int | None, what: str
+) -> SourceDocument:
+    # White space and format characters, such as zero-width spaces, are not tokens.
+    if not any(character.isprintable() and not character.isspace() for character in text):
+        raise ReadingError(f"{what} is empty: it holds no text. Leave it out.")
+    if "\0" in text:
+        raise ReadingError(f"{what} holds NUL characters, so it is binary, or UTF-16 without its mark. Convert it.")
+    encoded = utf8(text, what)
+    if max_bytes is not None:
+        within(len(encoded), max_bytes, what)
+    if len(utf8(source, f"The source of {what}")) > LONGEST_SOURCE:
+        raise ReadingError(
+            f"The source {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
+        )
+    return SourceDocument(
+        id=document_id(corpus, source),
+        corpus=corpus,
+        title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
+        source=source,
+        text=text,
+        sha256=sha256(encoded).hexdigest(),
+        sections=tuple(sections),
+    )
+
+
+def _readable(path: Path) -> str:
+    """Derive a title from a file name: "345_the_secret_garden" becomes "The secret garden"."""
+    name = re.sub(r"^\d+_+(?=[^\W\d])", "", path.stem).replace("_", " ").strip()
+    name = (name if " " in name else name.replace("-", " ")).strip()
+    return name[:1].upper() + name[1:] if name.islower() else name or path.name

@@ -1,0 +1,1 @@
+"""Summaries: the summary tree, and the summarisers that write its nodes."""

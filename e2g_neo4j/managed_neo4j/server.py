@@ -1,0 +1,342 @@
+"""Start, stop and inspect the managed server: one process per home folder, with its state in a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import psutil
+from filelock import FileLock, Timeout
+from pydantic import SecretStr
+
+from e2g_neo4j.errors import LocalServerError
+from e2g_neo4j.managed_neo4j.config import (
+    BOLT_PORT,
+    HOST,
+    HTTP_PORT,
+    PAGE_CACHE_MB,
+    command,
+    free_port,
+    is_listening,
+    write_settings,
+)
+from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
+from e2g_neo4j.settings import Settings
+
+USERNAME = "neo4j"
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+LOCK_SECONDS = 900.0
+"""The first start holds the lock while it downloads."""
+OVERHEAD_MB = PAGE_CACHE_MB + 450
+"""Memory that the server needs in addition to its heap: page cache, metaspace, threads."""
+FREE_DISK_MB = 1024
+PRIVATE = 0o700
+"""Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because earlier versions did
+not set it."""
+
+Report: TypeAlias = Callable[[str, int, int], None]
+"""Called with (what, done, total)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach the server."""
+
+    uri: str
+    username: str
+    password: SecretStr
+    browser_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The status of the server. `megabytes` is the size of the data in MiB."""
+
+    running: bool
+    connection: Connection
+    pid: int | None
+    version: str
+    home: Path
+    password_file: Path
+    megabytes: float
+
+
+class _PortTakenError(Exception):
+    """Another program has taken one of the ports."""
+
+
+class LocalServer:
+    """The Neo4j server of one home folder. All methods are safe to call from several processes.
+
+    Args:
+        settings: The settings. `home` is the folder, `db_heap_mb` the heap size in MiB.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._heap_mb = settings.db_heap_mb
+        self.home = settings.home.absolute() / "neo4j"
+        self.password_file = self.home / "password"
+        self._state_file = self.home / "state.json"
+        self._log = self.home / "logs" / "console.log"
+
+    def start(self, progress: Report = lambda what, done, total: None) -> Connection:
+        """Start the server if it is not running, and wait until it accepts connections.
+
+        Args:
+            progress: Called with (what, done, total) during the download and the start.
+
+        Raises:
+            LocalServerError: There is too little memory or disk space, a jar cannot be downloaded, or the server does
+                not start.
+        """
+        running = self._running()
+        if running and running.ready and is_listening(running.bolt_port):
+            with suppress(OSError):
+                self.home.chmod(PRIVATE)
+            return self._connection(running)
+        with self._locked():
+            running = self._running()
+            if running is None:
+                self._check_room()
+                running = self._launch(progress)
+            try:
+                self._await(running, progress)
+            except _PortTakenError:  # taken between the check and the start of the server; use any ports
+                running = self._launch(progress, any_ports=True)
+                self._await(running, progress)
+            running = replace(running, ready=True)
+            write_state(self._state_file, running)
+            return self._connection(running)
+
+    def stop(self) -> bool:
+        """Stop the server gracefully.
+
+        Returns:
+            False if it was not running.
+
+        Raises:
+            LocalServerError: The server does not stop.
+        """
+        if not self.home.is_dir():
+            return False
+        with self._locked():
+            return self._stop()
+
+    def status(self) -> Status:
+        """Return the status without starting the server."""
+        from e2g_neo4j.managed_neo4j.jars import VERSION
+
+        running = self._running()
+        state = running or read_state(self._state_file) or State(0, 0.0, BOLT_PORT, HTTP_PORT)
+        return Status(
+            running is not None and running.ready and is_listening(state.bolt_port),
+            self._connection(state),
+            running.pid if running else None,
+            VERSION,
+            self.home,
+            self.password_file,
+            _size(self.home / "data") / 2**20,
+        )
+
+    def logs(self, lines: int = 50) -> list[str]:
+        """Return the last lines of the server's log, which is replaced at every start. Empty before the first start."""
+        if not self._log.is_file():
+            return []
+        with self._log.open(encoding="utf-8", errors="replace") as file:
+            return [line.rstrip("\n") for line in deque(file, maxlen=lines)]
+
+    def follow(self) -> Iterator[str]:
+        """Yield new lines of the log, without end."""
+        if not self._log.is_file():
+            raise LocalServerError(f"There is no log in {self.home} yet: run `e2g db start`.")
+        with self._log.open(encoding="utf-8", errors="replace") as file:
+            file.seek(0, os.SEEK_END)
+            while True:
+                line = file.readline()
+                if line:
+                    yield line.rstrip("\n")
+                else:
+                    time.sleep(0.3)
+
+    def reset(self) -> None:
+        """Stop the server and delete its data, password and logs. The jars are kept."""
+        if not self.home.is_dir():
+            return
+        with self._locked():
+            self._stop()
+            for name in ("data", "logs", "conf", "run", "import", "plugins", "licenses"):
+                shutil.rmtree(self.home / name, ignore_errors=True)
+            self.password_file.unlink(missing_ok=True)
+            self._state_file.unlink(missing_ok=True)
+
+    # --- the process -----------------------------------------------------------------------------
+
+    def _locked(self) -> AbstractContextManager[object]:
+        """Acquire the lock for starting, stopping and resetting, which also works between processes."""
+        try:
+            self.home.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            self.home.chmod(PRIVATE)
+            return FileLock(self.home / "lock").acquire(timeout=LOCK_SECONDS)
+        except Timeout as error:
+            raise LocalServerError(
+                f"Another process has been starting or stopping the server in {self.home} for {LOCK_SECONDS / 60:.0f} "
+                "minutes: stop that process, then try again."
+            ) from error
+        except OSError as error:
+            raise LocalServerError(
+                f"Cannot write to the folder {self.home} ({error}): set E2G_HOME to another one."
+            ) from error
+
+    def _running(self) -> State | None:
+        state = read_state(self._state_file)
+        return state if state and process_of(state) else None
+
+    def _stop(self) -> bool:
+        state = read_state(self._state_file)
+        process = process_of(state) if state else None
+        if process is None:
+            return False
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+            try:
+                process.wait(STOP_SECONDS)
+            except psutil.TimeoutExpired:
+                raise LocalServerError(
+                    f"Neo4j (pid {process.pid}) has not stopped within {STOP_SECONDS:.0f} s. It may still be writing: "
+                    "wait, then run `e2g db status`."
+                ) from None
+        return True
+
+    def _check_room(self) -> None:
+        memory = psutil.virtual_memory().available // 2**20
+        required = self._heap_mb + OVERHEAD_MB
+        if memory < required:
+            raise LocalServerError(
+                f"Neo4j needs about {required} MiB of memory and {memory} are free: close other programs, set "
+                f"E2G_DB_HEAP_MB below {self._heap_mb}, or set NEO4J_URI to a server on another machine."
+            )
+        disk = shutil.disk_usage(self.home).free // 2**20
+        if disk < FREE_DISK_MB:
+            raise LocalServerError(
+                f"Neo4j needs at least {FREE_DISK_MB} MiB of disk and {disk} are free in {self.home}: free up space, "
+                "or set E2G_HOME to another folder."
+            )
+
+    def _launch(self, progress: Report, *, any_ports: bool = False) -> State:
+        from e2g_neo4j.managed_neo4j.jars import fetch
+
+        jars = fetch(lambda done, total: progress("fetching Neo4j", done, total))
+        previous = None if any_ports else read_state(self._state_file)
+        bolt_port = free_port(0 if any_ports else previous.bolt_port if previous else BOLT_PORT)
+        http_port = free_port(0 if any_ports else previous.http_port if previous else HTTP_PORT, not_this=bolt_port)
+        write_settings(self.home / "conf", bolt_port, http_port)
+        self._log.parent.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            self._log.replace(self._log.with_name("console.before.log"))
+        with self._log.open("wb") as log:
+            process = subprocess.Popen(
+                command(self.home, jars, self._heap_mb),
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # keep it running after this process and its terminal
+            )
+        state = State(process.pid, psutil.Process(process.pid).create_time(), bolt_port, http_port)
+        write_state(self._state_file, state)
+        return state
+
+    def _await(self, state: State, progress: Report) -> None:
+        """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
+        began = time.monotonic()
+        while time.monotonic() - began < START_SECONDS:
+            process = process_of(state)
+            if process is None:
+                if any("PortBindException" in line for line in self.logs(200)):
+                    raise _PortTakenError
+                raise LocalServerError(
+                    f"Neo4j stopped during its start: {self._last_error()} Run `e2g db logs` for details."
+                )
+            progress("starting Neo4j", min(int(time.monotonic() - began), 9), 10)
+            if listens(process, state) and self._accepts_password(state):
+                progress("starting Neo4j", 10, 10)
+                return
+            time.sleep(0.1)
+        raise LocalServerError(
+            f"Neo4j did not respond on port {state.bolt_port} within {START_SECONDS:.0f} s: {self._last_error()} Run "
+            "`e2g db logs` for details."
+        )
+
+    def _accepts_password(self, state: State) -> bool:
+        """Return whether the server accepts the password, or False if it is not ready. Set the password if the server
+        is new and has the initial one.
+
+        Raises:
+            LocalServerError: The server accepts neither password.
+        """
+        from neo4j import GraphDatabase
+        from neo4j.exceptions import AuthError, Neo4jError, ServiceUnavailable, SessionExpired
+
+        # Write the file first, so that a start that is interrupted between the two steps can be repeated.
+        if not self.password_file.exists():
+            write_private(self.password_file, secrets.token_urlsafe(24))
+        password = self.password_file.read_text(encoding="utf-8")
+        uri = f"bolt://{HOST}:{state.bolt_port}"
+        try:
+            with GraphDatabase.driver(uri, auth=(USERNAME, password)) as driver:
+                driver.execute_query("RETURN 1", database_="neo4j")
+                return True
+        except AuthError:
+            pass
+        except (ServiceUnavailable, SessionExpired, Neo4jError):
+            return False
+        try:
+            with GraphDatabase.driver(uri, auth=(USERNAME, "neo4j")) as driver:
+                driver.execute_query(
+                    "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password", password=password, database_="system"
+                )
+        except AuthError:
+            raise LocalServerError(
+                f"The database in {self.home} does not accept the password in {self.password_file}. Write the right "
+                "password to this file, or delete all data with `e2g db reset`."
+            ) from None
+        except (ServiceUnavailable, SessionExpired, Neo4jError):
+            pass
+        return False  # the next attempt logs in with the new password
+
+    def _connection(self, state: State) -> Connection:
+        try:
+            password = self.password_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            password = ""
+        return Connection(
+            f"bolt://{HOST}:{state.bolt_port}",
+            USERNAME,
+            SecretStr(password),
+            f"http://{HOST}:{state.http_port}/browser/",
+        )
+
+    def _last_error(self) -> str:
+        lines = self.logs(200)
+        errors = [line for line in lines if line.startswith("Caused by") or "ERROR" in line or "Error" in line]
+        errors = errors or [line for line in lines if "Exception" in line]
+        return (errors or lines or ["the log is empty."])[-1].strip()[:300]
+
+
+def _size(folder: Path) -> int:
+    """Return the size of a folder in bytes. The server may delete files meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total

@@ -1,0 +1,62 @@
+"""What the implementations of chat models share."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+from e2g_neo4j.errors import ModelError
+
+
+class RetryableError(Exception):
+    """A transient failure.
+
+    Args:
+        message: What happened.
+        retry_after: Seconds to wait, if the server sent a number.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class TooLongError(ModelError):
+    """The prompt and the reply together do not fit into the model's context."""
+
+
+class TokenEstimator:
+    """Estimates how many tokens a text has, from the counts that a model reports.
+
+    The estimate uses the highest number of tokens per byte seen so far, plus a margin. Without any count it assumes one
+    token per byte.
+
+    Args:
+        tokens_per_byte: Initial estimate.
+    """
+
+    MARGIN = 1.25
+
+    def __init__(self, tokens_per_byte: float | None = None) -> None:
+        self._densest = tokens_per_byte
+        self._lock = Lock()
+
+    @property
+    def known(self) -> bool:
+        return self._densest is not None
+
+    def count(self, text: str) -> int:
+        return int(len(text.encode()) * (self._densest or 1.0) * self.MARGIN) + 1
+
+    def learn(self, text: str, tokens: int) -> None:
+        with self._lock:
+            self._densest = max(self._densest or 0.0, tokens / max(len(text.encode()), 1))
+
+
+def seconds_in(headers: Any) -> float | None:
+    """Return the seconds of a Retry-After header. None if there is none, or if it contains a date."""
+    value = headers.get("retry-after") if headers is not None else None
+    try:
+        return max(float(value), 0.0) if value is not None else None
+    except ValueError:
+        return None

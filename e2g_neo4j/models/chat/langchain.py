@@ -1,0 +1,155 @@
+"""Chat models of langchain-core."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import reduce
+from hashlib import sha256
+from operator import add
+from typing import Any
+
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ModelError as LangChainModelError
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, HumanMessage, SystemMessage
+
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, seconds_in
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, Finish
+
+_TRUNCATED = {"length", "max_tokens", "model_length"}
+_REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
+_RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+
+
+class LangChainChat:
+    """A chat model of langchain-core. Its own temperature, limits and timeouts apply.
+
+    Args:
+        model: The chat model.
+        context: Maximum number of tokens of prompt and reply. Default: from the model's profile, if it has one.
+    """
+
+    def __init__(self, model: BaseChatModel, *, context: int | None = None) -> None:
+        self._model = model
+        self.context = context or (model.profile or {}).get("max_input_tokens")
+        self._estimator = TokenEstimator(0.3)  # tokens per byte: about right for Chinese, high for English
+        params = sorted((key, value) for key, value in model._get_ls_params().items() if value is not None)
+        self.name = (
+            f"{dict(params).get('ls_model_name') or model._llm_type}-{sha256(repr(params).encode()).hexdigest()[:12]}"
+        )
+
+    def count(self, text: str) -> int:
+        return self._estimator.count(text)
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        try:
+            message = self._bound(request).invoke(_messages(request))
+        except Exception as error:
+            raise _translated(error) from error
+        return self._reply(request, message)
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply:
+        try:
+            message = await self._bound(request).ainvoke(_messages(request))
+        except Exception as error:
+            raise _translated(error) from error
+        return self._reply(request, message)
+
+    def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        received = []
+        try:
+            for chunk in self._bound(request).stream(_messages(request)):
+                received.append(chunk)
+                if chunk.text:
+                    yield str(chunk.text)
+        except Exception as error:
+            raise _translated(error) from error
+        yield self._reply(request, _message(received))
+
+    async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        received = []
+        try:
+            async for chunk in self._bound(request).astream(_messages(request)):
+                received.append(chunk)
+                if chunk.text:
+                    yield str(chunk.text)
+        except Exception as error:
+            raise _translated(error) from error
+        yield self._reply(request, _message(received))
+
+    def _bound(self, request: ChatRequest) -> Any:
+        if request.logprobs and "top_logprobs" in type(self._model).model_fields:
+            return self._model.bind(logprobs=True, top_logprobs=20)
+        return self._model
+
+    def _reply(self, request: ChatRequest, message: BaseMessage) -> ChatReply:
+        usage = message.usage_metadata if isinstance(message, AIMessage) else None
+        prompt_tokens = usage["input_tokens"] if usage else 0
+        words = len(request.text.split())
+        if 0 < prompt_tokens < words:
+            raise ModelError(
+                f"{self.name} read {prompt_tokens} tokens of a prompt of {words} words: its server truncates prompts. "
+                f"Set a longer context (num_ctx of ChatOllama), or set E2G_LLM_CONTEXT to {prompt_tokens}."
+            )
+        if prompt_tokens:
+            self._estimator.learn(request.text, prompt_tokens)
+        text = str(message.text)
+        return ChatReply(
+            text=text,
+            finish=_finish(message),
+            prompt_tokens=prompt_tokens or self.count(request.text),
+            completion_tokens=usage["output_tokens"] if usage else self.count(text),
+            thinking=_thinking(message),
+            logprobs=_logprobs(message.response_metadata),
+        )
+
+
+def _message(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:
+    """Join the chunks of a streamed message. Raise RetryableError if there are none."""
+    if not chunks:
+        raise RetryableError("the model sent an empty stream")
+    return reduce(add, chunks)
+
+
+def _messages(request: ChatRequest) -> list[BaseMessage]:
+    return [SystemMessage(request.system), HumanMessage(request.user)]
+
+
+def _finish(message: BaseMessage) -> Finish:
+    metadata = message.response_metadata
+    reasons = [metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
+    reported = {str(reason).lower() for reason in reasons if reason}
+    if reported & _REFUSED or message.additional_kwargs.get("refusal"):
+        return "refusal"
+    return "length" if reported & _TRUNCATED else "stop"
+
+
+def _thinking(message: BaseMessage) -> str:
+    blocks = message.content if isinstance(message.content, list) else []
+    thoughts = [block.get("reasoning") or block.get("thinking") for block in blocks if isinstance(block, dict)]
+    return "".join(
+        str(thought) for thought in [*thoughts, message.additional_kwargs.get("reasoning_content")] if thought
+    )
+
+
+def _logprobs(metadata: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
+    """Return the log-probabilities of each token's alternatives. Some APIs, like OpenAI's, wrap them."""
+    logprobs = metadata.get("logprobs") or []
+    tokens = logprobs.get("content") or [] if isinstance(logprobs, Mapping) else logprobs
+    return tuple({one["token"]: one["logprob"] for one in token.get("top_logprobs") or [token]} for token in tokens)
+
+
+def _translated(error: Exception) -> Exception:
+    """Translate an error. Errors of langchain-core state whether they are transient; others by HTTP status or type."""
+    reason = (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+    if isinstance(error, ContextOverflowError):
+        return TooLongError(f"the prompt does not fit into the model's context ({reason}). Set E2G_LLM_CONTEXT.")
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    retryable = getattr(error, "is_retryable", False) if isinstance(error, LangChainModelError) else False
+    disconnected = any(kind.__name__ in ("TransportError", "APIConnectionError") for kind in type(error).__mro__)
+    transient = disconnected or isinstance(error, ConnectionError | TimeoutError | UnicodeDecodeError)
+    if retryable or status in _RETRYABLE or transient:
+        return RetryableError(reason, seconds_in(getattr(response, "headers", None)))
+    return ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.")

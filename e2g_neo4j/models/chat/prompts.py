@@ -1,0 +1,62 @@
+"""Load prompt files, and delimit text that comes from documents."""
+
+from __future__ import annotations
+
+import warnings
+from hashlib import sha256
+from pathlib import Path
+from string import Template
+
+from e2g_neo4j.errors import ConfigurationError
+
+
+def load_prompt(bundled: Path, folder: Path | None = None, *, former: str | None = None) -> str:
+    """Return the text of a prompt.
+
+    Args:
+        bundled: The bundled prompt file.
+        folder: A folder with the user's prompts. A file of the same name replaces the bundled one.
+        former: The former name of that file, which is deprecated.
+
+    Raises:
+        ConfigurationError: The folder or the file cannot be read.
+    """
+    if folder is not None and not folder.is_dir():
+        raise ConfigurationError(f"E2G_PROMPTS {str(folder)!r} is not a folder: create it, or unset E2G_PROMPTS.")
+    own = folder / bundled.name if folder else None
+    if folder is not None and former and (folder / former).exists() and not (folder / bundled.name).exists():
+        warnings.warn(f"Rename {folder / former} to {bundled.name}.", DeprecationWarning, stacklevel=2)
+        own = folder / former
+    path = own if own is not None and own.exists() else bundled
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Cannot read the prompt {path} ({error}): it must be a UTF-8 text file.") from error
+
+
+def filled(prompt: str, **values: object) -> str:
+    """Replace the $names in a prompt.
+
+    Raises:
+        ConfigurationError: A name has no value.
+    """
+    try:
+        return Template(prompt).substitute({name: str(value) for name, value in values.items()})
+    except (KeyError, ValueError) as error:
+        known = ", ".join(f"${name}" for name in values)
+        raise ConfigurationError(
+            f"Cannot fill in a prompt ({error}): it may use {known}; write a dollar sign as $$."
+        ) from error
+
+
+def delimiter_for(text: str) -> str:
+    """Return a tag name to delimit a text. It is derived from a hash of the text, so that the text cannot forge it."""
+    salt = 0
+    while (delimiter := "text-" + sha256(f"{salt}{text}".encode()).hexdigest()[:16]) in text:
+        salt += 1
+    return delimiter
+
+
+def delimited(text: str, delimiter: str) -> str:
+    """Wrap a text in a pair of tags."""
+    return f"<{delimiter}>\n{text}\n</{delimiter}>"

@@ -1,0 +1,1 @@
+"""Embedding models, and the windows in which they embed long texts."""

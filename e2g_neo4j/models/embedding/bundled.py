@@ -1,0 +1,176 @@
+"""The bundled embedding model, all-MiniLM-L6-v2, on OpenVINO.
+
+torch and sentence-transformers take seconds to import. They are needed only once, to convert the model.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from e2g_neo4j.models.embedding.base import (
+    BUNDLED,
+    BUNDLED_DIMENSIONS,
+    Precision,
+    bundled_folder,
+    normalised,
+    pool_parts,
+    refuse_long_text,
+    spans_of,
+)
+from e2g_neo4j.models.embedding.conversion import convert, converted_model, import_openvino
+from e2g_neo4j.types.documents import Span, Vectors
+
+if TYPE_CHECKING:
+    from openvino import CompiledModel, InferRequest
+
+    from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+
+_MAX_TOKENS = 256
+"""Maximum number of tokens of a text, including two special tokens."""
+
+_QUESTION_STREAMS = 4
+"""Questions that are embedded in parallel, if there are as many cores."""
+
+_FIRST_USE = Lock()
+"""Guards the first use of OpenVINO, which initialises its numpy binding. Two threads that do so at once deadlock:
+one holds the GIL, the other the lock of the initialisation."""
+
+_SMALL_REQUEST = 4
+"""At most this many texts count as a small request, such as a question."""
+
+
+class BundledEmbedder:
+    """The bundled model on the CPU, one text per core.
+
+    Texts are not batched: on a CPU this gains nothing, and so the vector of a text does not depend on the other texts.
+    If there is a GPU, larger requests run there, on torch.
+
+    Args:
+        precision: "auto" uses bfloat16 if the processor has instructions for it (AMX, AVX512-BF16), otherwise 32 bits.
+            "float32" always uses 32 bits.
+    """
+
+    name = BUNDLED
+    dimensions = BUNDLED_DIMENSIONS
+    window_tokens = _MAX_TOKENS - 2
+
+    def __init__(self, precision: Precision = "auto") -> None:
+        self._core = import_openvino().Core()
+        bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
+        self._tokenizer = Tokenizer.from_file(f"{bundled_folder()}/tokenizer.json")
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._loading = Lock()
+        self._few = self._compiled(min(_QUESTION_STREAMS, os.cpu_count() or 1))
+        with _FIRST_USE:
+            self.embed_parts(["a"], [[(0, 1)]])
+
+    @property
+    def _many(self) -> CompiledModel:
+        with self._loading:
+            return self._compiled_for_many
+
+    @cached_property
+    def _compiled_for_many(self) -> CompiledModel:
+        return self._compiled(os.cpu_count() or 1)
+
+    @property
+    def _gpu(self) -> LocalEmbedder | None:
+        with self._loading:
+            return self._model_on_gpu
+
+    @cached_property
+    def _model_on_gpu(self) -> LocalEmbedder | None:
+        if not has_gpu():
+            return None
+        from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+
+        return LocalEmbedder(BUNDLED)
+
+    def _compiled(self, streams: int) -> CompiledModel:
+        """Compile the model for a number of parallel texts, one thread each. Several threads per text would mostly wait
+        for each other."""
+        options: dict[str, Any] = {
+            "NUM_STREAMS": streams,
+            "INFERENCE_NUM_THREADS": streams,
+            "INFERENCE_PRECISION_HINT": self._precision,
+            "ENABLE_CPU_PINNING": False,  # another process may use the same cores
+        }
+        try:
+            model: Any = converted_model()
+        except OSError:  # the cache folder is not writable
+            model = convert()
+        else:
+            if os.access(model.parent, os.W_OK):
+                processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
+                folder = model.parent / "".join(c if c.isalnum() else "-" for c in processor)
+                options |= {"CACHE_DIR": str(folder), "CACHE_MODE": "OPTIMIZE_SIZE"}
+        return self._core.compile_model(str(model) if isinstance(model, Path) else model, "CPU", options)
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        return spans_of(self._tokenizer, text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self.embed_parts(texts, [()] * len(texts))[0]
+
+    def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
+        """See `Embedder.embed_parts`. The vector of a part is the mean of its token vectors in context."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        refuse_long_text(self.name, [len(encoding) for encoding in encodings], _MAX_TOKENS)
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        part_vectors: list[Vectors] = [np.empty((0, self.dimensions), np.float32)] * len(texts)
+
+        def keep(i: int, request: InferRequest) -> None:
+            vectors[i] = request.get_output_tensor(0).data[0]
+            if parts[i]:
+                tokens = request.get_output_tensor(1).data[0]
+                part_vectors[i] = pool_parts(tokens, encodings[i].offsets, parts[i], vectors[i])
+
+        if len(texts) > _SMALL_REQUEST and (gpu := self._gpu):
+            return gpu.embed_parts(texts, parts)
+        # No callbacks: with a callback into Python, an OpenVINO thread needs the GIL even after the last result. A
+        # thread that frees the model meanwhile holds the GIL and waits for that thread, which is a deadlock.
+        model, parallel = (self._few, 1) if len(texts) <= _SMALL_REQUEST else (self._many, 2 * (os.cpu_count() or 1))
+        free = [model.create_infer_request() for _ in range(min(parallel, len(texts)))]
+        running: deque[tuple[int, InferRequest]] = deque()
+        for i, encoding in enumerate(encodings):
+            if not free:
+                done, request = running.popleft()
+                request.wait()
+                keep(done, request)
+                free.append(request)
+            request = free.pop()
+            request.start_async(_inputs(encoding))
+            running.append((i, request))
+        for i, request in running:
+            request.wait()
+            keep(i, request)
+        return normalised(vectors), part_vectors
+
+
+def has_gpu() -> bool:
+    """Return whether torch finds a GPU. torch is imported only if there may be one."""
+    if not (
+        sys.platform in ("darwin", "win32") or any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd"))
+    ):
+        return False
+    import torch
+
+    return torch.cuda.is_available() or torch.backends.mps.is_available()
+
+
+def _inputs(encoding: Encoding) -> list[NDArray[np.int64]]:
+    ids = np.array([encoding.ids], np.int64)
+    return [ids, np.ones_like(ids)]

@@ -1,0 +1,30 @@
+"""Load the configured embedding model."""
+
+from __future__ import annotations
+
+from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
+
+
+def load_embedder(name: str = BUNDLED, *, ollama_host: str | None = None, precision: Precision = "auto") -> Embedder:
+    """Load an embedding model.
+
+    Args:
+        name: The bundled `all-MiniLM-L6-v2`, which needs no network; another sentence-transformers name or folder; or
+            `ollama:NAME`.
+        ollama_host: Address of the Ollama server. Default: `OLLAMA_HOST`, or the default port on this machine.
+        precision: Number format of models in this process.
+
+    Raises:
+        ModelError: The model does not exist, or the server does not respond.
+    """
+    if name.startswith("ollama:"):
+        from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
+
+        return OllamaEmbedder(name, ollama_host)
+    if name == BUNDLED:
+        from e2g_neo4j.models.embedding.bundled import BundledEmbedder
+
+        return BundledEmbedder(precision)
+    from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+
+    return LocalEmbedder(name, precision)

@@ -1,0 +1,93 @@
+"""Embeddings with an Ollama server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import numpy as np
+from ollama import Client, ResponseError
+from tokenizers import Tokenizer
+
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.embedding.base import bundled_folder, check, first_line, normalised, spans_of
+from e2g_neo4j.types.documents import Span, Vectors
+
+_BATCH = 16
+"""Texts per request."""
+
+
+class OllamaEmbedder:
+    """An embedding model of an Ollama server.
+
+    Ollama's API does not tokenize, so tokens are counted with the tokenizer of the bundled model. It splits words into
+    more tokens than most; a quarter of the model's context is reserved for texts where it does not. If a text is still
+    too long, the server returns an error; text is never truncated.
+    """
+
+    def __init__(self, name: str, host: str | None = None, **client_options: Any) -> None:
+        self.name = name
+        self._ollama_name = name.removeprefix("ollama:")
+        self._client = Client(host, timeout=600, **client_options)
+        self._tokenizer = Tokenizer.from_file(f"{bundled_folder()}/tokenizer.json")
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        shown = self._ask(lambda: self._client.show(self._ollama_name))
+        lengths = [v for key, v in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
+        self._context = int(lengths[0]) if lengths else 2048
+        self.window_tokens = self._context * 3 // 4
+        self.dimensions = len(self._request(["dimensions"])[0])
+
+    def token_spans(self, text: str) -> Sequence[Span]:
+        return spans_of(self._tokenizer, text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [row for i in range(0, len(texts), _BATCH) for row in self._request(texts[i : i + _BATCH])]
+        if any(len(row) != self.dimensions for row in rows):
+            raise ModelError(
+                f"The embedding model {self.name} returned vectors with a length other than {self.dimensions}. It may "
+                "have been replaced during the run. Start again."
+            )
+        vectors = np.array(rows, np.float32).reshape(len(rows), self.dimensions)
+        check(self, vectors)
+        return normalised(vectors)
+
+    def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
+        """See `Embedder.embed_parts`. Parts are embedded as separate texts, because the API has no token vectors."""
+        slices = [text[start:end] for text, spans in zip(texts, parts, strict=True) for start, end in spans]
+        rows = self.embed(slices)
+        borders = np.cumsum([len(spans) for spans in parts])[:-1]
+        return self.embed(texts), np.split(rows, borders)
+
+    def _request(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        reply = self._ask(
+            lambda: self._client.embed(
+                self._ollama_name, list(texts), truncate=False, options={"num_ctx": self._context}
+            )
+        )
+        if len(reply.embeddings) != len(texts):
+            raise ModelError(
+                f"Ollama returned {len(reply.embeddings)} vectors for {len(texts)} texts from {self._ollama_name}. "
+                "Check that it is an embedding model."
+            )
+        rows: Sequence[Sequence[float]] = reply.embeddings
+        return rows
+
+    def _ask(self, call: Any) -> Any:
+        try:
+            return call()
+        except ResponseError as error:
+            if error.status_code == 404:
+                advice = f"Run `ollama pull {self._ollama_name}`."
+            elif "context length" in error.error:
+                advice = "Use smaller chunks (E2G_CHUNK_TOKENS), or a model with a longer context."
+            else:
+                advice = "See the log of the Ollama server."
+            raise ModelError(
+                f"Ollama rejected a request for the embedding model {self._ollama_name}: {error.error}. {advice}"
+            ) from error
+        except (ConnectionError, httpx.HTTPError) as error:
+            raise ModelError(
+                f"Ollama does not respond ({first_line(error)}). Run `ollama serve`, or set E2G_OLLAMA_HOST."
+            ) from error

@@ -1,0 +1,120 @@
+"""Embed texts of any length, in windows that fit the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from e2g_neo4j.models.embedding.base import Embedder, check, normalised
+from e2g_neo4j.types.documents import Span, Vectors
+
+_BLOCK = 64
+"""Windows that are embedded together and held in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors of one text: shapes (dimensions,), (windows, dimensions) and (parts, dimensions)."""
+
+    vector: NDArray[np.float32]
+    windows: tuple[Span, ...]
+    window_vectors: Vectors
+    part_vectors: Vectors
+
+
+def embed_long(embedder: Embedder, texts: Iterable[str]) -> Vectors:
+    """Embed texts of any length, one vector per text. The shape is (number of texts, dimensions)."""
+    rows = [one.vector for one in embed_with_parts(embedder, ((text, ()) for text in texts))]
+    return np.stack(rows) if rows else np.empty((0, embedder.dimensions), np.float32)
+
+
+def embed_with_parts(embedder: Embedder, texts: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[Embedded]:
+    """Embed texts and parts of them in one pass, in order. About a hundred windows are held in memory.
+
+    A part that crosses a window boundary is embedded from the window that contains its middle, without the rest.
+
+    Args:
+        embedder: The embedding model.
+        texts: Texts with the spans of their parts.
+    """
+    block: list[tuple[str, Sequence[Span], list[Span]]] = []
+    held = 0
+    for text, parts in texts:
+        cut = windows(embedder, text)
+        block.append((text, parts, cut))
+        held += len(cut)
+        if held >= _BLOCK:
+            yield from _embed_block(embedder, block)
+            block, held = [], 0
+    yield from _embed_block(embedder, block)
+
+
+def _embed_block(embedder: Embedder, block: Sequence[tuple[str, Sequence[Span], list[Span]]]) -> Iterator[Embedded]:
+    pieces = [text[start:end] for text, _, cut in block for start, end in cut]
+    placed = [_place(parts, cut) for _, parts, cut in block]
+    vectors, part_vectors = embedder.embed_parts(pieces, [inside for found in placed for inside, _ in found])
+    check(embedder, vectors)
+    at = 0
+    for (_, parts, cut), found in zip(block, placed, strict=True):
+        rows = vectors[at : at + len(cut)]
+        pooled = np.empty((len(parts), embedder.dimensions), np.float32)
+        for (_, numbers), inside in zip(found, part_vectors[at : at + len(cut)], strict=True):
+            pooled[numbers] = inside
+        check(embedder, pooled)
+        yield Embedded(normalised(rows.mean(axis=0)), tuple(cut), rows, pooled)
+        at += len(cut)
+
+
+def _place(parts: Sequence[Span], cut: Sequence[Span]) -> list[tuple[list[Span], list[int]]]:
+    """For each window, return the parts whose middle it contains, as offsets in the window, and their indexes."""
+    found: list[tuple[list[Span], list[int]]] = [([], []) for _ in cut]
+    starts = [start for start, _ in cut]
+    for number, (start, end) in enumerate(parts):
+        window = max(int(np.searchsorted(starts, (start + end) / 2, side="right")) - 1, 0)
+        low, high = cut[window]
+        found[window][0].append((max(start, low) - low, min(end, high) - low))
+        found[window][1].append(number)
+    return found
+
+
+def windows(embedder: Embedder, text: str) -> list[Span]:
+    """Split a text into windows of about equal size that fit the model: 1200 tokens become 5 windows of 240.
+
+    If the limit permits, a window ends at the end of a sentence, otherwise between two words.
+    """
+    spans = embedder.token_spans(text)
+    limit = embedder.window_tokens
+    if len(spans) <= limit:
+        return [(0, len(text))]
+    for count in range(-(-len(spans) // limit), len(spans) + 1):
+        cut = _cut(text, spans, count, limit)
+        # A window that begins inside a word may have more tokens on its own than within the text.
+        if all(len(embedder.token_spans(text[start:end])) <= limit for start, end in cut):
+            break
+    return cut
+
+
+def _cut(text: str, spans: Sequence[Span], count: int, limit: int) -> list[Span]:
+    """Return `count` spans of about equal size and at most `limit` tokens."""
+    borders = [0]
+    for left in range(count - 1, 0, -1):
+        start = borders[-1]
+        ideal = start + round((len(spans) - start) / (left + 1))
+        lowest, highest = max(len(spans) - left * limit, start + 1), start + limit
+        borders.append(_good_border(text, spans, ideal, lowest, highest))
+    starts = [0, *(spans[border][0] for border in borders[1:])]
+    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+def _good_border(text: str, spans: Sequence[Span], ideal: int, lowest: int, highest: int) -> int:
+    """Return the token nearest to `ideal` that begins a sentence, otherwise a word, otherwise `ideal`."""
+    reach = max((highest - lowest) // 2, 16)
+    near = sorted(range(max(lowest, ideal - reach), min(highest, ideal + reach) + 1), key=lambda i: abs(i - ideal))
+    words = [i for i in near if spans[i - 1][1] < spans[i][0]]
+    for i in words:
+        if text[: spans[i - 1][1]][-2:].rstrip("\"'”’)")[-1:] in (".", "!", "?", "。"):
+            return i
+    return words[0] if words else min(max(ideal, lowest), highest)

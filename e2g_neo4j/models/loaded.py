@@ -1,0 +1,162 @@
+"""The models of a client, loaded on first use."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from e2g_neo4j.models.chat import retry
+from e2g_neo4j.models.chat.load import load_chat_model
+from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
+from e2g_neo4j.runtime.requests import Chat, Embed
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
+from e2g_neo4j.types.fingerprint import Fingerprint
+
+# These packages take seconds to import. spaCy is loaded only if text is processed.
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from spacy.language import Language
+
+
+class Models:
+    """The spaCy pipeline, the embedding model and the chat model. Thread-safe.
+
+    Args:
+        settings: Settings that name the models.
+        chat_model: A langchain-core chat model. Default: the configured one.
+        embedder: An embedding model. Default: the configured one.
+        nlp: A spaCy pipeline. Default: the configured one.
+        beside_event_loop: Whether an event loop runs in this process. Garbage collection would block it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        chat_model: BaseChatModel | None = None,
+        *,
+        embedder: Embedder | None = None,
+        nlp: Language | None = None,
+        beside_event_loop: bool = False,
+    ) -> None:
+        self.settings = settings
+        self._given_chat_model, self._given_embedder, self._given_nlp = chat_model, embedder, nlp
+        self._beside_event_loop = beside_event_loop
+        self._loading = Lock()
+
+    @property
+    def nlp(self) -> Language:
+        """The spaCy pipeline.
+
+        Raises:
+            PipelineError: The pipeline cannot be loaded.
+        """
+        with self._loading:
+            return self._nlp
+
+    @property
+    def workers(self) -> int:
+        """Processes for extraction. A pipeline of the caller's stays in this process: others would load its files, and
+        miss what was added in memory."""
+        return 1 if self._given_nlp is not None else self.settings.workers or os.cpu_count() or 1
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model.
+
+        Raises:
+            ModelError: The model cannot be loaded.
+        """
+        with self._loading:
+            return self._embedder
+
+    @cached_property
+    def chat_model(self) -> StreamingChatModel | None:
+        """The chat model, or None if none is configured.
+
+        Raises:
+            ConfigurationError: The model cannot be created.
+        """
+        return load_chat_model(self.settings, self._given_chat_model)
+
+    @property
+    def dimensions(self) -> int:
+        """The vector length of the embedding model. The bundled model is not loaded for this."""
+        if self._given_embedder is None and self.settings.embedding_model == BUNDLED:
+            return BUNDLED_DIMENSIONS
+        return self.embedder.dimensions
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The fingerprint that an index made with these models records."""
+        from e2g_neo4j.models.entities.pipeline import pipeline_id
+
+        name = self._given_embedder.name if self._given_embedder else self.settings.embedding_model
+        return Fingerprint(name, self.dimensions, POOLING, pipeline_id(self.nlp))
+
+    @cached_property
+    def threads(self) -> ThreadPoolExecutor:
+        """Threads in which an async client parses and ranks questions. Only two: they share the GIL, and more threads
+        would delay the event loop."""
+        return ThreadPoolExecutor(2, thread_name_prefix="e2g-question")
+
+    def vector(self, request: Embed) -> Future[list[float]]:
+        """Embed a question of any length in another thread. The vector has shape (dimensions,)."""
+        return request.vector or self._embedding.submit(self._vector, request.text)
+
+    def ask(self, request: Chat) -> ChatReply:
+        """Return the reply of a chat model.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        return retry.ask(request.model, request.request)
+
+    async def ask_async(self, request: Chat) -> ChatReply:
+        """Like `ask`, as a coroutine."""
+        return await retry.ask_async(request.model, request.request)
+
+    def stream(self, request: Chat) -> Iterator[str | ChatReply]:
+        """Yield the text of the reply in pieces, then the complete reply."""
+        return retry.stream(request.model, request.request)
+
+    def stream_async(self, request: Chat) -> AsyncGenerator[str | ChatReply, None]:
+        """Like `stream`, as an async iterator."""
+        return retry.stream_async(request.model, request.request)
+
+    @cached_property
+    def _nlp(self) -> Language:
+        from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
+
+        nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
+        check_pipeline(nlp)
+        if self._beside_event_loop:  # traversing the libraries' many objects during garbage collection would block it
+            gc.collect()
+            gc.freeze()
+            atexit.register(gc.unfreeze)  # otherwise libraries report leaks
+        return nlp
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from e2g_neo4j.models.embedding.load import load_embedder
+
+        settings = self.settings
+        return self._given_embedder or load_embedder(
+            settings.embedding_model, ollama_host=settings.ollama_host, precision=settings.embedding_precision
+        )
+
+    @cached_property
+    def _embedding(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="e2g-question-vector")
+
+    def _vector(self, text: str) -> list[float]:
+        from e2g_neo4j.models.embedding.windows import embed_long
+
+        row: list[float] = embed_long(self.embedder, [text])[0].tolist()
+        return row

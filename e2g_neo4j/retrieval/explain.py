@@ -1,0 +1,54 @@
+"""Explain the route of a question in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from e2g_neo4j.types.results import Pair, Round
+
+
+def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
+    """Explain the local route of mode `e2g`."""
+    near = [pair for pair in pairs if pair.hops <= used]
+    counted = {entry.hops: entry.candidates for entry in trace}[used]
+    reason = f"{_count(len(near), 'pair')} of entities within {_count(used, 'hop')} share {_count(counted, 'chunk')}"
+    if counted > kept:
+        reason += f"; the best {kept} by entities and occurrences are kept (k={k})"
+    return reason + "."
+
+
+def auto_reason(
+    entities: Sequence[str],
+    linked: Sequence[dict[str, Any]],
+    pairs: Sequence[Pair],
+    shared: int,
+    hops: int,
+) -> str:
+    """Explain the route of modes `auto` and `diffusion`."""
+    if shared:
+        joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
+        return f"{joined} share {_count(shared, 'chunk')}; vectors, words and entities rank the text."
+    return f"{_why_global(entities, linked, pairs, hops)}: vectors, words and entities rank the text."
+
+
+def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
+    """Explain the global route of mode `e2g`."""
+    why = f"{_why_global(entities, linked, pairs, hops)}: all chunks and summaries are searched by vector"
+    return f"{why}; those that mention the entities most come first." if entities else f"{why}."
+
+
+def _why_global(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
+    if not entities:
+        return "The question names no entity of this corpus"
+    if len(entities) == 1:
+        return f"The question names only one known entity ({entities[0]}), so there is no pair"
+    if pairs:
+        return f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')} share no chunk"
+    closest = min((pair["hops"] for pair in linked), default=None)
+    distance = f"the closest two are {closest} apart" if closest else "no path connects any two"
+    return f"No pair of the {len(entities)} known entities is within {_count(hops, 'hop')} ({distance})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

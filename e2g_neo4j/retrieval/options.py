@@ -1,0 +1,156 @@
+"""The retrieval options: declaration, validation and documentation.
+
+Both clients, the commands that ask and the retrievers accept them as keywords. To add an option, add a field to
+`RetrievalOptions` and to `RetrievalKeywords`, use it where `retrieval/retrieve.py` calls the modes, and add a line to
+`cli/options.py`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from e2g_neo4j.errors import QueryError
+from e2g_neo4j.settings import MAX_HOPS, Settings
+
+MAX_K = 1000
+"""Maximum of `k`."""
+
+MAX_RELATIONSHIP_TYPES = 50
+"""Maximum number of relationship types."""
+
+MAX_QUESTION = 100_000
+"""Maximum characters of a question."""
+
+Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "dense", "fulltext", "hybrid", "tree"]
+"""`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
+paper; `diffusion` ranks like `auto`, but without words; the others do not use the entity graph."""
+
+DEFAULT_MODE: Mode = "auto"
+
+NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "dense", "hybrid", "tree"])
+"""The modes that always need the vector of the question."""
+
+GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "e2g"])
+"""The modes that use entities."""
+
+
+class RetrievalOptions(BaseModel):
+    """The options of a question.
+
+    Attributes:
+        k: Number of chunks to return, 1 to 1000. Default: `settings.top_k`.
+        hops: Longest path between two entities of the question, in edges, 1 to 6. Default: `settings.hops`.
+        mode: Retrieval mode, see `Mode`.
+        relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
+            25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
+            This takes one more round trip.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    k: int | None = None
+    hops: int | None = None
+    mode: Mode = DEFAULT_MODE
+    relationship_types: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _former_names(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "through" not in values:
+            return values
+        warnings.warn("`through` is now `relationship_types`.", DeprecationWarning, stacklevel=3)
+        values = dict(values)
+        through = values.pop("through")
+        return values if values.get("relationship_types") else {**values, "relationship_types": through}
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _known_mode(cls, mode: Any) -> Any:
+        if mode not in get_args(Mode):
+            raise ValueError(f"There is no mode {mode!r}: choose one of {', '.join(get_args(Mode))}.")
+        return mode
+
+    @field_validator("relationship_types", mode="before")
+    @classmethod
+    def _types(cls, types: Any) -> Any:
+        if isinstance(types, str) or not all(isinstance(one, str) and one.strip() for one in types):
+            raise ValueError("relationship_types must be a list of non-empty types, such as ACTED_IN.")
+        if len(types) > MAX_RELATIONSHIP_TYPES:
+            raise ValueError(
+                f"relationship_types has {len(types)} relationship types: choose at most {MAX_RELATIONSHIP_TYPES}."
+            )
+        return tuple(dict.fromkeys(types))
+
+    @model_validator(mode="after")
+    def _in_range(self) -> Self:
+        if self.k is not None and not 1 <= self.k <= MAX_K:
+            raise ValueError(f"k is {self.k}: choose a number of chunks from 1 to {MAX_K}.")
+        if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
+            raise ValueError(f"h is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
+        if self.relationship_types and self.mode not in GRAPH_MODES:
+            raise ValueError(
+                f"Mode {self.mode} does not use entities, which facts depend on: choose auto, e2g or diffusion."
+            )
+        return self
+
+    @classmethod
+    def of(cls, keywords: RetrievalKeywords) -> RetrievalOptions:
+        """Create options from keywords.
+
+        Raises:
+            QueryError: A value is invalid.
+            TypeError: A keyword is unknown.
+        """
+        values: dict[str, Any] = dict(keywords)
+        if unknown := values.keys() - cls.model_fields.keys() - {"through"}:
+            raise TypeError(f"There is no option {min(unknown)!r}: choose among {', '.join(cls.model_fields)}.")
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            message = str(fault["msg"]).removeprefix("Value error, ")
+            raise QueryError(message if fault["type"] == "value_error" else f"{fault['loc'][0]}: {message}.") from None
+
+    def keywords(self) -> RetrievalKeywords:
+        """Return the options as keywords for a client method."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in RetrievalOptions.model_fields}
+        return cast(RetrievalKeywords, values)
+
+    def filled(self, settings: Settings) -> FilledOptions:
+        """Return the options with defaults from the settings."""
+        k, hops = settings.top_k if self.k is None else self.k, settings.hops if self.hops is None else self.hops
+        return FilledOptions(**{**dict(self.keywords()), "k": k, "hops": hops})
+
+
+class FilledOptions(RetrievalOptions):
+    """Options in which `k` and `hops` are set."""
+
+    k: int
+    hops: int
+
+
+class RetrievalKeywords(TypedDict, total=False):
+    """The fields of `RetrievalOptions` as keywords. `through` is the former name of `relationship_types`."""
+
+    k: int | None
+    hops: int | None
+    mode: Mode
+    relationship_types: Sequence[str]
+    through: Sequence[str]
+
+
+def check_question(question: str) -> None:
+    """Raise QueryError if the question is empty, too long or not valid Unicode."""
+    if not question.strip():
+        raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
+    if any("\ud800" <= character <= "\udfff" for character in question):
+        raise QueryError("The question contains an unpaired surrogate, which is not a valid character: correct it.")
+    if len(question) > MAX_QUESTION:
+        raise QueryError(
+            f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}. Shorten it, or index the "
+            "text and ask about it."
+        )

@@ -1,0 +1,159 @@
+"""Turn ranked nodes into passages: drop duplicates, merge consecutive chunks or windows of a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from e2g_neo4j.types.results import Pair, Passage, TextNode
+from e2g_neo4j.types.ties import best_first
+
+TIE = 1e-5
+"""Scores of a vector or full-text index that differ by at most this are ties. The statements round to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredNode:
+    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score and the pairs it contains."""
+
+    row: dict[str, Any]
+    score: float
+    pairs: tuple[Pair, ...] = ()
+    share: float = 1.0
+    """The fraction of its chunk."""
+
+
+def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
+    """Return the k rows with the highest scores. Ties are sorted by id."""
+    by_id = sorted(rows, key=lambda row: row["id"])
+    return [ScoredNode(by_id[i], by_id[i]["score"]) for i in best_first([row["score"] for row in by_id], TIE)[:k]]
+
+
+ROUND = 5
+"""Windows are merged into passages in rounds that contain as much text as this many chunks."""
+
+
+def merge_windows(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
+    """Merge ranked windows into passages, in rounds of as much text as five chunks.
+
+    Windows are merged only within a round. So a window does not gain rank by adjacency to a better window of an earlier
+    round, and the first n passages contain the best text.
+
+    Args:
+        ranked: Windows, best first.
+    """
+    merged: list[Passage] = []
+    current: list[ScoredNode] = []
+    size = 0.0
+    for window in _without_duplicates(ranked):
+        if current and size + window.share > ROUND + 1e-9:
+            merged += passages(current)
+            current, size = [], 0.0
+        current.append(window)
+        size += window.share
+    return (*merged, *passages(current))
+
+
+def passages(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
+    """Merge ranked nodes into passages. A passage has the rank of its best node.
+
+    Nodes with the text of a better node are dropped. Chunks or windows of a document that overlap or touch become one
+    passage, with the overlap only once, the best score, all pairs, and the heading that covers most of the text.
+
+    Args:
+        ranked: Nodes, best first.
+    """
+    unique = _without_duplicates(ranked)
+    order = {node.row["id"]: position for position, node in enumerate(unique)}
+
+    runs: list[list[ScoredNode]] = []
+    for node in sorted(unique, key=lambda node: _position(node.row)):
+        if runs and _follows(runs[-1], node.row):
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    runs.sort(key=lambda run: min(order[node.row["id"]] for node in run))
+    return tuple(_merged(run) for run in runs)
+
+
+def _without_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
+    unique: dict[str, ScoredNode] = {}
+    for node in ranked:
+        if node.row["text"]:  # empty if an adopted text node was deleted
+            unique.setdefault(node.row["text"], node)
+    return list(unique.values())
+
+
+def _position(row: dict[str, Any]) -> tuple[str, int, int]:
+    return row["document_id"], row["level"], row["start"]
+
+
+def _follows(run: Sequence[ScoredNode], row: dict[str, Any]) -> bool:
+    first = run[0].row
+    same = row["document_id"] == first["document_id"] and row["level"] == first["level"] == 0
+    return bool(same and row["start"] <= max(node.row["end"] for node in run))
+
+
+def _merged(run: Sequence[ScoredNode]) -> Passage:
+    passage = _passage(run[0])
+    headings = Counter({passage.heading: passage.end - passage.start})
+    for node in run[1:]:
+        following = _passage(node)
+        more = max(following.end - passage.end, 0)
+        if more:
+            headings[following.heading] += more
+        passage = replace(
+            passage,
+            text=_joined_text(passage, following),
+            end=max(passage.end, following.end),
+            text_node=_extended(passage.text_node, following.text_node),
+            score=max(passage.score, following.score),
+            nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
+            pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
+            page=_page_range(passage.page, following.page) if more else passage.page,
+        )
+    return replace(passage, heading=max(headings, key=headings.__getitem__))
+
+
+def _joined_text(before: Passage, following: Passage) -> str:
+    """Return the text of two passages that overlap or touch. One may contain the other."""
+    return before.text + following.text[before.end - following.start :]
+
+
+def _extended(first: TextNode | None, last: TextNode | None) -> TextNode | None:
+    return replace(first, end=max(first.end, last.end)) if first and last else None
+
+
+def _passage(node: ScoredNode) -> Passage:
+    row = node.row
+    text_node = None
+    end = row["end"]
+    if adopted := row.get("text_node"):  # its text may have changed since it was indexed
+        begin, end = row["start"] - adopted["begins"], row["start"] + len(row["text"])
+        text_node = TextNode(adopted["element_id"], adopted["key"], begin, begin + len(row["text"]))
+    return Passage(
+        text=row["text"],
+        document=row["document"],
+        source=row["source"],
+        start=row["start"],
+        end=end,
+        score=node.score,
+        corpus=row["corpus"],
+        level=row["level"],
+        nodes=(row.get("chunk", row["id"]),),
+        path=tuple(row["path"]),
+        pairs=node.pairs,
+        page=row["page"] or None,
+        heading=row["heading"] or None,
+        text_node=text_node,
+    )
+
+
+def _page_range(first: str | None, last: str | None) -> str | None:
+    """Return the pages of a merged passage: "3" and "4–5" become "3–5"."""
+    if first is None or last is None:
+        return first or last
+    start, end = first.split("–")[0], last.split("–")[-1]
+    return start if start == end else f"{start}–{end}"

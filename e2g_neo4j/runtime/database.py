@@ -1,0 +1,247 @@
+"""Open drivers, run reads and writes, and translate the errors of Neo4j."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
+
+from neo4j import (
+    READ_ACCESS,
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    Query,
+    Record,
+)
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DriverError,
+    Forbidden,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+from neo4j.exceptions import (
+    ConfigurationError as DriverConfigurationError,
+)
+
+from e2g_neo4j.errors import (
+    AccessError,
+    ConfigurationError,
+    DatabaseError,
+    E2GError,
+    InputError,
+    UnreachableError,
+)
+from e2g_neo4j.runtime.requests import Read, Rows, Write
+from e2g_neo4j.runtime.statements import for_server, load
+
+READ_SECONDS = 30.0
+"""Timeout of reads, enforced by the server."""
+
+SEARCH_SINCE = (2026, 1)
+"""The first version with the SEARCH clause and filters in vector indexes. Older servers get the statements of
+`cypher/lts/`."""
+
+ROWS_AT_ONCE = 1000
+"""Rows of a long result that are fetched at once."""
+
+D = TypeVar("D", Driver, AsyncDriver)
+
+Address: TypeAlias = tuple[str, tuple[str, str]]
+"""URI, and user name with password."""
+
+
+def open_driver(where: Address) -> Driver:
+    return _opened(GraphDatabase.driver, where)
+
+
+def open_async_driver(where: Address) -> AsyncDriver:
+    return _opened(AsyncGraphDatabase.driver, where)
+
+
+def _opened(driver: Callable[..., D], where: Address) -> D:
+    uri, auth = where
+    try:
+        return driver(
+            uri,
+            auth=auth,
+            connection_timeout=10.0,
+            connection_acquisition_timeout=30.0,
+            max_transaction_retry_time=30.0,
+            notifications_min_severity="OFF",
+            user_agent="e2g-neo4j",
+        )
+    except (DriverConfigurationError, ValueError) as error:
+        raise ConfigurationError(f"NEO4J_URI {uri!r} is invalid ({error}): set it to bolt://HOST:PORT.") from error
+
+
+_old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""For each driver, whether its server is older than SEARCH_SINCE."""
+
+
+def version(agent: str) -> tuple[int, int]:
+    """Return year and month, or major and minor number, of a version such as `Neo4j/2026.08.1` or `5.26.30`."""
+    found = re.search(r"(\d+)\.(\d+)", agent)
+    return (int(found[1]), int(found[2])) if found else SEARCH_SINCE
+
+
+def is_old(driver: Driver) -> bool:
+    """Return whether the server is older than SEARCH_SINCE. It is asked once per driver, without a statement."""
+    if driver not in _old:
+        _old[driver] = version(driver.get_server_info().agent) < SEARCH_SINCE
+    return _old[driver]
+
+
+async def is_old_async(driver: AsyncDriver) -> bool:
+    """Like `is_old`, as a coroutine."""
+    if driver not in _old:
+        _old[driver] = version((await driver.get_server_info()).agent) < SEARCH_SINCE
+    return _old[driver]
+
+
+def read(driver: Driver, database: str, request: Read) -> Rows:
+    """Run a read in one round trip and return its rows. The server rejects writes in it."""
+    with translated(), driver.session(database=database, default_access_mode=READ_ACCESS) as session:
+        statement = load(for_server(request.statement, is_old(driver)))
+        return _rows(session.run(Query(statement, timeout=READ_SECONDS), request.parameters))
+
+
+def write(driver: Driver, database: str, request: Write) -> Rows:
+    """Run the statements in one transaction, which the driver retries, and return the rows of the condition."""
+
+    def work(transaction: ManagedTransaction) -> Rows:
+        rows: Rows = []
+        if request.condition:
+            statement, parameters = request.condition
+            rows = _rows(transaction.run(load(for_server(statement, old)), parameters))
+            if not rows:
+                return rows
+        for statement, parameters in request.statements:
+            transaction.run(load(for_server(statement, old)), parameters).consume()
+        return rows
+
+    with translated(), driver.session(database=database) as session:
+        old = is_old(driver)
+        return session.execute_write(work)
+
+
+def _rows(records: Iterable[Record]) -> Rows:
+    """Convert records to dicts. Unlike `Record.data`, this does not traverse the values: no statement returns nodes."""
+    return [dict(zip(record.keys(), record.values(), strict=True)) for record in records]
+
+
+@contextmanager
+def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
+    """Lock a corpus against writers for the length of one transaction.
+
+    Args:
+        driver: The driver.
+        database: Name of the database.
+        corpus: The corpus.
+
+    Yields:
+        A function that runs a statement by name, with $corpus as its only parameter, and iterates over its rows. Run
+        one statement at a time.
+    """
+    parameters = {"corpus": corpus}
+    with (
+        translated(),
+        driver.session(database=database, fetch_size=ROWS_AT_ONCE) as session,
+        session.begin_transaction() as transaction,
+    ):
+        transaction.run(load("index/lock_corpus"), parameters).consume()
+
+        def rows(statement: str) -> Iterator[dict[str, Any]]:
+            result = transaction.run(load(statement), parameters)
+            while batch := result.fetch(ROWS_AT_ONCE):
+                yield from _rows(batch)
+
+        yield rows
+
+
+async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
+    """Like `read`, as a coroutine."""
+    with translated():
+        async with driver.session(database=database, default_access_mode=READ_ACCESS) as session:
+            statement = load(for_server(request.statement, await is_old_async(driver)))
+            result = await session.run(Query(statement, timeout=READ_SECONDS), request.parameters)
+            return _rows([record async for record in result])
+
+
+async def write_async(driver: AsyncDriver, database: str, request: Write) -> Rows:
+    """Like `write`, as a coroutine."""
+
+    async def work(transaction: AsyncManagedTransaction) -> Rows:
+        rows: Rows = []
+        if request.condition:
+            statement, parameters = request.condition
+            result = await transaction.run(load(for_server(statement, old)), parameters)
+            rows = _rows([record async for record in result])
+            if not rows:
+                return rows
+        for statement, parameters in request.statements:
+            result = await transaction.run(load(for_server(statement, old)), parameters)
+            await result.consume()
+        return rows
+
+    with translated():
+        async with driver.session(database=database) as session:
+            old = await is_old_async(driver)
+            return await session.execute_write(work)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Translate errors of the driver to `E2GError`s."""
+    try:
+        yield
+    except E2GError:
+        raise
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Neo4j stores only valid Unicode: character {error.start} of {error.object[:60]!a} is an unpaired "
+            "surrogate. Correct it."
+        ) from error
+    except AuthError as error:
+        raise AccessError("Neo4j rejected the user name or password: set NEO4J_USERNAME and NEO4J_PASSWORD.") from error
+    except Forbidden as error:
+        raise AccessError(f"This Neo4j user lacks a privilege ({error.message}): use a user that has it.") from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise UnreachableError(
+            f"Cannot connect to Neo4j ({error}): check NEO4J_URI and that the server runs, or unset NEO4J_URI to use "
+            "the managed server. Then run the same command again; finished work is kept."
+        ) from error
+    except ClientError as error:
+        if (error.code or "").endswith("AuthenticationRateLimit"):
+            raise AccessError(
+                "Neo4j has locked this user for some seconds after wrong passwords: wait, and set NEO4J_USERNAME and "
+                "NEO4J_PASSWORD."
+            ) from error
+        raise DatabaseError(_client_error_message(error)) from error
+    except (Neo4jError, DriverError) as error:
+        if isinstance(error, Neo4jError) and "OutOfMemory" in (error.code or ""):
+            raise DatabaseError(
+                f"Neo4j ran out of memory in a transaction ({error.message}): increase E2G_DB_HEAP_MB and restart the "
+                "managed server, or increase server.memory.heap.max_size of your own server. Then run the same command "
+                "again; finished work is kept."
+            ) from error
+        raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
+
+
+def _client_error_message(error: ClientError) -> str:
+    code = error.code or ""
+    if code.endswith("DatabaseNotFound"):
+        return f"{error.message} Set NEO4J_DATABASE to a database that exists."
+    if "AccessMode" in code or "ReadOnly" in code or "ForbiddenOnReadOnlyDatabase" in code:
+        return f"This database is read-only ({error.message}): use a writable database."
+    if "TransactionTimedOut" in code:
+        return f"Neo4j stopped the query after {READ_SECONDS:.0f} s: ask a narrower question, or use fewer hops."
+    return f"Neo4j rejected the request: {error.message} [{code}]"

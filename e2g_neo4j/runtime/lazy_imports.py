@@ -1,0 +1,37 @@
+"""Hide installed packages that others import although they are not needed here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+@contextmanager
+def hidden(module: str) -> Iterator[None]:
+    """Make imports of a module fail, unless it has been imported."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+class _TorchHider(MetaPathFinder):
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        importer = sys.modules.get("thinc.compat")
+        if name == "torch" and importer is not None and not hasattr(importer, "has_torch"):
+            raise ModuleNotFoundError("torch is hidden from thinc", name=name)
+        return None
+
+
+def hide_torch_from_spacy() -> None:
+    """Prevent spaCy from importing torch, which takes more than a second and is only needed for transformers. Call this
+    only in processes of this program: it cannot be undone once spaCy is imported."""
+    sys.meta_path.insert(0, _TorchHider())

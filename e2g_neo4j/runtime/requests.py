@@ -1,0 +1,112 @@
+"""The requests of operations: reads, writes, embeddings, chat requests.
+
+An operation is a generator without I/O. It yields requests and receives their results, so that the sync and the async
+client execute the same code (`runtime.runner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from neo4j import Driver
+
+from e2g_neo4j.types.chat import ChatRequest, StreamingChatModel
+
+T = TypeVar("T")
+
+Rows: TypeAlias = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Run one read statement, in one round trip. Result: its rows."""
+
+    statement: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Run write statements in one transaction. Result: the rows of the condition.
+
+    The condition is the first statement of the transaction. If it returns no row, nothing is written.
+    """
+
+    statements: tuple[tuple[str, dict[str, Any]], ...]
+    condition: tuple[str, dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Embed a question. Result: its vector, a list of floats. `vector` is set if the embedding has been started."""
+
+    text: str
+    vector: Future[list[float]] | None = None
+
+
+class TextFilter(Protocol):
+    """Filters a streamed text."""
+
+    def add(self, piece: str) -> str: ...
+
+    def end(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """Call a chat model. Result: its `ChatReply`. `shown` filters the text that is streamed to the caller."""
+
+    model: StreamingChatModel
+    request: ChatRequest
+    shown: TextFilter
+
+
+Execute: TypeAlias = Callable[[Read | Write], Rows]
+"""Executes one request and returns its rows. Thread-safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Executes requests from other threads. `cancelled` is set when the caller no longer waits for the operation, which
+    then has some seconds to end."""
+
+    execute: Execute
+    cancelled: Event
+
+
+@dataclass(frozen=True, slots=True)
+class GetExecutor:
+    """Get an executor for other threads. Result: an `Executor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallDriver:
+    """Call a function with a sync driver and the name of the database. Result: its return value."""
+
+    call: Callable[[Driver, str], Any]
+
+
+Request: TypeAlias = Read | Write | Embed | Chat | GetExecutor | CallDriver
+
+Operation: TypeAlias = Generator[Request, Any, T]
+"""A generator that yields requests, receives their results and returns T."""
+
+
+def read_each(statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
+    """Run a read in each corpus and add the corpus to every row.
+
+    Each read covers one corpus, so that a question sees only the corpora that the caller named.
+
+    Args:
+        statement: Name of the statement.
+        parameters: Parameters per corpus, without `corpus`.
+    """
+    found: Rows = []
+    for corpus, values in parameters.items():
+        rows: Rows = yield Read(statement, {"corpus": corpus, **values})
+        found += [{**row, "corpus": corpus} for row in rows]
+    return found

@@ -1,0 +1,45 @@
+"""Load the statements in `cypher/`: one statement per file, a header of `//` lines, parameters only."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from e2g_neo4j.errors import ConfigurationError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def folder(name: str) -> Path:
+    """Return the folder `cypher` or `migrations`: inside the installed package, or one level up in a checkout.
+
+    Raises:
+        ConfigurationError: The folder does not exist.
+    """
+    for place in (_PACKAGE / name, _PACKAGE.parent / name):
+        if place.is_dir():
+            return place
+    raise ConfigurationError(f"The folder {name}/ is missing from the installation: reinstall e2g-neo4j.")
+
+
+@cache
+def load(name: str) -> str:
+    """Load the statement in `cypher/<name>.cypher`, without its header.
+
+    Raises:
+        ConfigurationError: The file does not exist.
+    """
+    path = folder("cypher") / f"{name}.cypher"
+    if not path.is_file():
+        raise ConfigurationError(f"The statement {name}.cypher is missing in {path.parent}: reinstall e2g-neo4j.")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+
+
+@cache
+def for_server(name: str, before_search: bool) -> str:
+    """Return the name of the statement to run. Servers without the SEARCH clause use the one of the same name in
+    `cypher/lts/`, if it exists."""
+    lts_name = f"lts/{name}"
+    return lts_name if before_search and (folder("cypher") / f"{lts_name}.cypher").is_file() else name

@@ -1,0 +1,92 @@
+"""Requests to and replies from chat models, and the protocols that chat models implement."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+Finish: TypeAlias = Literal["stop", "length", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request to a chat model.
+
+    Models that accept them per request receive `temperature`, `seed`, `max_tokens` and `logprobs`. Ollama models
+    accept all four. langchain-core models receive only `logprobs`, and only if they support it.
+
+    Attributes:
+        system: the instructions.
+        user: the message.
+        max_tokens: the maximum length of the reply, thinking included.
+        temperature: the sampling temperature.
+        seed: the seed of the sampling.
+        logprobs: whether to return log-probabilities of the tokens.
+    """
+
+    system: str
+    user: str
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+    logprobs: bool = False
+
+    @property
+    def text(self) -> str:
+        return f"{self.system}\n{self.user}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """The reply of a chat model.
+
+    Token counts are those that the model reported, or estimates if it reported none.
+
+    Attributes:
+        text: the text of the reply.
+        finish: why the model stopped.
+        prompt_tokens: the length of the prompt.
+        completion_tokens: the length of the reply.
+        thinking: the text of the model's reasoning, if it returned any.
+        logprobs: for each token of the reply, its alternatives with the natural logarithms of their probabilities.
+            Empty if they were not requested or the model does not return them.
+    """
+
+    text: str
+    finish: Finish
+    prompt_tokens: int
+    completion_tokens: int
+    thinking: str = ""
+    logprobs: tuple[Mapping[str, float], ...] = ()
+
+
+class ChatModel(Protocol):
+    """A chat model that writes summaries.
+
+    Calls raise RetryableError for temporary failures, TooLongError and ModelError for permanent ones.
+    """
+
+    @property
+    def name(self) -> str:
+        """A name that differs between models that would reply differently."""
+
+    @property
+    def context(self) -> int | None:
+        """The maximum number of tokens of prompt and reply together; None if it is not known."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text for this model, rather too high than too low."""
+
+    def ask(self, request: ChatRequest) -> ChatReply: ...
+
+
+class StreamingChatModel(ChatModel, Protocol):
+    """A chat model that also supports streaming and asynchronous calls."""
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply: ...
+
+    def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        """Yield the text in pieces, then the complete reply."""
+
+    def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]: ...

@@ -1,0 +1,123 @@
+"""Documents and chunks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors: TypeAlias = NDArray[np.float32]
+"""Embeddings: an array of shape (n, dimensions) whose rows have length 1."""
+
+Span: TypeAlias = tuple[int, int]
+"""The start and end of a part of a text, in characters."""
+
+TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
+"""A function that returns the span of each token of a text, without special tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A page or heading that starts at character `start` of the document's text."""
+
+    kind: Literal["page", "heading"]
+    label: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class StandsFor:
+    """A text node of the user's graph that a chunk stands for.
+
+    `node` is its element id. `text` and `key` are the names of the properties that hold its text and its key.
+    """
+
+    node: str
+    text: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text node of the user's graph as a part of a document.
+
+    Attributes:
+        key: the key of the node.
+        start: where its text starts in the document's text.
+        end: where its text ends in the document's text.
+        stands_for: the node.
+    """
+
+    key: str
+    start: int
+    end: int
+    stands_for: StandsFor
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A document as it was read. Offsets count characters of `text`.
+
+    Attributes:
+        id: derived from corpus and source.
+        corpus: the corpus that the document belongs to.
+        title: the title.
+        source: identifies the document in its corpus, usually a file path.
+        text: the full text.
+        sha256: the hash of `text` in UTF-8; of an adopted document, of the keys and texts of its nodes.
+        sections: pages and headings.
+        cuts: the text nodes that an adopted document consists of, empty for other documents.
+    """
+
+    id: str
+    corpus: str
+    title: str
+    source: str
+    text: str
+    sha256: str
+    sections: tuple[Section, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A slice of a document: `text == document.text[start:end]`.
+
+    Attributes:
+        id: derived from the document, the text and the own text.
+        index: the position in the document.
+        text: the text. It is not stored if the chunk `stands_for` a text node.
+        start: where the text starts in the document.
+        end: where the text ends in the document.
+        tokens: the length in tokens of the tokenizer in use.
+        own: the span of the chunk's own text in the document. Each sentence is attributed to the chunk whose own text
+            it starts in, so sentences in an overlap of two chunks are counted once.
+        stands_for: the text node of the user's graph that the chunk points to, in an adopted corpus.
+        sections: the pages and headings of the document that apply to the text.
+    """
+
+    id: str
+    index: int
+    text: str
+    start: int
+    end: int
+    tokens: int
+    own: Span = (0, sys.maxsize)
+    stands_for: StandsFor | None = None
+    sections: tuple[Section, ...] = ()
+
+
+CHUNKER = "content-defined-2"
+"""The version of the chunking rules. A document that was chunked by other rules is indexed again."""
+
+ADOPTED = "whole-nodes-1"
+"""The same as CHUNKER, for adopted documents, where each text node is a chunk."""
+
+
+def cut_by(document: SourceDocument) -> str:
+    """Return the version of the chunking rules for a document."""
+    return ADOPTED if document.cuts else CHUNKER

@@ -1,0 +1,69 @@
+"""The fingerprint: which models an index was made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from e2g_neo4j.errors import FingerprintError
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The models that made the vectors and entities of an index. Questions must be processed by the same models.
+
+    Attributes:
+        embedding_model: the name of the embedding model.
+        dimensions: the length of its vectors.
+        pooling: how token vectors are combined.
+        spacy_model: the spaCy pipeline, followed by `+` and a hash of its files.
+    """
+
+    embedding_model: str
+    dimensions: int
+    pooling: str
+    spacy_model: str
+
+    @property
+    def unhashed_pipeline(self) -> str:
+        """The name of the spaCy pipeline without the hash of its files, as earlier versions recorded it."""
+        return self.spacy_model.rpartition("+")[0]
+
+    def accepting(self, index: Fingerprint) -> Fingerprint:
+        """Return the fingerprint `index`; if it names this pipeline without a hash, with the hash added."""
+        return replace(index, spacy_model=self.spacy_model) if index.spacy_model == self.unhashed_pipeline else index
+
+    def check(
+        self, index: Fingerprint | None, what_was: str = "This database was indexed", command: str = "e2g migrate"
+    ) -> None:
+        """Check that an index was made with these models.
+
+        Args:
+            index: the fingerprint of the index; None if the database has no record of it.
+            what_was: the beginning of the error message.
+            command: the command to name in the error message, whose option accepts a pipeline without a hash.
+
+        Raises:
+            FingerprintError: the index was made with other models, or the record is missing.
+        """
+        if index is None:
+            raise FingerprintError(
+                "The database has no record of the models that its index was made with (the E2GIndex node is "
+                "missing). Index the documents again."
+            )
+        for what, setting, used, configured in (
+            ("embedding model", "E2G_EMBEDDING_MODEL", index.embedding_model, self.embedding_model),
+            ("vector length", "E2G_EMBEDDING_MODEL", index.dimensions, self.dimensions),
+            ("pooling of vectors", "E2G_EMBEDDING_MODEL", index.pooling, self.pooling),
+            ("spaCy pipeline", "E2G_SPACY_MODEL", index.spacy_model, self.spacy_model),
+        ):
+            if used == self.unhashed_pipeline:
+                raise FingerprintError(
+                    f"{what_was} with the spaCy pipeline {used}, by a version of this program that did not record its "
+                    f"files; {configured} is configured. If it is the same pipeline, accept it with `{command} "
+                    "--accept-pipeline`. Otherwise index the documents into another database."
+                )
+            if used != configured:
+                raise FingerprintError(
+                    f"{what_was} with the {what} {used}, but {configured} is configured. Set {setting} to the model "
+                    "that was used, or index the documents into another database."
+                )

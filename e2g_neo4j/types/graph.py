@@ -1,0 +1,154 @@
+"""What indexing adds to the graph: extractions, summaries, entities and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and the distinct entities in it. Offsets count characters of the input text."""
+
+    start: int
+    end: int
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What the spaCy pipeline found in one text.
+
+    Attributes:
+        sentences: the sentences with their entities.
+        counts: the number of occurrences of each entity, by key.
+        forms: the number of occurrences of each spelling of an entity, by key. Entities that are only spelled like
+            their key are left out.
+        people: how often each entity was tagged as a person, by key.
+    """
+
+    sentences: tuple[Sentence, ...]
+    counts: Mapping[str, int]
+    forms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A node of the summary tree.
+
+    Attributes:
+        id: derived from document, level and text.
+        level: 1 for summaries of chunks, 2 for summaries of those, and so on.
+        index: the position in its level.
+        text: the summary.
+        tokens: its length.
+        children: the ids of the nodes of the level below that it covers, in reading order.
+        made_of: a hash of the summariser and of all input of the node. A summary with the same hash is reused.
+        notes: what the parent needs to know about the text, see `SummaryInput.packed`.
+    """
+
+    id: str
+    level: int
+    index: int
+    text: str
+    tokens: int
+    children: tuple[str, ...]
+    made_of: str = ""
+    notes: bytes = b""
+
+
+Method: TypeAlias = Literal["exact", "folded", "alias", "words", "vector"]
+"""How an entity was matched with a node of the user's graph. `exact`: the names are spelled the same; `folded`: they
+differ only in case, accents, a determiner and the like; `alias`: the name is an alias of the other; `words`: one name
+contains all words of the other; `vector`: the embedding of the node's name is by far the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link from an entity to a node of the user's graph.
+
+    Attributes:
+        key: the key of the entity.
+        name: the name of the entity.
+        node: the element id of the node.
+        node_name: the name of the node.
+        method: how they were matched.
+        score: how sure the match is, from 0 to 1.
+    """
+
+    key: str
+    name: str
+    node: str
+    node_name: str
+    method: Method
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """An entity that matches several nodes equally well, and is therefore not linked.
+
+    Attributes:
+        key: the key of the entity.
+        name: the name of the entity.
+        method: how the nodes were matched.
+        nodes: the element id and name of each node.
+    """
+
+    key: str
+    name: str
+    method: Method
+    nodes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityInfo:
+    """An entity and how often it is mentioned.
+
+    Attributes:
+        key: its normalised form and identity.
+        name: its most frequent spelling.
+        forms: all spellings with their counts.
+        aliases: other names that resolve to it in at least one document.
+        mentions: the number of occurrences.
+        chunks: the number of chunks that mention it.
+        documents: the number of documents that mention it.
+    """
+
+    key: str
+    name: str
+    forms: dict[str, int]
+    aliases: tuple[str, ...]
+    mentions: int
+    chunks: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name that resolves to an entity with another name in a document.
+
+    Attributes:
+        key: the key of the name.
+        name: the name as it is spelled.
+        entity: the key of the entity.
+        entity_name: the name of the entity.
+        document: the id of the document.
+        title: the title of the document.
+        count: how often the document uses the name.
+        why: the reason for the merge.
+        apart: whether the name was split with `e2g entities --split` and resolves to no other entity. Then entity,
+            document and reason are None.
+    """
+
+    key: str
+    name: str
+    entity: str | None
+    entity_name: str | None
+    document: str | None
+    title: str | None
+    count: int
+    why: str | None
+    apart: bool

@@ -1,0 +1,57 @@
+"""Mentions of entities in chunks, and name merges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The mentions of an entity in a chunk.
+
+    A sentence in the overlap of two chunks is part of the own text of only one of them, but it is counted in the
+    windows of both.
+
+    Attributes:
+        entity: the key of the entity.
+        chunk: the id of the chunk.
+        count: the number of occurrences in the text of the chunk.
+        sentences: the numbers of the sentences that mention the entity, among those of the chunk's own text.
+        windows: for each window, the number of sentences that mention the entity.
+        forms: the spellings with their counts, in order. None if the key is the only spelling, empty if only other
+            names that resolve to the entity occur.
+    """
+
+    entity: str
+    chunk: str
+    count: int
+    sentences: tuple[int, ...]
+    windows: tuple[int, ...]
+    forms: tuple[tuple[str, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMentions:
+    """All mentions of a chunk."""
+
+    chunk: str
+    mentions: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameMerge:
+    """A name that resolves to another name in a document.
+
+    Attributes:
+        name: the key of the name.
+        full: the key of the name that it resolves to.
+        why: the reason for the merge.
+        count: how often the document uses the name.
+        form: its most frequent spelling in the document.
+    """
+
+    name: str
+    full: str
+    why: str
+    count: int
+    form: str

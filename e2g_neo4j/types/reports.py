@@ -1,0 +1,251 @@
+"""Reports of indexing, linking, adopting, status and archives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from e2g_neo4j.types.graph import Ambiguity, Link
+
+State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
+"""The state of a document in the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What `link` did, or would do with `dry_run`.
+
+    Attributes:
+        corpus: the corpus.
+        label: the label of the nodes.
+        entities: the number of entities that were compared.
+        nodes: the number of nodes that were compared.
+        methods: the number of links after the call, by method.
+        links: the links after the call.
+        ambiguous: entities that match several nodes.
+        added: the number of links that are new.
+        removed: the number of earlier links that were removed.
+        vectors: whether embeddings of the names were compared. False if there are too many nodes.
+        dry_run: whether nothing was written.
+    """
+
+    corpus: str
+    label: str
+    entities: int
+    nodes: int
+    methods: dict[str, int]
+    links: tuple[Link, ...]
+    ambiguous: tuple[Ambiguity, ...]
+    added: int
+    removed: int
+    vectors: bool
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Which text nodes of the user's graph a corpus consists of.
+
+    Without `document` and `part_of`, all nodes are one document.
+
+    Attributes:
+        label: the label of the nodes.
+        text: the name of the property with the text.
+        key: the name of the property that identifies the node in its document.
+        order: the name of the property that sorts the nodes of a document; None: `key`.
+        document: the name of the property that says which document a node belongs to.
+        part_of: the type of the relationship that leads to the node of the document.
+    """
+
+    label: str
+    text: str = "text"
+    key: str = "id"
+    order: str | None = None
+    document: str | None = None
+    part_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptReport:
+    """What `adopt` did.
+
+    Attributes:
+        corpus: the corpus.
+        adoption: which nodes were adopted.
+        nodes: the number of nodes that are adopted.
+        without_text: the number of nodes that were skipped because they have no text.
+        without_key: the number of nodes that were skipped because they have no key.
+        without_document: the number of nodes that were skipped because they have no document.
+        removed: the number of documents that were removed because they have no text nodes any more.
+        index: how the other documents were indexed.
+    """
+
+    corpus: str
+    adoption: Adoption
+    nodes: int
+    without_text: int
+    without_key: int
+    without_document: int
+    removed: int
+    index: IndexReport
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check of `doctor`.
+
+    Attributes:
+        check: the name of the check.
+        state: `ok`, `note` (for information) or `problem`.
+        what: what was found.
+        next_step: what to do about it, if anything.
+    """
+
+    check: str
+    state: Literal["ok", "note", "problem"]
+    what: str
+    next_step: str | None = None
+
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""A function that is called with (stage, done, total) to report progress, from several threads."""
+
+
+@dataclass(slots=True)
+class TokenUsage:
+    """How often the chat model was used for summaries.
+
+    Attributes:
+        calls: the number of calls.
+        remembered: the number of summaries that were found in the cache.
+        prompt_tokens: the tokens of all prompts.
+        completion_tokens: the tokens of all replies.
+    """
+
+    calls: int = 0
+    remembered: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(slots=True)
+class IndexPlan:
+    """What a run of `index` would do.
+
+    Token counts are estimates. Prompts are counted with the tokenizer of the embedding model. Replies are assumed to
+    have the maximum length of a summary.
+
+    Attributes:
+        corpus: the corpus.
+        documents: the number of documents to index.
+        unchanged: the number of documents that are indexed already.
+        chunks: the number of new chunks.
+        tokens: the tokens of the new chunks.
+        levels: the use of the chat model, by level of the summary tree.
+        cost: the price of it, in the currency of the configured prices.
+    """
+
+    corpus: str
+    documents: int
+    unchanged: int
+    chunks: int
+    tokens: int
+    levels: dict[int, TokenUsage]
+    cost: float
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What one run of `index` or `resume` did.
+
+    Attributes:
+        corpus: the corpus.
+        documents: the number of documents that were indexed.
+        unchanged: the number of documents that were indexed already.
+        replaced: the number of documents that replaced an earlier version.
+        failed: sources that `resume` could not read, with the reason.
+        chunks: the number of new chunks.
+        kept: the number of chunks of changed documents that were kept.
+        tokens: the tokens of the new chunks.
+        summaries_by_level: the number of summaries of the indexed documents, by level.
+        entities: the number of entities in the corpus.
+        co_occurrences: the number of co-occurrences in the corpus.
+        mentions: the number of mentions in the corpus.
+        seconds: wall time by stage. Stages run in parallel, so their times overlap.
+        spending: the use of the chat model, by level of the summary tree. Empty without a chat model.
+        cost: the price of it, in the currency of the configured prices.
+    """
+
+    corpus: str
+    documents: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    chunks: int = 0
+    kept: int = 0
+    tokens: int = 0
+    summaries_by_level: dict[int, int] = field(default_factory=dict)
+    entities: int = 0
+    co_occurrences: int = 0
+    mentions: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    spending: dict[int, TokenUsage] = field(default_factory=dict)
+    cost: float = 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """The throughput of the run."""
+        total = self.seconds.get("total", 0.0)
+        return self.tokens / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document in the database.
+
+    Attributes:
+        id: derived from corpus and source.
+        title: the title.
+        source: identifies the document in its corpus, usually a file path.
+        state: `ready`; `pending`, if it is still to be indexed; `indexing`, while a run works on it; `failed`, if it
+            could not be indexed.
+        why: the reason why it failed.
+        visible: whether queries see the document. While a new version is being indexed, they see the previous one.
+        chunks: the number of chunks.
+        characters: the length of the text, 0 until the document is visible.
+        tokens: the length in tokens, 0 until the document is visible.
+    """
+
+    id: str
+    title: str
+    source: str
+    state: State
+    why: str | None
+    visible: bool
+    chunks: int
+    characters: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveInfo:
+    """What was exported or imported.
+
+    Attributes:
+        corpus: the corpus.
+        file: the path of the file.
+        documents: the number of documents.
+        nodes: the number of nodes.
+        relationships: the number of relationships.
+        summaries: the number of cached summaries.
+        bytes: the size of the file.
+    """
+
+    corpus: str
+    file: str
+    documents: int
+    nodes: int
+    relationships: int
+    summaries: int
+    bytes: int

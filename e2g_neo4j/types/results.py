@@ -1,0 +1,214 @@
+"""Results of retrieval and answering."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Route: TypeAlias = Literal["local", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two entities of the question and the number of edges on the shortest path between them."""
+
+    a: str
+    b: str
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of the local route: how many pairs and candidate chunks remained at this number of hops."""
+
+    hops: int
+    pairs: int
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextNode:
+    """The text node of the user's graph that a passage is cited from.
+
+    Attributes:
+        element_id: the element id of the node.
+        key: the key of the node.
+        start: where the passage starts in the text of the node.
+        end: where the passage ends in the text of the node.
+    """
+
+    element_id: str
+    key: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of evidence: one or more neighbouring windows or chunks, or a summary.
+
+    Passages are sorted best first. Scores are only comparable within one result, because their scale depends on the
+    mode:
+
+    - `e2g`, local route: the number of different entities of the question in the chunk, plus n / (n + 1) for their n
+      occurrences.
+    - `e2g`, global route, `dense` and `tree`: (1 + cosine) / 2 of the question and the node (in `dense`: its nearest
+      window), from 0 to 1. The global route ranks by occurrences first, so scores may rise down the list.
+    - `fulltext`: BM25.
+    - `hybrid`: the sum of 1 / (60 + rank).
+    - `auto` and `diffusion`: a sum of z-scores, which may be negative.
+
+    Attributes:
+        text: the text of the passage.
+        document: the id of the document.
+        source: the source of the document.
+        start: where the passage starts in the document's text; for a summary, where the text that it covers starts. The
+            text of an adopted document consists of its text nodes in order, with a blank line between them.
+        end: where it ends.
+        score: the score, see above. A merged passage has the best score of its parts.
+        level: 0 for text of the document, the level of the tree for a summary.
+        nodes: the ids of the nodes that the passage consists of.
+        path: the ids of the nodes of the summary tree from here to the root.
+        pairs: the pairs of entities of the question that the passage connects.
+        page: the page where the text starts, or a range such as "3–4". None for a summary.
+        heading: the heading that applies to most of the text; None if most of it precedes the first heading, and for
+            a summary. Each part of a merged passage counts with its own heading. In indexes made by earlier versions,
+            page and heading are those of the first character of the chunk.
+        corpus: the corpus.
+        text_node: in an adopted corpus, the text node of the user's graph that contains the passage. None for a
+            summary.
+    """
+
+    text: str
+    document: str
+    source: str
+    start: int
+    end: int
+    score: float
+    level: int = 0
+    nodes: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    page: str | None = None
+    heading: str | None = None
+    corpus: str = ""
+    text_node: TextNode | None = None
+
+    def labelled(self) -> str:
+        """Return the passage in the notation of the paper: `entity1 - entity2: text`."""
+        names = "; ".join(f"{pair.a} - {pair.b}" for pair in self.pairs)
+        return f"{names}: {self.text}" if names else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A relationship of the user's graph between nodes that entities of the question refer to.
+
+    Attributes:
+        subject: the name of the start node.
+        subject_id: the element id of the start node.
+        relationship: the type of the relationship.
+        object: the name of the end node.
+        object_id: the element id of the end node.
+        properties: names and values of the properties of the relationship, as text.
+        entities: the entities of the question that refer to one of the nodes.
+    """
+
+    subject: str
+    subject_id: str
+    relationship: str
+    object: str
+    object_id: str
+    properties: tuple[tuple[str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+
+    def stated(self) -> str:
+        """Return the fact as a statement, such as `Ann ACTED_IN Rain (role: Mary)`."""
+        more = ", ".join(f"{name}: {value}" for name, value in self.properties)
+        return f"{self.subject} {self.relationship} {self.object}" + (f" ({more})" if more else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The result of `retrieve`.
+
+    Attributes:
+        question: the question.
+        corpora: the corpora that were searched.
+        route: the route that was taken, local or global.
+        reason: why this route was taken.
+        entities: the entities of the question.
+        pairs: pairs of these entities with the length of the shortest path between them.
+        hops: the longest path that keeps a pair.
+        passages: the passages, best first.
+        unknown_entities: entities of the question that are not in the corpora.
+        trace: the rounds of the local route.
+        round_trips: the number of requests to the database.
+        mode: the retrieval mode.
+        facts: relationships of the user's graph of the types that `through` names, those between two entities of the
+            question first.
+    """
+
+    question: str
+    corpora: tuple[str, ...]
+    route: Route
+    reason: str
+    entities: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    hops: int
+    passages: tuple[Passage, ...]
+    unknown_entities: tuple[str, ...] = ()
+    trace: tuple[Round, ...] = ()
+    round_trips: int = 0
+    mode: str = "e2g"
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def corpus(self) -> str:
+        """The corpus that was searched, or the first of several."""
+        return self.corpora[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A number that an answer cites, and the passage with document, source and offsets.
+
+    For a fact, the text of the passage is its statement, and the source the element ids of the two nodes.
+    """
+
+    number: int
+    passage: Passage
+    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A chat model's answer and the evidence that it was given.
+
+    Attributes:
+        text: the answer; None if no chat model is configured.
+        evidence: the result of retrieval.
+        given: the passages that fitted into the evidence budget, in reading order, then facts, each as a passage with
+            its statement. Citation n is the n-th of them.
+        citations: the citations in the text.
+        dropped: numbers that the model cited although there is no such passage. They are removed from `text`.
+        found: False if the evidence does not contain the answer.
+        finished: False if the answer was cut off at its maximum length.
+        choice: the letter that the model chose, for a question with options.
+        distribution: the probability of each letter, if the model returns log-probabilities.
+        prompt_tokens: the length of the prompt.
+        completion_tokens: the length of the reply.
+    """
+
+    text: str | None
+    evidence: Evidence
+    given: tuple[Passage, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    dropped: tuple[int, ...] = ()
+    found: bool = True
+    finished: bool = True
+    choice: str | None = None
+    distribution: Mapping[str, float] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0

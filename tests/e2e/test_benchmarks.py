@@ -1,0 +1,170 @@
+"""Every file of benchmarks/ runs, on texts of the sample library. The figures are not looked at."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from failing_ollama import END, Failing, part
+
+from e2g_neo4j import E2G
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.managed_neo4j import Connection
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BOOK = LIBRARY / "theodora-quill.md"
+QUESTION = "Who made the chronometer that Luke Farran saved?"
+CORPORA = (
+    "benchmark-first-light",
+    "benchmark-llm",
+    "benchmark-papers",
+    *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
+)
+
+
+def benchmark(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def environment(connection: Connection, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("NEO4J_URI", connection.uri)
+    patch.setenv("NEO4J_USERNAME", connection.username)
+    patch.setenv("NEO4J_PASSWORD", connection.password.get_secret_value())
+    patch.setenv("E2G_WORKERS", "1")
+    patch.setenv("E2G_CHUNK_TOKENS", "100")
+    patch.setenv("E2G_CHUNK_OVERLAP", "20")
+
+
+@pytest.fixture
+def server(neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The server that a benchmark finds in the environment, without what it leaves there."""
+    monkeypatch.chdir(tmp_path)
+    environment(neo4j_connection, monkeypatch)
+    yield
+    with E2G() as e2g:
+        for corpus in e2g.corpora().keys() & set(CORPORA):
+            e2g.delete(corpus=corpus)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    lines = [
+        {"id": "1", "question": QUESTION, "answer": "Theodora Quill", "book": BOOK.name, "gold_passages": [BOOK.name]},
+        {"id": "2", "question": "Who was Theodora Quill?", "answer": "A clockmaker", "gold_passages": [BOOK.name]},
+        {"id": "3", "question": "Who is Dracula?", "answer": "A count", "book": "another.txt", "gold_passages": ["x"]},
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+def test_every_benchmark_is_run_here() -> None:
+    run = set(re.findall(r'benchmark\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8")))
+    assert {file.stem for file in BENCHMARKS.glob("*.py")} == run
+
+
+@pytest.mark.full
+def test_first_light(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark("first_light").main([str(BOOK), str(questions), "--turns", "2"])
+    told = capsys.readouterr().out
+    assert f"{BOOK.name}: " in told
+    assert "2 questions" in told
+    for mode in ("e2g", "dense", "auto"):
+        assert re.search(rf"^ +{mode} +database and ranking .* at most [1-3] round trips$", told, re.MULTILINE)
+
+
+def test_questions(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with E2G() as e2g:
+        e2g.index([BOOK], corpus="benchmark-papers")
+    arguments = ["--book", BOOK.name, "--turns", "1", "--clients", "3", "--seconds", "1"]
+    benchmark("questions").main(["benchmark-papers", str(questions), *arguments])
+    told = capsys.readouterr().out
+    for name in ("idle", "beside a busy process"):
+        assert re.search(rf"^{name}: [\d.]+ ms, .*reading [\d.]+, embedding", told, re.MULTILINE)
+        assert re.search(rf"^{name}: 3 at once: [\d.]+ questions/s, longest gap", told, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("book", "says"),
+    [("absent.txt", "not a file"), ("third.txt", r'No question .* has "book": "third.txt".*another.txt')],
+)
+def test_first_light_looks_at_its_arguments_first(
+    book: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = benchmark("first_light")
+    monkeypatch.setattr(module, "E2G", None)
+    (tmp_path / "third.txt").write_text("Text.")
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"question": "Who?", "book": "another.txt"}))
+    with pytest.raises(SystemExit, match=says):
+        module.main([str(tmp_path / book), str(tmp_path / "questions.jsonl")])
+
+
+@pytest.mark.full
+def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
+    with E2G() as e2g:
+        e2g.index([BOOK, LIBRARY / "court-of-inquiry.txt"], corpus="benchmark-papers")
+    module = benchmark("ablations")
+    module.main(questions, corpus="benchmark-papers", limit=2, groups=BOOK, out=tmp_path / "out.md")
+    told = (tmp_path / "out.md").read_text(encoding="utf-8")
+    variants = {variant.name for variant in (*module.PAPER, *module.FUSION)}
+    rows = set(re.findall(r"^\| ([^|]+) \|", told, re.MULTILINE))
+    assert rows == variants | {f"g = {size}, {mode}" for size in module.GROUP_SIZES for mode in ("e2g", "tree")}
+
+
+def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str]) -> None:
+    done = benchmark("llm_throughput").main([str(BOOK), "--latency", "0.01", "--concurrency", "2"])
+    told = capsys.readouterr().out
+    assert done in (0, 1), "as fast as wanted or not"
+    calls = re.search(r"1 documents, \d+ chunks, (\d+) calls, 0 cached", told)
+    assert calls
+    assert int(calls[1]) > 0
+
+
+def test_answers(
+    server: None,
+    questions: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = Failing()
+    counted = END.replace(b'"prompt_eval_count": 5', b'"prompt_eval_count": "all"')
+    model.replies = [part("Theodora Quill [1].") + counted, part("A clockmaker [1].") + counted]
+    with E2G() as e2g:
+        e2g.index([BOOK], corpus="benchmark-papers")
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:m")
+    monkeypatch.setenv("E2G_OLLAMA_HOST", model.host)
+    try:
+        out = tmp_path / "answers.jsonl"
+        benchmark("answers").main([str(questions), "--corpus", "benchmark-papers", "--limit", "2", "--out", str(out)])
+    finally:
+        model.stop()
+    told = capsys.readouterr().out
+    assert "2 questions" in told
+    assert re.search(r"^exact match +1.000  \(n=2\)$", told, re.MULTILINE)
+    assert [json.loads(line)["question"] for line in out.read_text().splitlines()] == [
+        QUESTION,
+        "Who was Theodora Quill?",
+    ]
+
+
+@pytest.mark.full
+def test_memory(scratch: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a server of its own, because its models are others than the tests'."""
+    environment(scratch, monkeypatch)
+    done = benchmark("memory").main([str(BOOK), "--tokens", "1000", "--documents", "2"])
+    told = capsys.readouterr().out.splitlines()
+    assert done == 0
+    assert re.search(r"chunks, \d+ edges, \d+ mentions: peak \d+ MiB", told[0])
+    assert told[1] == "the largest needs 1.00 times the memory of the smallest"

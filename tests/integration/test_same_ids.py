@@ -1,0 +1,228 @@
+"""Two corpora whose documents, chunks and entities have the same ids: no statement reads or writes the other one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from graphs import snapshot
+from libraries import (
+    REAL_DIMENSIONS,
+    driven,
+    long_document,
+    padded,
+    performing,
+    remove,
+    small_document,
+    staging,
+    write,
+)
+from naive import NaiveDocument
+from neo4j import Driver
+
+from e2g_neo4j.graph import writer
+from e2g_neo4j.graph.lease import fail
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing import merge_overrides
+from e2g_neo4j.indexing.entity_linking import unlink
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.statements import folder, load
+
+READS = sorted(
+    f"{path.parent.name}/{path.stem}"
+    for kind in ("query", "index", "link", "adopt")
+    for path in (folder("cypher") / kind).glob("*.cypher")
+    if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
+)
+"""Statements that give something back. Some also take a lock, or documents for a run."""
+
+CONDITIONS = {
+    *("adopt/is_left", "adopt/may_adopt"),
+    *("index/hold_documents", "index/hold_version", "index/is_large", "index/needs_purge"),
+}
+"""Statements that give a row where something holds: of the other corpus it does, of this one it does not."""
+
+WORD = f"ann{uuid4().hex}"
+"""A name that is in both corpora and in no other."""
+
+NAMES = [WORD, "bob", "cid", "mr harker", "jonathan harker"]
+_RANDOM = Random(7)
+LONG = [["jonathan harker", WORD], *(_RANDOM.choices(NAMES[:4], k=_RANDOM.randint(1, 4)) for _ in range(200))]
+
+
+def library(*more: str) -> list[NaiveDocument]:
+    """Two documents: one of a chunk; one of several with summaries and with a name that stands for another."""
+    return [
+        small_document("d0", [WORD, "bob", *more], ["cid"]),
+        long_document("long", [[*names, *more] for names in LONG]),
+    ]
+
+
+def theirs() -> list[NaiveDocument]:
+    """Texts, names and edges that `library` has not, under the same ids as far as they do not come from the text."""
+    return [*library("zed"), small_document("d1", [WORD, "cid", "zed"])]
+
+
+def parameters(corpus: str, linked: str) -> dict[str, Any]:
+    """Of all statements above, by name."""
+    return {
+        "corpus": corpus,
+        "names": NAMES,
+        "limit": 100,
+        "meanings": 3,
+        "k": 100,
+        "windows": 100,
+        "vector": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist(),
+        "ids": [f"d{n}-c0" for n in range(2)] + [f"d{n}-c0-w0" for n in range(2)] + ["d0", "d1", "long"],
+        "types": ["KNOWS"],
+        "document": "long",
+        "documents": ["d0"],
+        "key": "mr harker",
+        "label": linked,
+        "depth": 20,
+        "matches": 200,
+        "seeds": 5,
+        "temperature": 0.05,
+        "own": 0.3,
+        "active": 50,
+        "hub": 1000,
+        "chunks": [f"d{n}-c0" for n in range(2)],
+        "run": "theirs",
+        "apart": None,
+        "sha256": f"sha of {theirs()[1].text}",
+        "adopted": False,
+        "adopts": "{}",
+        "most": len(library()[1].chunks),
+    }
+
+
+def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str) -> None:
+    """Documents, of which one is being indexed anew; nodes that wait to be removed; a name kept apart; links."""
+    write(driver, corpus, documents)
+    perform = performing(driver)
+    driven(perform, merge_overrides.split("mr harker", corpus=corpus))
+    driver.execute_query(
+        "MATCH (e:Entity {corpus: $corpus}) "
+        "CREATE (e)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:$($label) {name: e.key})"
+        "-[:KNOWS]->(:$($label) {name: $corpus})",
+        corpus=corpus,
+        label=label,
+    )
+
+
+def unfinish(driver: Driver, corpus: str) -> None:
+    """Leave what interrupted runs leave."""
+    for request in staging(corpus, [small_document("d0", [WORD, "eve"])], "theirs"):
+        database.write(driver, "neo4j", request)
+    driver.execute_query(
+        "MATCH (c:Chunk {corpus: $corpus, document: 'long'}) WHERE c.index < 2 SET c:UncountedChunk", corpus=corpus
+    )
+    driver.execute_query(
+        "CREATE (:E2GRetired {corpus: $corpus, id: 'a'})-[:OLD]->(:E2GRetired {corpus: $corpus, id: 'b'}), "
+        "(:E2GRetired {corpus: $corpus, id: 'alone'})",
+        corpus=corpus,
+    )
+
+
+def compared(value: Any) -> Any:
+    """Without scores, which depend on how common a word is in all corpora."""
+    if isinstance(value, dict):
+        return {key: compared(one) for key, one in value.items() if "score" not in key and key != "made_with"}
+    if isinstance(value, list):
+        return sorted((compared(one) for one in value), key=str)
+    return value
+
+
+@pytest.fixture
+def two(driver: Driver) -> Iterator[tuple[str, str]]:
+    corpora = uuid4().hex, uuid4().hex
+    yield corpora
+    remove(driver, corpora)
+
+
+@pytest.fixture(scope="module")
+def answers(driver: Driver) -> dict[str, tuple[Any, Any]]:
+    """What each statement gives back, before there is another corpus and after."""
+    mine, other = uuid4().hex, uuid4().hex
+    label = f"Linked {mine}"
+    given = parameters(mine, label)
+
+    def read(name: str) -> Any:
+        """In a transaction that is rolled back."""
+        # A question's words alone, without the corpus: the statement itself has to keep to it.
+        given["words"] = f"text:{WORD}" if name in ("query/fulltext", "query/signals") else "harker"
+        wanted = {one: given[one] for one in set(re.findall(r"\$(\w+)", load(name)))}
+        with driver.session() as session, session.begin_transaction() as transaction:
+            return compared(transaction.run(load(name), wanted).data())
+
+    try:
+        fill(driver, mine, library(), label)
+        before = {name: read(name) for name in READS}
+        fill(driver, other, theirs(), label)
+        unfinish(driver, other)
+        return {name: (before[name], read(name)) for name in READS}
+    finally:
+        remove(driver, [mine, other])
+        driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=label)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_is_read_stays_when_another_corpus_comes(name: str, answers: dict[str, tuple[Any, Any]]) -> None:
+    before, after = answers[name]
+    assert after == before
+    assert bool(before) == (name not in CONDITIONS)
+
+
+def test_what_is_written_leaves_another_corpus_as_it_is(
+    driver: Driver, two: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every statement that writes, in the life of a corpus; the other one has the same ids in every state there is."""
+    mine, other = two
+    sent: set[str] = set()
+
+    def noted(name: str) -> str:
+        sent.add(name)
+        return load(name)
+
+    fill(driver, other, theirs(), f"Linked {mine}")
+    unfinish(driver, other)
+    before = snapshot(driver, other, exact=True)
+    monkeypatch.setattr(database, "load", noted)
+    perform = performing(driver)
+
+    def unharmed(step: str) -> None:
+        assert snapshot(driver, other, exact=True) == before, step
+
+    for at_once in (1_000, 0):
+        monkeypatch.setattr(writer, "CHUNKS_AT_ONCE", at_once)
+        fill(driver, mine, library(), f"Linked {mine}")
+        unharmed("indexed and split")
+        driven(perform, merge_overrides.join("mr harker", corpus=mine))
+        unharmed("joined again")
+        for request in staging(mine, library("dan"), "lost"):
+            perform(request)
+        unharmed("staged")
+        perform(fail(mine, ["d0"], ValueError("Too long.")))
+        unharmed("failed")
+        added, longer = [["dan"]] * 7, [["dan", "eve"]] * 7
+        write(driver, mine, [small_document("d0", [WORD]), long_document("long", [*LONG[:7], *added, *LONG[7:]])])
+        unharmed("replaced")
+        write(driver, mine, [long_document("long", [*LONG[:7], *longer, *LONG[7:]])])
+        unharmed("replaced again")
+        assert driven(perform, unlink(mine, None))
+        unharmed("unlinked")
+        driven(perform, delete(mine, ["d0"]))
+        unharmed("a document deleted")
+        driven(perform, delete(mine, ["long"]))
+        unharmed("all deleted")
+        assert snapshot(driver, mine) == ({}, {})
+    written = {
+        f"index/{path.stem}"
+        for path in (folder("cypher") / "index").glob("*.cypher")
+        if "$corpus" in path.read_text(encoding="utf-8")
+    }
+    assert written - sent - set(READS) == {"index/cache_summary"}, "which has a test in e2e/test_walls.py"

@@ -1,0 +1,102 @@
+"""The two lengths of the suite, and the parts of it that need a program which may not be there.
+
+E2G_TEST_FULL=1, which `make test-all` sets, runs every test at full length. Without it, as in `make test`, tests that
+are marked `full` are left out, and `at_length` and `few_examples` take the smaller of two figures.
+
+E2G_TEST_REQUIRE=ollama,chromium names the parts that have to be there: the run ends at once where one is missing.
+Otherwise its tests are skipped, and the end of the run says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+from ollama_build import BINARY
+
+T = TypeVar("T")
+
+FULL = os.environ.get("E2G_TEST_FULL", "") not in ("", "0")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tests that need a program: is it there, and what adds it."""
+
+    there: bool
+    what: str
+    add: str
+
+
+PARTS = {
+    "ollama": Part(BINARY.exists(), "a real Ollama server", "make ollama"),
+    "chromium": Part(CHROMIUM is not None, "Chromium", "apt-get install chromium"),
+}
+
+
+def at_length(full: T, fast: T) -> T:
+    """The first where every test runs at full length, otherwise the second."""
+    return full if FULL else fast
+
+
+def need(part: str) -> None:
+    """Skip the test where a part is not there."""
+    if not PARTS[part].there:
+        pytest.skip(f"needs {PARTS[part].what}: {PARTS[part].add}")
+
+
+def missing(required: str) -> list[str]:
+    """What is wrong with the parts named in E2G_TEST_REQUIRE, one message each."""
+    names = [name.strip() for name in required.split(",") if name.strip()]
+    unknown = [
+        f"E2G_TEST_REQUIRE: unknown part {name!r}. Known: {', '.join(PARTS)}." for name in names if name not in PARTS
+    ]
+    absent = [name for name in names if name in PARTS and not PARTS[name].there]
+    return unknown + [
+        f"E2G_TEST_REQUIRE: {PARTS[name].what} is missing. Add it with `{PARTS[name].add}`." for name in absent
+    ]
+
+
+def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
+    """Lines that say which tests did not run, why, and what adds them."""
+    reasons = Counter(
+        (report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)).removeprefix("Skipped: ")
+        for report in skipped
+    )
+    lines = [f"{count} {'test' if count == 1 else 'tests'}: {reason}" for reason, count in sorted(reasons.items())]
+    if not FULL:
+        lines.append("the full tier, and the full length of some tests: make test-all")
+    return lines
+
+
+# --- hooks, for conftest -----------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart() -> None:
+    """End the run where a required part is missing."""
+    if lacking := missing(os.environ.get("E2G_TEST_REQUIRE", "")):
+        raise pytest.UsageError("\n".join(lacking))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the full tier unless it is asked for."""
+    left_out = [] if FULL else [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say once which tests did not run."""
+    lines = not_run(terminalreporter.stats.get("skipped", []))
+    if lines:
+        terminalreporter.section("not run")
+    for line in lines:
+        terminalreporter.write_line(line)

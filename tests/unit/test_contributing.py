@@ -1,0 +1,35 @@
+"""The pages for contributors and the reference name what is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import e2g_neo4j
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.settings import MAX_HOPS
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_files_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:e2g_neo4j|cypher|migrations|tests|scripts|docs)/[\w./]*)`", text))
+    assert len(named) > 5
+    assert not [path for path in named if "NN" not in path and not (ROOT / path).exists()]
+
+
+@pytest.mark.parametrize("name", sorted(e2g_neo4j.__all__))
+def test_the_reference_documents_every_public_name(name: str) -> None:
+    heading = "e2g_neo4j.errors" if name == "E2GError" else f"e2g_neo4j.{name}"
+    assert re.search(rf"^::: {re.escape(heading)}$", REFERENCE, re.MULTILINE)
+    assert getattr(e2g_neo4j, name).__doc__ or name in ("Mode", "Progress")
+
+
+@pytest.mark.parametrize("statement", ["query/link", "explore/evidence", "explore/between"])
+def test_statements_hold_the_longest_path_as_a_literal(statement: str) -> None:
+    assert f"[:CO_OCCURS*..{MAX_HOPS}]" in load(statement)

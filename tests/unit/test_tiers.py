@@ -1,0 +1,70 @@
+"""What does not run is said, and what is required is there or the run fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiers
+from tiers import Part, missing
+
+TESTS = Path(__file__).parents[1]
+SUITE = """
+import pytest
+from tiers import need
+
+@pytest.mark.parametrize("number", range(3))
+def test_of_a_part(number):
+    need("nothing")
+
+@pytest.mark.full
+def test_of_the_full_tier():
+    pass
+
+def test_of_both_tiers():
+    pass
+"""
+CONFTEST = """
+import tiers
+from tiers import pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary
+
+tiers.PARTS["nothing"] = tiers.Part(False, "a program that nobody has", "make nothing")
+"""
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a suite of its own with the hooks of this one."""
+    (folder / "test_it.py").write_text(SUITE)
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\nmarkers = full\n")
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("E2G_", "PYTEST_"))}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *arguments]
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    return subprocess.run(command, cwd=folder, env={**ours, **environment}, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("full", ["", "1"], ids=["fast", "full"])
+def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, full: str, workers: str) -> None:
+    done = run(tmp_path, "-n", workers, E2G_TEST_FULL=full)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("3 tests: needs a program that nobody has: make nothing\n") == 1
+    assert done.stdout.count("make test-all") == (0 if full else 1)
+    assert f"{2 if full else 1} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+
+
+def test_required_parts_that_are_missing_or_unknown_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "PARTS", {"here": Part(True, "A", "a"), "away": Part(False, "B", "make b")})
+    assert missing("") == missing("here") == []
+    assert missing("here, away") == ["E2G_TEST_REQUIRE: B is missing. Add it with `make b`."]
+    assert missing("other") == ["E2G_TEST_REQUIRE: unknown part 'other'. Known: here, away."]
+
+
+def test_a_run_without_a_required_part_ends_at_once(tmp_path: Path) -> None:
+    done = run(tmp_path, "-n", "2", E2G_TEST_REQUIRE="nothing")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "a program that nobody has is missing" in done.stderr
+    assert "passed" not in done.stdout
