@@ -20,12 +20,12 @@ import typer
 
 from e2g_neo4j import E2G
 from e2g_neo4j.evaluation.scoring import Evaluation, Question, evaluate, read_questions
-from e2g_neo4j.retrieval import ranking, retrieve
+from e2g_neo4j.retrieval import ranking, retrieve, windows
 from e2g_neo4j.retrieval.modes import auto
 from e2g_neo4j.retrieval.modes import e2g as e2g_mode
 from e2g_neo4j.retrieval.modes.e2g import Candidate
-from e2g_neo4j.retrieval.options import Mode
-from e2g_neo4j.retrieval.passages import ScoredNode, passages
+from e2g_neo4j.retrieval.options import Mode, Unit
+from e2g_neo4j.retrieval.passages import ScoredNode, top_k
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Pair
 
@@ -35,10 +35,11 @@ SHOWN = ("R@5", "R@25", "MRR", "evidence@5 chunks", "evidence@6k tokens")
 
 @dataclass(frozen=True)
 class Variant:
-    """A mode with some of its parts replaced: (object, attribute, replacement)."""
+    """A mode, what it ranks if not its default, and parts that are replaced: (object, attribute, replacement)."""
 
     name: str
     mode: Mode = "e2g"
+    unit: Unit | None = None
     changes: Sequence[tuple[Any, str, Any]] = ()
     settings: dict[str, int] = field(default_factory=dict)
 
@@ -48,10 +49,9 @@ def without_hop_limit(pairs: Any, _hops: int) -> tuple[Pair, ...]:
     return tuple(Pair(pair["a"], pair["b"], 1) for pair in pairs)
 
 
-def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> Any:
+def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]:
     """Rank the global route by vector only, without the question's entities."""
-    best = sorted(rows, key=lambda row: (-row["score"], row["id"]))[:k]
-    return passages([ScoredNode(row, row["score"]) for row in best])
+    return top_k(rows, k)
 
 
 def by_entities_alone(self: Candidate) -> tuple[int, int]:
@@ -59,33 +59,35 @@ def by_entities_alone(self: Candidate) -> tuple[int, int]:
     return len(self.counts), 0
 
 
-def nothing(_rows: Any, *, k: int) -> Any:
-    """Return no passages."""
-    return ()
+def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
+    """Find no nodes."""
+    return []
 
 
 PAPER = [
     Variant("e2g"),
-    Variant("dense only", "dense"),
+    Variant("dense only", "dense", "chunk"),
     Variant(
         "without the graph filter",
         changes=[(module, "pairs_within_hops", without_hop_limit) for module in (retrieve, e2g_mode)],
     ),
-    Variant("without entity-aware ranking (global)", changes=[(retrieve, "global_passages", nearest_first)]),
+    Variant("without entity-aware ranking (global)", changes=[(retrieve, "global_nodes", nearest_first)]),
     Variant("without occurrence ranking (local)", changes=[(Candidate, "rank", by_entities_alone)]),
-    Variant("without dense (global finds nothing)", changes=[(retrieve, "global_passages", nothing)]),
+    Variant("without dense (global finds nothing)", changes=[(retrieve, "global_nodes", nothing)]),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]
 
 FUSION = [
     Variant("auto", "auto"),
-    Variant("without vectors", "auto", [(ranking, "NEAR", 0.0)]),
-    Variant("without diffusion", "auto", [(ranking, "ACTIVATION", 0.0)]),
+    Variant("without vectors", "auto", changes=[(ranking, "NEAR", 0.0)]),
+    Variant("without diffusion", "auto", changes=[(ranking, "ACTIVATION", 0.0)]),
     Variant("without words (= diffusion)", "diffusion"),
-    Variant("without the chunk around the window", "auto", [(ranking, "CHUNK_CONTEXT", 0.0)]),
-    Variant("without neighbours", "auto", [(ranking, "MAX_SMOOTHING", 0.0)]),
-    Variant("diffusion from the question alone", "auto", [(auto, "OWN", 1.0)]),
-    Variant("diffusion from the nearest windows alone", "auto", [(auto, "OWN", 0.0)]),
+    Variant("without the chunk around the window", "auto", changes=[(ranking, "CHUNK_CONTEXT", 0.0)]),
+    Variant("without neighbours", "auto", changes=[(ranking, "MAX_SMOOTHING", 0.0)]),
+    Variant("diffusion from the question alone", "auto", changes=[(auto, "OWN", 1.0)]),
+    Variant("diffusion from the seeds alone", "auto", changes=[(auto, "OWN", 0.0)]),
+    Variant("nearest windows as seeds", "auto", changes=[(auto, "SEED_WORDS", 0.0)]),
+    Variant("every window alone", "auto", changes=[(windows, "POOL", 0.0)]),
 ]
 
 
@@ -114,7 +116,7 @@ def main(
 
 def measured(e2g: E2G, variant: Variant, asked: list[Question], corpus: str) -> Evaluation:
     with changed(variant), patched_settings(e2g, variant.settings):
-        return evaluate(e2g, asked, corpus=corpus, modes=[variant.mode], k=25)
+        return evaluate(e2g, asked, corpus=corpus, modes=[variant.mode], k=25, unit=variant.unit)
 
 
 @contextmanager

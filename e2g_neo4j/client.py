@@ -117,10 +117,8 @@ class E2G(SyncClient):
     def resume(self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None) -> IndexReport:
         """Index again, from their files, the documents of a corpus that are not ready: see `status`.
 
-        An adopted corpus is adopted again with the same options.
-
-        Returns:
-            What was done. `failed` has the documents whose files cannot be read.
+        An adopted corpus is adopted again with the same options. In the report, `failed` has the documents whose files
+        cannot be read.
 
         Raises:
             NotFoundError: the corpus has no document. Besides, what `index` raises.
@@ -169,7 +167,7 @@ class E2G(SyncClient):
             corpus: the corpus to ask.
             corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
                 corpus.
-            **retrieval: the fields of `RetrievalOptions`: k, hops, mode, relationship_types.
+            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types.
 
         Returns:
             Passages, best first, with the route that was taken and why.
@@ -235,27 +233,24 @@ class E2G(SyncClient):
         """The documents of a corpus."""
         return self._run(catalog.documents(corpus))
 
-    def entities(self, query: str = "", *, corpus: str, limit: int = 50) -> list[EntityInfo]:
+    def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
         """The entities of a corpus, those in most chunks first.
 
         Args:
             query: a part of their name, or of a name that resolves to them.
             corpus: the corpus.
+            type: only entities of this type, such as `person` or `noun`.
             limit: how many at most.
         """
-        return self._run(catalog.entities(corpus, query, limit))
+        return self._run(catalog.entities(corpus, query, type, limit))
 
     def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """Which names resolve to another entity, such as a surname alone, in which document and why; and those that
-        `split` keeps apart.
-        """
+        `split` keeps apart."""
         return self._run(catalog.merges(corpus, query))
 
     def split(self, name: str, *, corpus: str) -> list[Alias]:
-        """Keep a name apart from the entities that it resolves to, in documents to come too.
-
-        Returns:
-            What the name resolved to.
+        """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
 
         Raises:
             NotFoundError: the name resolves to no other entity.
@@ -263,10 +258,7 @@ class E2G(SyncClient):
         return self._run(operations.split(self.models, name, corpus))
 
     def join(self, name: str, *, corpus: str) -> list[Alias]:
-        """Undo `split`.
-
-        Returns:
-            What the name resolves to now.
+        """Undo `split`. Returns what the name resolves to now.
 
         Raises:
             NotFoundError: the name is not kept apart.
@@ -274,7 +266,14 @@ class E2G(SyncClient):
         return self._run(operations.join(self.models, name, corpus))
 
     def link(
-        self, *, corpus: str, label: str, name: str, aliases: str | None = None, dry_run: bool = False
+        self,
+        *,
+        corpus: str,
+        label: str,
+        name: str,
+        aliases: str | None = None,
+        type: str | None = None,
+        dry_run: bool = False,
     ) -> LinkReport:
         """Link the entities of a corpus to nodes of your own graph: (:Entity)-[:REFERS_TO {method, score}]->(node).
 
@@ -285,18 +284,18 @@ class E2G(SyncClient):
             label: the label of the nodes.
             name: their property with the name, a text or a list of texts.
             aliases: their property with other names.
+            type: link only entities of this type, such as `person`.
             dry_run: only report.
 
         Raises:
-            InputError: no node has this label and a text as its name.
+            InputError: no node has this label and a text as its name, or no entity has the type.
             NotFoundError: the corpus has no documents.
         """
-        return self._run(operations.link(self.models, corpus, label, name, aliases, dry_run=dry_run))
+        return self._run(operations.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 
     def links(self, *, corpus: str, label: str | None = None) -> dict[str, int]:
         """How many links a corpus has, by the labels of the nodes, such as `Actor:Person`; with a `label`, those to
-        nodes that have it.
-        """
+        nodes that have it."""
         return self._run(operations.links(corpus, label))
 
     def unlink(self, *, corpus: str, label: str | None = None) -> int:

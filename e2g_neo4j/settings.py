@@ -49,6 +49,17 @@ class Settings(BaseSettings):
     embedding_precision: Literal["auto", "float32"] = Field(
         "auto", description="auto: bfloat16 if the processor supports it; float32: never."
     )
+    embedding_dimensions: int | None = Field(
+        None, ge=1, description="Length of the vectors, for models that can be truncated. Default: that of the model."
+    )
+    query_prefix: str | None = Field(None, description="Text before a question. Default: what the model asks for.")
+    passage_prefix: str | None = Field(
+        None, description="Text before a window or summary. Default: what the model asks for."
+    )
+    window_tokens: int = Field(256, ge=32, description="Maximum tokens of a window, if the model accepts as many.")
+    reranker: str | None = Field(
+        None, description="Name or folder of a sentence-transformers cross-encoder that orders the passages."
+    )
     spacy_model: str | None = Field(None, description="An installed spaCy pipeline. Default: the bundled en_e2g_sm.")
     chat_model: str | None = Field(
         None, description="Chat model: `ollama:NAME`, or `provider:NAME` for langchain's init_chat_model."

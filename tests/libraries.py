@@ -286,7 +286,22 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
             sentences.append(Sentence(start - chunk.start, end - chunk.start, tuple(dict.fromkeys(whole))))
     counts = document.counts(chunk)
     people = {name: count for name, count in counts.items() if name in PEOPLE}
-    return Extraction(tuple(sentences), counts, forms_of(document, chunk), people)
+    return Extraction(tuple(sentences), counts, forms_of(document, chunk), people, types_of(document, chunk))
+
+
+def type_of(name: str, place: int) -> str:
+    """What a name is at a place of a chunk: people always, others now this, now that."""
+    return "person" if name in PEOPLE else ("noun", "name", "place", "noun", "noun")[place % 5]
+
+
+def types_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[str]]:
+    """How often a name has each type in the text of a chunk."""
+    found: dict[str, Counter[str]] = {}
+    for sentence in document.sentences:
+        for name, place in sentence.occurrences:
+            if chunk.start <= place and place + len(name) <= chunk.end:
+                found.setdefault(name, Counter())[type_of(name, place - chunk.start)] += 1
+    return found
 
 
 def form_of(name: str, place: int) -> str:
@@ -487,16 +502,22 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
     names = ["ann", "bob", "cid", "dan", "eve"]
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3}),
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": names}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
         Read("query/stats", {"corpus": corpus}),
     ]
     found = [database.read(driver, "neo4j", request) for request in requests]
     found[0][0]["shared"].sort(key=str)
     found[0][0]["pairs"].sort(key=str)
+    found[0][0]["words"] = of_corpus(found[0][0]["words"])
     if not edges:
         found[0][0]["pairs"] = found[2][0]["co_occurrences"] = None
     return found
+
+
+def of_corpus(words: dict[str, Any]) -> Any:
+    """The windows of a corpus that contain each term, without those of the other corpora of the server."""
+    return words["windows"], {one["term"]: one["windows"] for one in words["terms"]}
 
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:

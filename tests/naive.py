@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, pstdev
 
@@ -328,14 +328,18 @@ def text_of(documents: list[NaiveDocument], node: str) -> str:
 # --- retrieval without the entity graph --------------------------------------------------------------
 
 
-def dense(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
-    """The k chunks with the nearest windows."""
-    best = {
-        chunk.id: max(cosine(window.vector, vector) for window in chunk.windows)
-        for document in documents
-        for chunk in document.chunks
-    }
-    return sorted(best, key=lambda chunk: -best[chunk])[:k]
+def dense(documents: list[NaiveDocument], vector: Sequence[float]) -> list[str]:
+    """All windows, nearest first. If two are equally near but for rounding, either may be the first."""
+    nears = {id: cosine(place.vector, vector) for id, place in windows(documents).items()}
+    order = sorted(nears, key=lambda id: -nears[id])
+    if any(nears[a] - nears[b] < 4e-5 for a, b in pairwise(order)):
+        raise AmbiguousError
+    return order
+
+
+def chunks_of(places: Mapping[str, NaivePlace], order: Sequence[str]) -> list[str]:
+    """The chunks of windows, each where its first window stands."""
+    return list(dict.fromkeys(places[id].chunk for id in order))
 
 
 def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[str]:
@@ -343,22 +347,23 @@ def tree(documents: list[NaiveDocument], vector: list[float], k: int) -> list[st
     return [node for node, _ in nearest(documents, vector)][:k]
 
 
-def containing(documents: list[NaiveDocument], words: list[str]) -> dict[str, tuple[dict[str, int], int]]:
-    """The chunks with at least one of the words: how often each stands there, and how many words there are in all.
+STOP_WORDS = {"a", "an", "in"}
+"""Words that the index leaves out, as far as borders leave them of a name."""
 
-    The index leaves out words such as "a", which is what a border may leave of a name.
-    """
+
+def containing(texts: Mapping[str, str], words: list[str]) -> dict[str, tuple[dict[str, int], int]]:
+    """The texts with at least one of the words: how often each stands there, and how many words there are in all."""
     found = {}
-    for chunk in all_chunks(documents):
-        signs = "".join(sign if sign.isalnum() else " " for sign in text_of(documents, chunk).lower())
-        there = [word for word in signs.split() if word != "a"]
+    for id, text in texts.items():
+        signs = "".join(sign if sign.isalnum() else " " for sign in text.lower())
+        there = [word for word in signs.split() if word not in STOP_WORDS]
         counts = {word: there.count(word) for word in words if word in there}
         if counts:
-            found[chunk] = counts, len(there)
+            found[id] = counts, len(there)
     return found
 
 
-def fused(*rankings: list[str]) -> list[str]:
+def fused(*rankings: Sequence[str]) -> list[str]:
     """Reciprocal ranks of several lists added: 1 / (60 + rank)."""
     nodes = {node for ranking in rankings for node in ranking}
     total = {node: sum(1 / (60 + ranking.index(node) + 1) for ranking in rankings if node in ranking) for node in nodes}
@@ -380,6 +385,10 @@ class NaivePlace:
     share: float
     vector: tuple[float, ...]
     sentences: Mapping[str, int]
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
 
 
 def windows(documents: list[NaiveDocument]) -> dict[str, NaivePlace]:
@@ -413,15 +422,39 @@ def weight(sentences: Mapping[str, int]) -> float:
     return sum(1 + log(count) for count in sentences.values())
 
 
+def seeds_of(
+    places: Mapping[str, NaivePlace],
+    vector: Sequence[float],
+    by_words: Sequence[tuple[str, float]],
+    *,
+    depth: int,
+    worth: float,
+) -> dict[str, float]:
+    """The windows that activate, with how well they fit: three of the `depth` nearest and of the first `depth` by
+    words, the best by cosine + worth * BM25 / the best BM25. BM25 of windows that are not among these first is 0."""
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    words = dict(by_words[:depth])
+    fits = {
+        id: nears[id] + (worth * words[id] / max(words.values()) if id in words else 0.0)
+        for id in {*cut(nears, depth), *words}
+    }
+    return {id: fits[id] for id in cut(fits, 3)}
+
+
 def spread(
-    documents: list[NaiveDocument], entities: Sequence[str], vector: Sequence[float], *, active: int, hub: int
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    seeds: Mapping[str, float],
+    *,
+    active: int,
+    hub: int,
 ) -> dict[str, float]:
     """Activation that reaches each window.
 
-    The five nearest windows share it by the softmax of cosine / 0.05, and hand it to their entities by
-    idf * (1 + ln(sentences)); the question's entities, where there are any, get 0.3 of all by idf. The `active`
-    entities that have most of activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight);
-    those in more than `hub` chunks give nothing.
+    The seeds share it by the softmax of their fit / 0.05, and hand it to their entities by idf * (1 + ln(sentences));
+    the question's entities, where there are any, get 0.3 of all by idf. The `active` entities that have most of
+    activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight); those in more than `hub`
+    chunks give nothing.
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -433,10 +466,8 @@ def spread(
 
     own = 0.3 if entities else 0.0
     activation = {name: own * idf[name] / sum(idf[other] for other in entities) for name in entities}
-    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
-    seeds = sorted(nears, key=lambda id: -nears[id])[:5]
-    for seed in seeds:
-        share = exp(nears[seed] / 0.05) / sum(exp(nears[other] / 0.05) for other in seeds)
+    for seed, fit in seeds.items():
+        share = exp(fit / 0.05) / sum(exp(other / 0.05) for other in seeds.values())
         masses = {name: idf[name] * (1 + log(count)) for name, count in places[seed].sentences.items()}
         for name, mass in masses.items():
             activation[name] = activation.get(name, 0.0) + (1 - own) * share * mass / sum(masses.values())
@@ -453,7 +484,7 @@ def spread(
 
 
 class AmbiguousError(Exception):
-    """A list is cut between two that are equal but for rounding: either may be in it."""
+    """Two are equal but for rounding, so that the order, or the end of a list, may be one way or the other."""
 
 
 def cut(scores: Mapping[str, float], length: int) -> list[str]:
@@ -477,14 +508,16 @@ def signalled(
     active: int = 50,
     hub: int = 1000,
 ) -> dict[str, float]:
-    """The score of each candidate window; BM25 of windows and chunks is given, best first.
+    """The score of each candidate window; BM25 of windows and chunks is given, best first. If words have no weight,
+    they choose no seeds.
 
     z(cosine) + 0.5 * (1 - share) * z(best cosine in the chunk) + 0.7 * z(spread)
     + weight of words * (z(words) + (1 - share) * z(words of the chunk)),
     where spread is compared with all windows and the others with the candidates; and what the neighbours lend.
     """
     places = windows(documents)
-    reached = spread(documents, entities, vector, active=active, hub=hub)
+    seeds = seeds_of(places, vector, by_words, depth=depth, worth=0.2 if weight_of_words else 0.0)
+    reached = spread(documents, entities, seeds, active=active, hub=hub)
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
     chosen = {places[id].chunk for id in [*cut(nears, depth), *cut(reached, depth)]}
     chosen |= {places[id].chunk for id, _ in by_words[:depth]} | {chunk for chunk, _ in chunks_by_words[:depth]}
@@ -516,7 +549,7 @@ def lent(id: str, scores: Mapping[str, float], places: Mapping[str, NaivePlace])
     here = places[id]
     of_document = {place.position: other for other, place in places.items() if place.document is here.document}
     vectors = [places[of_document[position]].vector for position in sorted(of_document)]
-    share = min(0.9, 1.25 * persistence(vectors))
+    share = min(0.9, 3 * max(0.0, persistence(vectors) - 0.35))
     total = 0.0
     for direction in (-1, 1):
         for step in range(1, 5):
@@ -527,39 +560,117 @@ def lent(id: str, scores: Mapping[str, float], places: Mapping[str, NaivePlace])
     return total
 
 
-def worth(order: list[str], shares: Mapping[str, float], k: int) -> list[str]:
-    """The first that make up k chunks; one that does not fit is passed over."""
+# --- a budget of text --------------------------------------------------------------------------------
+
+
+def packed(
+    places: Mapping[str, NaivePlace],
+    order: Sequence[str],
+    staying: Mapping[str, float],
+    *,
+    chunks: int,
+    tokens: int | None = None,
+) -> list[str]:
+    """The windows that fit a budget of chunks' worth and of tokens, of which a chunk has one per character.
+
+    With the topic persistence p of its document, a window takes up 1 / (1 + 110 (p - 0.45)) of its size in the pool,
+    and all of it up to p = 0.45. The pool is filled from the best on; what does not fit is passed over. Then windows
+    of the pool that follow each other stay together: from the best on, a window, then always the better of those on
+    either side of what there is already, as long as one of them fits.
+
+    Args:
+        places: All windows.
+        order: Windows, best first.
+        staying: The topic persistence of each document.
+        chunks: How many chunks' worth.
+        tokens: How many tokens, and 120 more, since the last window is cut.
+    """
+
+    def size(id: str) -> float:
+        whole = places[id].share / chunks
+        if tokens is not None:
+            characters = places[id].share * chunk_length(places[id])
+            whole = max(whole, characters / (tokens + 120))
+        return min(whole, 1.0)
+
+    pool: list[str] = []
+    used = 0.0
+    for id in order:
+        small = size(id) / (1 + 110 * max(0.0, staying[places[id].document.id] - 0.45))
+        if used + small <= 1 + 1e-9:
+            pool.append(id)
+            used += small
+
+    found: list[str] = []
+    done: set[str] = set()
+    for best in pool:
+        if best in done:
+            continue
+        run = {best}
+        while more := {id for id in pool if id not in run and any(beside(places[id], places[o]) for o in run)}:
+            run |= more
+        done |= run
+        kept: list[str] = []
+        sides = [best]
+        while fitting := [id for id in sides if sum(map(size, [*found, *kept, id])) <= 1 + 1e-9]:
+            kept.append(min(fitting, key=pool.index))
+            sides = [id for id in run if id not in kept and any(beside(places[id], places[o]) for o in kept)]
+        found += kept
+    return found
+
+
+def chunk_length(place: NaivePlace) -> int:
+    [chunk] = [one for one in place.document.chunks if one.id == place.chunk]
+    return chunk.end - chunk.start
+
+
+def beside(one: NaivePlace, other: NaivePlace) -> bool:
+    return one.document is other.document and abs(one.position - other.position) == 1
+
+
+def fitted(places: Mapping[str, NaivePlace], order: Sequence[str], tokens: int) -> dict[str, NaivePlace]:
+    """The first windows that fit, of equal texts the first, where each character is a token. The first that does not
+    fit is cut at the end of a word."""
+    found: dict[str, NaivePlace] = {}
+    for id in order:
+        text = places[id].text
+        if text in [places[other].text for other in found]:
+            continue
+        if len(text) <= tokens:
+            found[id] = places[id]
+            tokens -= len(text)
+            continue
+        end = tokens
+        while end > 0 and is_letter(text[end - 1]) and is_letter(text[end]):
+            end -= 1
+        if text[:end].strip():
+            found[id] = replace(places[id], end=places[id].start + len(text[:end].rstrip()))
+        break
+    return found
+
+
+def is_letter(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
+
+
+def window_passages(places: Mapping[str, NaivePlace], order: Sequence[str]) -> list[NaivePassage]:
+    """Windows, of equal texts the first; those that touch or overlap are one passage, where the best of them stands."""
     kept: list[str] = []
     for id in order:
-        if sum(shares[other] for other in kept) + shares[id] <= k + 1e-9:
+        if places[id].text not in [places[other].text for other in kept]:
             kept.append(id)
-    return kept
+    return joined(places, kept)
 
 
-def rounds(places: Mapping[str, NaivePlace], order: list[str]) -> list[NaivePassage]:
-    """Windows in order, of equal texts the first, made passages five chunks' worth after the other."""
-    texts = {id: places[id].document.text[places[id].start : places[id].end] for id in order}
-    kept: list[str] = []
-    for id in order:
-        if texts[id] not in [texts[other] for other in kept]:
-            kept.append(id)
-    turns: list[list[str]] = []
-    for id in kept:
-        if not turns or sum(places[other].share for other in turns[-1]) + places[id].share > 5 + 1e-9:
-            turns.append([])
-        turns[-1].append(id)
-    return [passage for turn in turns for passage in joined(places, turn)]
-
-
-def joined(places: Mapping[str, NaivePlace], turn: list[str]) -> list[NaivePassage]:
+def joined(places: Mapping[str, NaivePlace], order: list[str]) -> list[NaivePassage]:
     found: list[NaivePassage] = []
-    left = list(turn)
+    left = list(order)
     while left:
         run = [left.pop(0)]
         while touching := [id for id in left if any(touch(places[id], places[other]) for other in run)]:
             run += touching
             left = [id for id in left if id not in touching]
-        run.sort(key=lambda id: (places[id].start, turn.index(id)))
+        run.sort(key=lambda id: (places[id].start, order.index(id)))
         start, end = min(places[id].start for id in run), max(places[id].end for id in run)
         document = places[run[0]].document
         chunks = list(dict.fromkeys(places[id].chunk for id in run))

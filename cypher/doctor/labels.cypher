@@ -14,5 +14,7 @@ CALL () {
   MATCH (n:Alias) RETURN 'Alias' AS label, count(n.corpus) AS ours, count(*) AS nodes
   UNION ALL
   MATCH (n:Corpus) RETURN 'Corpus' AS label, count(n.corpus) AS ours, count(*) AS nodes
+  UNION ALL
+  MATCH (n:Term) RETURN 'Term' AS label, count(n.corpus) AS ours, count(*) AS nodes
 }
 RETURN label, ours, nodes - ours AS foreign

@@ -4,7 +4,7 @@
 // $corpus
 // → entity, clustering, neighbours, strongest: [name]
 MATCH (e:Entity {corpus: $corpus})
-WHERE e.chunks > 1 AND e.name <> toLower(e.name)
+WHERE e.chunks > 1 AND coalesce(e.type <> 'noun', e.name <> toLower(e.name))
 WITH e ORDER BY e.chunks DESC, e.key LIMIT 200
 CALL (e) {
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)

@@ -1,6 +1,7 @@
 // List what is stored about documents.
 // $corpus, $ids
-// → id, sha256, chunker, state, work, run
+// → id, sha256, chunker, extractor, state, work, run
 UNWIND $ids AS id
 MATCH (d:Document {corpus: $corpus, id: id})
-RETURN d.id AS id, d.sha256 AS sha256, d.chunker AS chunker, d.state AS state, d.work AS work, d.run AS run
+RETURN d.id AS id, d.sha256 AS sha256, d.chunker AS chunker, d.extractor AS extractor, d.state AS state,
+       d.work AS work, d.run AS run

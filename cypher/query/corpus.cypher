@@ -1,7 +1,25 @@
 // Whether a corpus has documents, how it was adopted (if it was), and what the index was made with.
-// $corpus
-// → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model}
+// `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
+// of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
+// $corpus, $terms
+// → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model},
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
+CALL () {
+  MATCH (c:Corpus)
+  WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
+  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows,
+       sum(c.term_windows) AS counted
+  CALL (counted, index_windows) {
+    UNWIND CASE counted WHEN index_windows THEN $terms ELSE [] END AS term
+    MATCH (t:Term {term: term})
+    WHERE t.corpus IS NOT NULL
+    WITH term, sum(CASE t.corpus WHEN $corpus THEN t.windows ELSE 0 END) AS here, sum(t.windows) AS everywhere
+    WHERE here > 0
+    RETURN collect({term: term, windows: here, index_windows: everywhere}) AS terms
+  }
+  RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
+}
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.adopts }[0] AS adopts,
-       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with
+       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, words

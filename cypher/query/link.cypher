@@ -3,9 +3,12 @@
 // and what the index was made with. A name resolves to the entity with this key, and to up to $meanings entities of
 // which it is an alias in some document. Two entities that only the same name resolves to are no pair. Paths longer
 // than six edges are ignored.
-// $corpus, $names, $limit, $meanings
-// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, names: [name]}],
-//   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}]
+// `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
+// of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
+// $corpus, $names, $limit, $meanings, $terms
+// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, type, names: [name]}],
+//   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}],
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
@@ -21,7 +24,7 @@ CALL () {
   WITH e, collect(name) AS names
   WHERE e.chunks > 0
   WITH e, names ORDER BY e.chunks, e.key LIMIT $limit
-  RETURN collect(e) AS entities, collect({entity: e.key, names: names}) AS named
+  RETURN collect(e) AS entities, collect({entity: e.key, type: e.type, names: names}) AS named
 }
 CALL (entities, named) {
   UNWIND range(0, size(entities) - 1) AS i
@@ -38,5 +41,20 @@ CALL (entities) {
   WHERE size(counts) > 1
   RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
 }
+CALL () {
+  MATCH (c:Corpus)
+  WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
+  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows,
+       sum(c.term_windows) AS counted
+  CALL (counted, index_windows) {
+    UNWIND CASE counted WHEN index_windows THEN $terms ELSE [] END AS term
+    MATCH (t:Term {term: term})
+    WHERE t.corpus IS NOT NULL
+    WITH term, sum(CASE t.corpus WHEN $corpus THEN t.windows ELSE 0 END) AS here, sum(t.windows) AS everywhere
+    WHERE here > 0
+    RETURN collect({term: term, windows: here, index_windows: everywhere}) AS terms
+  }
+  RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
+}
 RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named,
-       pairs, shared
+       pairs, shared, words

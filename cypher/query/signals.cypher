@@ -1,15 +1,15 @@
 // The signals of vectors, words and entities for a question, in one round trip, with the candidate windows.
 //
 // Windows are searched by vector and by words, chunks by words. Activation spreads from the question's entities and
-// from those of the nearest windows to windows, along the mentions of the $active entities that can give most. Entities
-// in more than $hub chunks pass nothing on. Candidates are the windows of every chunk among the first $depth of one of
-// the four lists. The id of a window is that of its chunk, "-w" and its number.
+// from those of the $seeds best windows by vector and words to windows, along the mentions of the $active entities that
+// can give most. Entities in more than $hub chunks pass nothing on. Candidates are the windows of every chunk among the
+// first $depth of one of the four lists. The id of a window is that of its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
-// $seeds: nearest windows that activate, $temperature, $own: the fraction of activation for the question's entities,
-// $active, $hub
+// $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
+// $own: the fraction of activation for the question's entities, $active, $hub
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
-//   candidates: [{chunk, document, index, persistence, shares, nears}]. Each list of ids has a list of scores, best
-//   first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
+//   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
+//   best first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
 //   fraction of the chunk's text and the cosine.
 CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
@@ -29,11 +29,21 @@ CALL () {
   WHERE c.corpus = $corpus AND score > 0
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
-CALL (corpus, near_windows, nears) {
-  WITH corpus, near_windows, [near IN nears[..$seeds] | exp((near - nears[0]) / $temperature)] AS parts
-  WITH corpus, near_windows, parts, reduce(total = 0.0, part IN parts | total + part) AS total
+CALL (near_windows, nears, word_windows, word_scores) {
+  UNWIND near_windows + [w IN word_windows[..$depth] WHERE NOT w IN near_windows] AS w
+  WITH w, [i IN range(0, size(near_windows) - 1) WHERE near_windows[i] = w | nears[i]][0] AS near,
+       [i IN range(0, size(word_windows[..$depth]) - 1) WHERE word_windows[i] = w | word_scores[i]][0] AS words,
+       word_scores[0] AS best
+  WITH w, coalesce(near, 2 * vector.similarity.cosine(w.embedding, $vector) - 1)
+          + coalesce($seed_words * words / best, 0.0) AS fit
+  ORDER BY round(fit, 5) DESC, w.id LIMIT $seeds
+  RETURN collect(w) AS seeds, collect(fit) AS fits
+}
+CALL (corpus, seeds, fits) {
+  WITH corpus, seeds, [fit IN fits | exp((fit - fits[0]) / $temperature)] AS parts
+  WITH corpus, seeds, parts, reduce(total = 0.0, part IN parts | total + part) AS total
   UNWIND range(0, size(parts) - 1) AS i
-  WITH corpus, near_windows[i] AS w, parts[i] / total AS share
+  WITH corpus, seeds[i] AS w, parts[i] / total AS share
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
   WHERE m.windows[w.index] > 0
   WITH w, share, e,
@@ -78,7 +88,8 @@ CALL (near_windows, word_windows, word_chunks, spread_chunks) {
   }
   MATCH (d:Document {corpus: $corpus, id: c.document})
   RETURN collect({
-    chunk: c.id, document: c.document, index: c.index, shares: c.window_shares, persistence: d.persistence,
+    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence,
     nears: COLLECT {
       MATCH (c)<-[:PART_OF]-(w:Window)
       RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index

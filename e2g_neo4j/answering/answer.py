@@ -13,7 +13,7 @@ from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError, QueryError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.options import RetrievalOptions
+from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.settings import Settings
@@ -52,7 +52,11 @@ def answer(
         corpora: The corpora to search.
         retrieval: The retrieval options.
         options: Options to choose from, if any.
+
+    Without `k` and `tokens`, the evidence has as many tokens as the answer may use, `settings.evidence_tokens`.
     """
+    if retrieval.k is None and retrieval.tokens is None:
+        retrieval = retrieval.model_copy(update={"tokens": min(models.settings.evidence_tokens, MAX_TOKENS)})
     evidence = yield from retrieve(models, question, corpora, retrieval)
     return (yield from answer_from(evidence, models.chat_model, models.settings, options))
 

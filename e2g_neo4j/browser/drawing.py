@@ -18,6 +18,9 @@ CAPTION = 40
 TEXT = 600
 """Maximum characters of a text in a tooltip."""
 
+TYPE_COLOURS = {"person": "#DA7194", "place": "#569480", "organisation": "#C990C0", "noun": "#B5A7AD"}
+"""Colours of entities by type. The style of Neo4j Browser only knows labels, so there all entities have one colour."""
+
 
 def page(paths: Iterable[GraphPath]) -> str:
     """Render the nodes and relationships of paths as HTML, in the colours of `e2g.grass`.
@@ -55,7 +58,7 @@ def _node(kind: Any, node: Node) -> Any:
         id=node.element_id,
         caption=_short(node[style["caption"].strip("{}")] or label, CAPTION),  # an adopted chunk has no text
         size=float(style["diameter"].removesuffix("px")) / 2,
-        color=style["color"],
+        color=TYPE_COLOURS.get(node.get("type", ""), style["color"]) if label == "Entity" else style["color"],
         properties=properties,
     )
 

@@ -71,6 +71,10 @@ def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
 def entities(
     query: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
     corpus: Corpus = "default",
+    type: Annotated[
+        str | None,
+        typer.Option("--type", help="Only entities of this type: person, place, organisation, …, name or noun."),
+    ] = None,
     merges: Annotated[bool, typer.Option("--merges", help="List the merged names, with document and reason.")] = False,
     split: Annotated[
         str | None, typer.Option("--split", help="Split this name from the entity it was merged with.", metavar="NAME")
@@ -86,7 +90,7 @@ def entities(
         elif merges:
             found = e2g.merges(query, corpus=corpus)
         else:
-            listed = e2g.entities(query, corpus=corpus, limit=limit)
+            listed = e2g.entities(query, corpus=corpus, type=type, limit=limit)
             if as_json:
                 print_json([asdict(one) for one in listed])
             else:

@@ -17,7 +17,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation.report import TIMES, TIMES_EXPLAINED, page, times
 from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.options import Mode, Unit
 
 BASE = "dense"
 """The default mode to compare with."""
@@ -39,6 +39,10 @@ def evaluate_command(
         str | None, typer.Option("--against", help="The mode to compare the others with. (default: dense)")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of chunks per question.")] = 25,
+    unit: Annotated[
+        Unit | None,
+        typer.Option("--unit", help="What to rank: window or chunk. (default: that of each mode)"),
+    ] = None,
     busy: Annotated[
         bool, typer.Option("--busy", help="Measure times again while another process uses all cores.")
     ] = False,
@@ -63,6 +67,7 @@ def evaluate_command(
             modes=cast(list[Mode], selected),
             against=cast(Mode | None, base),
             k=k,
+            unit=unit,
             busy=busy,
             progress=progress,
         )
@@ -76,7 +81,8 @@ def evaluate_command(
 def print_tables(out: Console, found: Evaluation) -> None:
     """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
     out.print(
-        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}. "
+        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}, "
+        f"unit {found.unit or 'of the mode'}, ranking version {found.ranking}. "
         "Means over questions with 95 % bootstrap intervals.\n"
     )
     groups: list[tuple[str, str, Group, ModeResult | None]] = [

@@ -27,13 +27,16 @@ def link(
     aliases: Annotated[
         str | None, typer.Option("--aliases", help="Property with other names of a node.", show_default=False)
     ] = None,
+    type: Annotated[
+        str | None, typer.Option("--type", help="Link only entities of this type, such as person.", show_default=False)
+    ] = None,
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be linked.")] = False,
     as_json: Json = False,
 ) -> None:
     """Link the entities of a corpus to existing nodes of your graph."""
     with E2G() as e2g:
-        report = e2g.link(corpus=corpus, label=label, name=name, aliases=aliases, dry_run=dry_run)
+        report = e2g.link(corpus=corpus, label=label, name=name, aliases=aliases, type=type, dry_run=dry_run)
     if as_json:
         print_json(asdict(report))
     else:

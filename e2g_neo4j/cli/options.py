@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode, Unit
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -29,7 +29,14 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
-K = Annotated[int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10)")]
+K = Annotated[int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10, unless --tokens)")]
+Tokens = Annotated[
+    int | None,
+    typer.Option("--tokens", help="Maximum tokens of all passages. (default: no limit; ask: E2G_EVIDENCE_TOKENS)"),
+]
+UnitOption = Annotated[
+    Unit | None, typer.Option("--unit", help="What to rank: window or chunk. (default: that of the mode)")
+]
 Hops = Annotated[
     int | None, typer.Option("--hops", help="Longest path between two entities, in edges. (default: E2G_HOPS or 3)")
 ]
@@ -45,8 +52,10 @@ Through = Annotated[str, typer.Option("--through", help="The former name of --re
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "k": (K, None),
+    "tokens": (Tokens, None),
     "hops": (Hops, None),
     "mode": (ModeOption, DEFAULT_MODE),
+    "unit": (UnitOption, None),
     "relationship_types": (Types, ""),
     "through": (Through, ""),
 }

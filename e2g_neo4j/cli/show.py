@@ -190,7 +190,9 @@ def answer(out: Console, given: Answer) -> None:
 def explanation(out: Console, found: Evidence) -> None:
     """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
-    out.print(f"[bold]Entities[/bold]  {escape(', '.join(found.entities)) or 'none known'}")
+    types = found.entity_types
+    entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
+    out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
     if found.unknown_entities:
         out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
     out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
@@ -287,11 +289,11 @@ def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
 
 
 def entities(out: Console, found: Sequence[EntityInfo]) -> None:
-    rows = [
-        [one.name, one.mentions, one.chunks, one.documents, ", ".join([*list(one.forms)[1:], *one.aliases])]
-        for one in found
-    ]
-    table(out, ["entity", "mentions", "chunks", "documents", "also written"], rows, "No entities.")
+    rows = []
+    for one in found:
+        also = ", ".join([*list(one.forms)[1:], *one.aliases])
+        rows.append([one.name, one.type or "", one.mentions, one.chunks, one.documents, also])
+    table(out, ["entity", "type", "mentions", "chunks", "documents", "also written"], rows, "No entities.")
 
 
 def merges(out: Console, found: Sequence[Alias]) -> None:

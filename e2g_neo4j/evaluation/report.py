@@ -68,8 +68,8 @@ def page(found: Evaluation) -> str:
 </head>
 <body>
 <h1>Retrieval from {escape(found.corpus)}</h1>
-<p>{found.questions} questions, k = {found.k}. Bars are means over questions, the lines at their ends are 95 %
-bootstrap intervals.{compared}</p>
+<p>{found.questions} questions, k = {found.k}, unit {found.unit or "of the mode"}, ranking version {found.ranking}.
+Bars are means over questions, the lines at their ends are 95 % bootstrap intervals.{compared}</p>
 {"".join(sections)}
 </body>
 </html>

@@ -9,7 +9,7 @@ Scores are means over questions, with 95 % bootstrap intervals:
 `R@n`                fraction of the gold documents among the first n documents
 `MRR`                1 / rank of the first gold document, 0 if there is none
 `evidence@5 chunks`  fraction of the gold evidence found with k = 5
-`evidence@6k tokens` fraction of it found in the first 6000 tokens of the k chunks; the last passage is truncated
+`evidence@6k tokens` fraction of it found with tokens = 6000
 A gold span is found if the retrieved text shows at least half of its characters. A statement is found if one retrieved
 passage (merged from neighbouring chunks or windows) has at least 80 % of its content words.
 """
@@ -30,16 +30,23 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words, read_questions
-from e2g_neo4j.retrieval.options import Mode, RetrievalKeywords
-from e2g_neo4j.runtime.requests import Embed, Operation, Read, Request, Rows
+from e2g_neo4j.retrieval.options import WINDOW_MODES, Mode, RetrievalKeywords, Unit
+from e2g_neo4j.retrieval.ranking import VERSION
+from e2g_neo4j.runtime.requests import Embed, Operation, Read, Request, Rerank, Rows
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Evidence
 
 __all__ = ["Evaluation", "Group", "Interval", "ModeResult", "Outcome", "Question", "evaluate", "read_questions"]
 
 CUTOFFS = (2, 5, 10, 25)
-FEW_CHUNKS = 5
-BUDGETS = {"2k": 2000, "6k": 6000, "12k": 12000}
+BUDGETS: dict[str, RetrievalKeywords] = {
+    "5 chunks": {"k": 5},
+    "2k tokens": {"tokens": 2000},
+    "6k tokens": {"tokens": 6000},
+    "12k tokens": {"tokens": 12000},
+}
+"""The budgets for which evidence is scored. Every mode is asked for each of them."""
+
 SPAN_SHOWN = 0.5
 WORDS_HELD = 0.8
 RESAMPLES = 1000
@@ -115,12 +122,15 @@ class ModeResult:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The result of `evaluate`. Modes are in the order of the call."""
+    """The result of `evaluate`. Modes are in the order of the call. `ranking` is the version of the ranking of `auto`,
+    `unit` what was ranked if not the default of the mode."""
 
     corpus: str
     questions: int
     k: int
     against: str | None
+    unit: Unit | None = None
+    ranking: int = VERSION
     modes: dict[str, ModeResult] = field(default_factory=dict)
 
     @property
@@ -140,6 +150,7 @@ def evaluate(
     modes: Sequence[Mode],
     against: Mode | None = None,
     k: int = 25,
+    unit: Unit | None = None,
     busy: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -152,6 +163,8 @@ def evaluate(
         modes: The modes to evaluate.
         against: The base mode to compare with. It is evaluated too. None: no comparison.
         k: Number of chunks per question.
+        unit: What to rank: windows or whole chunks. Default: that of each mode. Modes that rank whole chunks only are
+            asked without it.
         busy: Measure times again while another process uses all cores.
         progress: Called with (stage, done, total).
 
@@ -168,22 +181,27 @@ def evaluate(
         raise QueryError("An evaluation needs at least one question and one mode.")
     if len({question.id for question in questions}) < len(questions):
         raise QueryError("Two questions have the same id. Ids must be unique.")
+
+    def retrieval(mode: Mode, limits: RetrievalKeywords) -> RetrievalKeywords:
+        return {**limits, "mode": mode, "unit": unit if mode in WINDOW_MODES else None}
+
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]
     indexed = {name: load(e2g, name) for name in dict.fromkeys(names)}
     golds = [indexed[name].gold(question) for name, question in zip(names, questions, strict=True)]
     for mode in selected:  # warm up: load models, and let the database plan each statement
-        ask(e2g, questions[0].question, corpus=names[0], k=k, mode=mode)
+        ask(e2g, questions[0].question, corpus=names[0], **retrieval(mode, {"k": k}))
 
     outcomes: dict[str, list[Outcome]] = {mode: [] for mode in selected}
     for number, (question, name, gold) in enumerate(zip(questions, names, golds, strict=True)):
         first = number % len(selected)  # each mode comes first equally often
         for mode in selected[first:] + selected[:first]:
-            evidence, parts = ask(e2g, question.question, corpus=name, k=k, mode=mode)
-            few = evidence
-            if (gold.spans or gold.statements) and k != FEW_CHUNKS:
-                few, _ = ask(e2g, question.question, corpus=name, k=FEW_CHUNKS, mode=mode)
-            scores = score(evidence, few, gold, indexed[name], k)
+            evidence, parts = ask(e2g, question.question, corpus=name, **retrieval(mode, {"k": k}))
+            within: dict[str, Evidence] = {}
+            if gold.spans or gold.statements:
+                for budget, limits in BUDGETS.items():
+                    within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(mode, limits))
+            scores = score(evidence, within, gold, indexed[name], k)
             seconds = sum(parts.values())
             outcomes[mode].append(
                 Outcome(question.id, question.type, evidence.route, scores, seconds, parts, evidence.round_trips)
@@ -194,7 +212,7 @@ def evaluate(
         with busy_processes():
             for number, (question, name) in enumerate(zip(questions, names, strict=True)):
                 for mode in selected:
-                    _, parts = ask(e2g, question.question, corpus=name, k=k, mode=mode)
+                    _, parts = ask(e2g, question.question, corpus=name, **retrieval(mode, {"k": k}))
                     busy_seconds[mode].append(sum(parts.values()))
                 report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
@@ -202,7 +220,7 @@ def evaluate(
         mode: _mode_result(found, {} if mode == against else base, busy_seconds[mode])
         for mode, found in outcomes.items()
     }
-    return Evaluation(corpus, len(questions), k, against, results)
+    return Evaluation(corpus, len(questions), k, against, unit, modes=results)
 
 
 def corpus_of(question: Question, corpus: str) -> str:
@@ -244,7 +262,8 @@ class _Parts:
         self.ended(self._part)
 
     def executed(self, request: Request) -> None:
-        self.ended("embedding" if isinstance(request, Embed) else "database")
+        kinds = {Embed: "embedding", Rerank: "ranking"}
+        self.ended(kinds.get(type(request), "database"))
         self._part = "ranking"
 
     def ended(self, part: str | None = None) -> None:
@@ -267,12 +286,14 @@ def ask(
 # --- metrics -----------------------------------------------------------------------------------------
 
 
-def score(evidence: Evidence, few: Evidence, gold: Gold, corpus: IndexedCorpus, k: int) -> dict[str, float]:
+def score(
+    evidence: Evidence, within: Mapping[str, Evidence], gold: Gold, corpus: IndexedCorpus, k: int
+) -> dict[str, float]:
     """Compute the scores of one question.
 
     Args:
         evidence: The evidence for k chunks.
-        few: The evidence for five chunks.
+        within: The evidence for each of BUDGETS.
         gold: The gold of the question, which determines the scores.
         corpus: The indexed corpus.
         k: Number of chunks.
@@ -283,9 +304,9 @@ def score(evidence: Evidence, few: Evidence, gold: Gold, corpus: IndexedCorpus, 
         scores |= {f"R@{n}": recall(ranked, gold.sources, n) for n in CUTOFFS if n <= k}
         scores["MRR"] = reciprocal_rank(ranked, gold.sources)
     if gold.spans or gold.statements:
-        scores[f"evidence@{FEW_CHUNKS} chunks"] = fraction_found(corpus.pieces(few.passages), gold)
-        for name, budget in BUDGETS.items():
-            scores[f"evidence@{name} tokens"] = fraction_found(corpus.pieces(evidence.passages, budget), gold)
+        for budget, found in within.items():
+            pieces = corpus.pieces(found.passages, BUDGETS[budget].get("tokens"))
+            scores[f"evidence@{budget}"] = fraction_found(pieces, gold)
     return scores
 
 

@@ -46,19 +46,20 @@ def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
     return by_corpus
 
 
-def entities(corpus: str, query: str, limit: int) -> Operation[list[EntityInfo]]:
-    """Return the entities of a corpus whose name contains `query`, at most `limit`.
+def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation[list[EntityInfo]]:
+    """Return the entities of a corpus whose name contains `query`, of one type or of all, at most `limit`.
 
     Raises:
         NotFoundError: the corpus has no documents.
     """
     yield from documents(corpus)
-    rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "limit": limit})
+    rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "type": type, "limit": limit})
     return [
         EntityInfo(
             **{
                 **row,
                 "forms": {one["form"]: one["count"] for one in row["forms"]},
+                "types": {one["type"]: one["count"] for one in row["types"]},
                 "aliases": tuple(row["aliases"]),
             }
         )

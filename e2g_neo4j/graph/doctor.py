@@ -26,13 +26,15 @@ Shape: TypeAlias = tuple[frozenset[str], frozenset[str]]
 OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
-        "Document": "corpus id source title sha256 characters tokens chunks windows persistence state run work error",
-        "Chunk": "corpus corpus_key id document index level text start end tokens page heading embedding",
+        "Document": "corpus id source title sha256 characters tokens chunks windows persistence term_windows state run "
+        "work error",
+        "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding",
         "Window": "corpus corpus_key id document index text start end embedding",
         "Summary": "corpus id document level index text tokens start end embedding",
-        "Entity": "corpus key name forms form_counts chunks",
+        "Entity": "corpus key name forms form_counts type types type_counts chunks",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows adopts",
+        "Corpus": "corpus chunks windows term_windows adopts",
+        "Term": "corpus term windows",
     }.items()
 }
 """Labels of this project that other tools use too, with the properties of this project's nodes."""
@@ -63,6 +65,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
     labels: Rows = yield Read("doctor/labels", {})
     stored: Rows = yield Read("index/fingerprint", {})
     [locks] = yield Read("doctor/locks", {})
+    [uncounted] = yield Read("doctor/uncounted", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
     return [
         *_server(server),
@@ -72,6 +75,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
         *_models(indexes, stored, fingerprint),
+        *_words(uncounted["corpora"]),
         *_runs(locks["runs"]),
     ]
 
@@ -255,7 +259,7 @@ def _models(indexes: Rows, stored: Rows, fingerprint: Fingerprint) -> Iterator[F
                 "problem",
                 f"The index {row['name']} contains vectors of {row['dimensions']} dimensions, but "
                 f"{fingerprint.embedding_model} returns {fingerprint.dimensions}.",
-                "Set E2G_EMBEDDING_MODEL to the model that was used, or use another database.",
+                "Set E2G_EMBEDDING_MODEL and E2G_EMBEDDING_DIMENSIONS to what was used, or use another database.",
             )
             return
     if not stored:
@@ -267,6 +271,19 @@ def _models(indexes: Rows, stored: Rows, fingerprint: Fingerprint) -> Iterator[F
         yield Finding("models", "problem", str(error), "Configure the models that were used.")
     else:
         yield Finding("models", "ok", f"Indexed with {fingerprint.embedding_model} and {fingerprint.spacy_model}.")
+
+
+def _words(uncounted: int) -> Iterator[Finding]:
+    if uncounted:
+        yield Finding(
+            "words",
+            "note",
+            f"Corpora whose words are not counted, because an earlier version indexed them: {uncounted}. So words are "
+            "as rare as in all corpora of the database, not as in those that are searched.",
+            "Run `e2g index` again with all of their documents. No model is run for this.",
+        )
+    else:
+        yield Finding("words", "ok", "The words of all corpora are counted.")
 
 
 def _runs(runs: int) -> Iterator[Finding]:

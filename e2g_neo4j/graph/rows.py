@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.types.documents import Chunk, SourceDocument, Span, Vectors, cut_by
+from e2g_neo4j.models.words import count_terms
+from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
 from e2g_neo4j.types.sections import heading_of, page_of
@@ -75,8 +76,12 @@ class IndexedDocument:
 
 
 def mentions_hash(mentions: ChunkMentions) -> str:
-    """Return a hash of the mentions of a chunk that does not depend on the corpus."""
-    found = [(one.entity, one.count, one.sentences, one.windows, one.forms) for one in mentions.mentions]
+    """Return a hash of the mentions of a chunk that does not depend on the corpus. Without types, it is the hash of
+    earlier versions."""
+    found = [
+        (one.entity, one.count, one.sentences, one.windows, one.forms, *([one.types] if one.types else []))
+        for one in mentions.mentions
+    ]
     return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
@@ -107,17 +112,21 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "source": indexed.document.source,
         "sha256": indexed.document.sha256,
         "chunker": cut_by(indexed.document),
+        "extractor": EXTRACTOR,
         "characters": len(indexed.document.text),
         "tokens": sum(chunk.tokens for chunk in indexed.chunks),
         "chunks": len(indexed.chunks),
         "windows": indexed.windows,
         "persistence": indexed.persistence,
+        "term_windows": 0 if indexed.document.cuts else indexed.windows,
     }
 
 
 def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
     chunk = read.chunk
     lengths = [end - start for start, end in read.windows]
+    texts = [] if chunk.stands_for else [chunk.text[start:end] for start, end in read.windows]
+    terms = count_terms(texts)
     return {
         "id": chunk.id,
         "document": read.document,
@@ -130,6 +139,8 @@ def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
         "own": [offset - chunk.start for offset in chunk.own],
         "notes": read.notes,
         "window_shares": [length / sum(lengths) for length in lengths],
+        "terms": None if chunk.stands_for else list(terms.keys()),
+        "term_windows": None if chunk.stands_for else list(terms.values()),
         "embedding": None if chunk.stands_for else read.vector.tolist(),
         "stands_for": asdict(chunk.stands_for) if chunk.stands_for else None,
     }
@@ -260,6 +271,8 @@ def mention_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
             "windows": list(mention.windows),
             "forms": None if mention.forms is None else [form for form, _ in mention.forms],
             "form_counts": None if mention.forms is None else [count for _, count in mention.forms],
+            "types": [type for type, _ in mention.types] or None,
+            "type_counts": [count for _, count in mention.types] or None,
         }
 
 

@@ -60,6 +60,7 @@ def mentions(
                         tuple(numbers.get(name, ())),
                         tuple(by_window[name]),
                         tuple(sorted(extraction.forms[name].items())) if name in extraction.forms else None,
+                        tuple(sorted(extraction.types.get(name, {}).items())),
                     )
                     for name, count in sorted(extraction.counts.items())
                 ),

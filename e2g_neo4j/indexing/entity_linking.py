@@ -78,7 +78,7 @@ class _Candidates:
 
 
 def link(
-    corpus: str, *, label: str, name: str, aliases: str | None, embed: Embedding, dry_run: bool
+    corpus: str, *, label: str, name: str, aliases: str | None, type: str | None, embed: Embedding, dry_run: bool
 ) -> Operation[LinkReport]:
     """Link the entities of a corpus to nodes of a label that have the same name. Remove other links to this label.
 
@@ -87,13 +87,19 @@ def link(
         label: the label of the nodes.
         name: the property with the name.
         aliases: the property with other names, if any.
+        type: the type of the entities; None for all.
         embed: embeds names.
         dry_run: whether to write nothing.
 
     Raises:
-        InputError: no node has the label and a text as `name`.
+        InputError: no node has the label and a text as `name`, or no entity has the type.
     """
-    entities = _entities((yield Read("link/entities", {"corpus": corpus})))
+    entities = _entities((yield Read("link/entities", {"corpus": corpus, "type": type})))
+    if type is not None and not entities.names:
+        raise InputError(
+            f"No entity of the corpus {corpus!r} has the type {type!r}, so nothing was linked or unlinked. "
+            f"`e2g entities --corpus {corpus}` lists the types."
+        )
     candidates = _Candidates()
     after = ""
     while True:

@@ -15,16 +15,18 @@ def encode(extraction: Extraction) -> bytes:
         sorted(extraction.counts.items()),
         sorted((key, sorted(forms.items())) for key, forms in extraction.forms.items()),
         sorted(extraction.people.items()),
+        sorted((key, sorted(types.items())) for key, types in extraction.types.items()),
     ]
     return zlib.compress(json.dumps(fields).encode())
 
 
 def decode(notes: bytes) -> Extraction:
-    """Unpack an extraction."""
-    sentences, counts, forms, people = json.loads(zlib.decompress(notes))
+    """Unpack an extraction. It has no types if an earlier version packed it."""
+    sentences, counts, forms, people, *types = json.loads(zlib.decompress(notes))
     return Extraction(
         tuple(Sentence(start, end, tuple(entities)) for start, end, entities in sentences),
         dict(counts),
         {key: dict(written) for key, written in forms},
         dict(people),
+        {key: dict(counted) for counts_by_key in types for key, counted in counts_by_key},
     )

@@ -220,7 +220,7 @@ def _by_given_name(
 def apply_merges(extractions: Iterable[Extraction], merges: Iterable[NameMerge]) -> Iterator[Extraction]:
     """Return the extractions of a document with merged names counted as the names that they resolve to.
 
-    The spellings of merged names are not added to the spellings of the entity.
+    The types of merged names are added to the types of the entity, their spellings are not added to its spellings.
     """
     full = {one.name: one.full for one in merges}
     return (_apply(extraction, full) for extraction in extractions)
@@ -231,11 +231,13 @@ def _apply(extraction: Extraction, full: Mapping[str, str]) -> Extraction:
         return extraction
     counts: Counter[str] = Counter()
     people: Counter[str] = Counter()
+    types: defaultdict[str, Counter[str]] = defaultdict(Counter)
     entities = set(full.values())
     forms: dict[str, Mapping[str, int]] = {}
     for key, count in extraction.counts.items():
         counts[full.get(key, key)] += count
         people[full.get(key, key)] += extraction.people.get(key, 0)
+        types[full.get(key, key)].update(extraction.types.get(key, {}))
         if key in full:
             forms.setdefault(full[key], {})
         elif key in extraction.forms:
@@ -246,7 +248,7 @@ def _apply(extraction: Extraction, full: Mapping[str, str]) -> Extraction:
         Sentence(one.start, one.end, tuple(dict.fromkeys(full.get(key, key) for key in one.entities)))
         for one in extraction.sentences
     ]
-    return Extraction(tuple(sentences), dict(counts), forms, dict(+people))
+    return Extraction(tuple(sentences), dict(counts), forms, dict(+people), types)
 
 
 def _is_person(key: str, one: NameCount) -> bool:

@@ -170,7 +170,7 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
 
 
 def link(
-    models: Models, corpus: str, label: str, name: str, aliases: str | None, *, dry_run: bool
+    models: Models, corpus: str, label: str, name: str, aliases: str | None, type: str | None, *, dry_run: bool
 ) -> Operation[LinkReport]:
     """Link the entities of a corpus to nodes of the user's graph."""
     if not dry_run:
@@ -185,6 +185,7 @@ def link(
             label=label,
             name=name,
             aliases=aliases,
+            type=type,
             embed=lambda names: embed_long(models.embedder, names),
             dry_run=dry_run,
         )

@@ -20,10 +20,11 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
+from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import beside
-from e2g_neo4j.types.documents import Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
 
 BATCH_CHUNKS = 256
@@ -154,7 +155,8 @@ def _parts(batch: Sequence[DocumentDraft]) -> Iterator[_Part]:
 def _stage_chunks(
     part: _Part, staging: Staging, builder: SummaryTreeBuilder, reader: ReadAhead, run: IndexRun
 ) -> Operation[None]:
-    """Stage new chunks. Drafts keep the extractions of all chunks, from which mentions are computed later."""
+    """Stage new chunks. Drafts keep the extractions of all chunks, from which mentions are computed later. Kept chunks
+    that other rules extracted are extracted again."""
     with run.timed("waiting for models"):
         read = {
             one.id: reader.take(one)
@@ -164,6 +166,8 @@ def _stage_chunks(
         }
     kept = [one.id for draft, chunks in part for one in chunks if one.id in draft.before.chunks]
     vectors = yield from _vectors_of(kept, staging)
+    with run.timed("waiting for models"):
+        extracted = _extracted_again([one for draft, chunks in part for one in chunks if draft.is_outdated(one)], run)
     new = []
     for draft, chunks in part:
         for one in chunks:
@@ -173,12 +177,18 @@ def _stage_chunks(
             if one.id in draft.before.chunks:
                 row = draft.before.chunks[one.id]
                 windows = tuple((start - row["start"], end - row["start"]) for start, end in row["windows"])
-                draft.keep(row["notes"], windows, vectors[one.id])
+                draft.keep(extracted.get(one.id, row["notes"]), windows, vectors[one.id])
             else:
                 extraction, embedded = read[one.id]
                 draft.keep(encode(extraction), embedded.windows, embedded.window_vectors)
                 new.append(draft.read(one, embedded.window_vectors))
     yield from run.written(staging.chunks(new))
+
+
+def _extracted_again(chunks: Sequence[Chunk], run: IndexRun) -> dict[str, bytes]:
+    """Return the packed extractions of chunks. Their vectors are kept, so the embedding model is not needed."""
+    extractions = extract_all(run.models.nlp, [one.text for one in chunks], run.models.workers)
+    return {one.id: encode(extraction) for one, extraction in zip(chunks, extractions, strict=True)}
 
 
 def _vectors_of(kept: Sequence[str], staging: Staging) -> Operation[dict[str, Vectors]]:
@@ -197,7 +207,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
         found = mentions(chunks, extractions, [draft.windows[one.index] for one in chunks])
         for one, mentioned in zip(chunks, found, strict=True):
             stored = draft.before.chunks.get(one.id)
-            if stored and stored["told"] == mentions_hash(mentioned):
+            if stored and stored["told"] == mentions_hash(mentioned) and not draft.is_outdated(one):
                 draft.unchanged.add(one.id)
             else:
                 new.append(mentioned)
@@ -229,12 +239,14 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 def _changed(
     documents: Sequence[SourceDocument], report: IndexReport
 ) -> Operation[tuple[list[SourceDocument], set[str]]]:
-    """The documents whose text the database does not hold yet, or not cut as it is now, and the ids of those that it
-    holds otherwise."""
+    """The documents whose text the database does not hold yet, or not chunked or extracted by the present rules, and
+    the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
-    ready = {row["id"]: (row["sha256"], row["chunker"]) for row in rows if row["state"] == "ready"}
+    ready = {row["id"]: (row["sha256"], row["chunker"], row["extractor"]) for row in rows if row["state"] == "ready"}
     unfinished = {row["id"] for row in rows if row["work"]}
-    changed = [one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one))]
+    changed = [
+        one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one), EXTRACTOR)
+    ]
     replaced = {document.id for document in changed} & ready.keys()
     report.unchanged += len(documents) - len(changed)
     return changed, replaced

@@ -20,7 +20,7 @@ from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Write
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.documents import Chunk, SourceDocument, Span, Vectors
+from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import NameMerge
 from e2g_neo4j.types.reports import IndexReport, Progress
@@ -70,6 +70,11 @@ class DocumentDraft:
     def known(self) -> dict[str, tuple[str, bytes]]:
         """The stored summaries by input hash: text and notes. They are reused."""
         return {row["made_of"]: (row["text"], row["notes"] or b"") for row in self.before.summaries.values()}
+
+    def is_outdated(self, chunk: Chunk) -> bool:
+        """Return whether a chunk is stored with an extraction by other rules."""
+        stored = self.before.chunks.get(chunk.id)
+        return stored is not None and stored["extractor"] != EXTRACTOR
 
     def keep(self, notes: bytes, windows: Sequence[Span], vectors: Vectors) -> None:
         """Keep the packed extraction and the windows of the next chunk."""

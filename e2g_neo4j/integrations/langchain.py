@@ -159,9 +159,9 @@ class E2GEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts. The vectors have length 1 and the shape is (len(texts), dimensions)."""
-        rows: list[list[float]] = self._vectoriser.vectors(texts).tolist()
+        rows: list[list[float]] = self._vectoriser.passages(texts).tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question. The vector has length 1 and shape (dimensions,)."""
-        return self.embed_documents([text])[0]
+        return self._vectoriser.query(text)

@@ -142,8 +142,7 @@ class E2GEmbedder(Embedder):
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question. The vector has length 1 and shape (dimensions,)."""
-        row: list[float] = self._vectoriser.vectors([text])[0].tolist()
-        return row
+        return self._vectoriser.query(text)
 
     async def async_embed_query(self, text: str) -> list[float]:
         """Like `embed_query`, in a thread."""

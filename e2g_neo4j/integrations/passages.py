@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.settings import Settings, load_settings
@@ -91,15 +92,18 @@ class Vectoriser:
     """
 
     def __init__(self, settings: Settings | None) -> None:
-        from e2g_neo4j.models.embedding.load import load_embedder
+        models = Models(settings or load_settings())
+        self._passages, self._queries = models.embedder, models.query_embedder
 
-        settings = settings or load_settings()
-        self._embedder = load_embedder(
-            settings.embedding_model, ollama_host=settings.ollama_host, precision=settings.embedding_precision
-        )
-
-    def vectors(self, texts: list[str]) -> Vectors:
-        """Embed texts. The shape is (len(texts), dimensions)."""
+    def passages(self, texts: list[str]) -> Vectors:
+        """Embed passages. The shape is (len(texts), dimensions)."""
         from e2g_neo4j.models.embedding.windows import embed_long
 
-        return embed_long(self._embedder, texts)
+        return embed_long(self._passages, texts)
+
+    def query(self, text: str) -> list[float]:
+        """Embed a question. The shape is (dimensions,)."""
+        from e2g_neo4j.models.embedding.windows import embed_long
+
+        row: list[float] = embed_long(self._queries, [text])[0].tolist()
+        return row

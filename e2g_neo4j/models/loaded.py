@@ -11,22 +11,27 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
+from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
-from e2g_neo4j.runtime.requests import Chat, Embed
+from e2g_neo4j.models.embedding.prefixes import Prefixes
+from e2g_neo4j.runtime.requests import Chat, Embed, Rerank
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
-from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.fingerprint import Fingerprint, pooling_after
 
 # These packages take seconds to import. spaCy is loaded only if text is processed.
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from spacy.language import Language
 
+    from e2g_neo4j.models.reranking import Reranker
+
 
 class Models:
-    """The spaCy pipeline, the embedding model and the chat model. Thread-safe.
+    """The spaCy pipeline, the embedding model, the reranker and the chat model. Thread-safe.
 
     Args:
         settings: Settings that name the models.
@@ -68,13 +73,20 @@ class Models:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedding model.
+        """The embedding model for passages: windows, summaries and names. It adds the prefix of passages.
 
         Raises:
+            ConfigurationError: The model has fewer dimensions than configured, or a prefix is too long.
             ModelError: The model cannot be loaded.
         """
         with self._loading:
-            return self._embedder
+            return self._passage_embedder
+
+    @property
+    def query_embedder(self) -> Embedder:
+        """The embedding model for questions. It adds the prefix of questions. Raises what `embedder` raises."""
+        with self._loading:
+            return self._query_embedder
 
     @cached_property
     def chat_model(self) -> StreamingChatModel | None:
@@ -88,8 +100,11 @@ class Models:
     @property
     def dimensions(self) -> int:
         """The vector length of the embedding model. The bundled model is not loaded for this."""
-        if self._given_embedder is None and self.settings.embedding_model == BUNDLED:
-            return BUNDLED_DIMENSIONS
+        if self._is_bundled:
+            wanted = self.settings.embedding_dimensions or BUNDLED_DIMENSIONS
+            if wanted > BUNDLED_DIMENSIONS:
+                raise too_many_dimensions(BUNDLED, BUNDLED_DIMENSIONS, wanted)
+            return wanted
         return self.embedder.dimensions
 
     @property
@@ -98,7 +113,10 @@ class Models:
         from e2g_neo4j.models.entities.pipeline import pipeline_id
 
         name = self._given_embedder.name if self._given_embedder else self.settings.embedding_model
-        return Fingerprint(name, self.dimensions, POOLING, pipeline_id(self.nlp))
+        dimensions = self.dimensions
+        with self._loading:
+            pooling = pooling_after(POOLING, self._prefixes.passage)
+        return Fingerprint(name, dimensions, pooling, pipeline_id(self.nlp))
 
     @cached_property
     def threads(self) -> ThreadPoolExecutor:
@@ -109,6 +127,10 @@ class Models:
     def vector(self, request: Embed) -> Future[list[float]]:
         """Embed a question of any length in another thread. The vector has shape (dimensions,)."""
         return request.vector or self._embedding.submit(self._vector, request.text)
+
+    def scores(self, request: Rerank) -> Future[list[float]]:
+        """Score texts in another thread, with the reranker, which is loaded on first use."""
+        return self._reranking.submit(self._scores, request)
 
     def ask(self, request: Chat) -> ChatReply:
         """Return the reply of a chat model.
@@ -148,8 +170,50 @@ class Models:
 
         settings = self.settings
         return self._given_embedder or load_embedder(
-            settings.embedding_model, ollama_host=settings.ollama_host, precision=settings.embedding_precision
+            settings.embedding_model,
+            ollama_host=settings.ollama_host,
+            precision=settings.embedding_precision,
+            dimensions=settings.embedding_dimensions,
         )
+
+    @cached_property
+    def _passage_embedder(self) -> Embedder:
+        settings, prefix = self.settings, self._prefixes.passage
+        dimensions = settings.embedding_dimensions
+        return adapted(self._embedder, prefix=prefix, window_tokens=settings.window_tokens, dimensions=dimensions)
+
+    @cached_property
+    def _query_embedder(self) -> Embedder:
+        return adapted(self._embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
+
+    @property
+    def _is_bundled(self) -> bool:
+        return self._given_embedder is None and self.settings.embedding_model == BUNDLED
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        """The configured prefixes, otherwise those of the model. The bundled model is not loaded for this: it has none,
+        and so has a model of the caller's."""
+        own = None if self._is_bundled else getattr(self._embedder, "prefixes", None)
+        own = own if isinstance(own, Prefixes) else Prefixes()
+        query, passage = self.settings.query_prefix, self.settings.passage_prefix
+        return Prefixes(own.query if query is None else query, own.passage if passage is None else passage)
+
+    @cached_property
+    def _reranker(self) -> Reranker:
+        from e2g_neo4j.models.reranking import Reranker
+
+        if self.settings.reranker is None:
+            raise ConfigurationError("No reranker is configured. Set E2G_RERANKER.")
+        return Reranker(self.settings.reranker)
+
+    @cached_property
+    def _reranking(self) -> ThreadPoolExecutor:
+        """A single thread: the model uses all cores, and its tokenizer is not thread-safe."""
+        return ThreadPoolExecutor(1, thread_name_prefix="e2g-reranking")
+
+    def _scores(self, request: Rerank) -> list[float]:
+        return self._reranker.rerank(request.question, request.texts)
 
     @cached_property
     def _embedding(self) -> ThreadPoolExecutor:
@@ -158,5 +222,5 @@ class Models:
     def _vector(self, text: str) -> list[float]:
         from e2g_neo4j.models.embedding.windows import embed_long
 
-        row: list[float] = embed_long(self.embedder, [text])[0].tolist()
+        row: list[float] = embed_long(self.query_embedder, [text])[0].tolist()
         return row

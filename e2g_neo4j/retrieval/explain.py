@@ -38,6 +38,11 @@ def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pai
     return f"{why}; those that mention the entities most come first." if entities else f"{why}."
 
 
+def with_reranker(reason: str, reranker: str | None) -> str:
+    """Add to a reason that a reranker has ordered the passages, if one is configured."""
+    return f"{reason} The reranker {reranker} has ordered the passages." if reranker else reason
+
+
 def _why_global(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:
     if not entities:
         return "The question names no entity of this corpus"

@@ -25,6 +25,15 @@ MAX_RELATIONSHIP_TYPES = 50
 MAX_QUESTION = 100_000
 """Maximum characters of a question."""
 
+MIN_TOKENS = 50
+"""Minimum of `tokens`."""
+
+MAX_TOKENS = 1_000_000
+"""Maximum of `tokens`."""
+
+Unit: TypeAlias = Literal["window", "chunk"]
+"""What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
+
 Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "dense", "fulltext", "hybrid", "tree"]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; the others do not use the entity graph."""
@@ -34,6 +43,12 @@ DEFAULT_MODE: Mode = "auto"
 NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "dense", "hybrid", "tree"])
 """The modes that always need the vector of the question."""
 
+WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "dense", "fulltext", "hybrid"])
+"""The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
+
+FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
+"""The modes without the entity graph that use the full-text indexes."""
+
 GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "e2g"])
 """The modes that use entities."""
 
@@ -42,9 +57,14 @@ class RetrievalOptions(BaseModel):
     """The options of a question.
 
     Attributes:
-        k: Number of chunks to return, 1 to 1000. Default: `settings.top_k`.
+        k: Number of chunks to return, 1 to 1000. Modes that rank windows return as many as have the text of k chunks.
+            Default: `settings.top_k`, or no limit if `tokens` is given.
+        tokens: Maximum length of all passages together, in tokens of the embedding model, 50 to 1,000,000. The last
+            passage is cut to fit. Default: no limit.
         hops: Longest path between two entities of the question, in edges, 1 to 6. Default: `settings.hops`.
         mode: Retrieval mode, see `Mode`.
+        unit: What to rank, "window" or "chunk". Default: windows in modes `auto`, `diffusion`, `dense`, `fulltext` and
+            `hybrid`; `e2g` and `tree` always rank whole chunks.
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
@@ -53,8 +73,10 @@ class RetrievalOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     k: int | None = None
+    tokens: int | None = None
     hops: int | None = None
     mode: Mode = DEFAULT_MODE
+    unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
 
     @model_validator(mode="before")
@@ -74,6 +96,13 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"There is no mode {mode!r}: choose one of {', '.join(get_args(Mode))}.")
         return mode
 
+    @field_validator("unit", mode="before")
+    @classmethod
+    def _known_unit(cls, unit: Any) -> Any:
+        if unit is not None and unit not in get_args(Unit):
+            raise ValueError(f"There is no unit {unit!r}: choose window or chunk.")
+        return unit
+
     @field_validator("relationship_types", mode="before")
     @classmethod
     def _types(cls, types: Any) -> Any:
@@ -89,6 +118,10 @@ class RetrievalOptions(BaseModel):
     def _in_range(self) -> Self:
         if self.k is not None and not 1 <= self.k <= MAX_K:
             raise ValueError(f"k is {self.k}: choose a number of chunks from 1 to {MAX_K}.")
+        if self.tokens is not None and not MIN_TOKENS <= self.tokens <= MAX_TOKENS:
+            raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
+        if self.unit == "window" and self.mode not in WINDOW_MODES:
+            raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"h is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and self.mode not in GRAPH_MODES:
@@ -122,23 +155,28 @@ class RetrievalOptions(BaseModel):
 
     def filled(self, settings: Settings) -> FilledOptions:
         """Return the options with defaults from the settings."""
-        k, hops = settings.top_k if self.k is None else self.k, settings.hops if self.hops is None else self.hops
-        return FilledOptions(**{**dict(self.keywords()), "k": k, "hops": hops})
+        k = self.k or (settings.top_k if self.tokens is None else MAX_K)
+        hops = settings.hops if self.hops is None else self.hops
+        unit = self.unit or ("window" if self.mode in WINDOW_MODES else "chunk")
+        return FilledOptions(**{**dict(self.keywords()), "k": k, "hops": hops, "unit": unit})
 
 
 class FilledOptions(RetrievalOptions):
-    """Options in which `k` and `hops` are set."""
+    """Options in which `k`, `hops` and `unit` are set."""
 
     k: int
     hops: int
+    unit: Unit
 
 
 class RetrievalKeywords(TypedDict, total=False):
     """The fields of `RetrievalOptions` as keywords. `through` is the former name of `relationship_types`."""
 
     k: int | None
+    tokens: int | None
     hops: int | None
     mode: Mode
+    unit: Unit | None
     relationship_types: Sequence[str]
     through: Sequence[str]
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.results import Pair, Passage, TextNode
 from e2g_neo4j.types.ties import best_first
 
+TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
+"""Returns the character span of each token of a text."""
+
 TIE = 1e-5
 """Scores of a vector or full-text index that differ by at most this are ties. The statements round to this."""
+
+_LETTER = re.compile(r"\w")
+_PART_OF_WORD = re.compile(r"(?<!\w)\w{1,40}\Z")
+"""Longer runs of letters are text without spaces, such as Chinese, and are cut anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +30,6 @@ class ScoredNode:
     row: dict[str, Any]
     score: float
     pairs: tuple[Pair, ...] = ()
-    share: float = 1.0
-    """The fraction of its chunk."""
 
 
 def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
@@ -31,29 +38,32 @@ def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
     return [ScoredNode(by_id[i], by_id[i]["score"]) for i in best_first([row["score"] for row in by_id], TIE)[:k]]
 
 
-ROUND = 5
-"""Windows are merged into passages in rounds that contain as much text as this many chunks."""
-
-
-def merge_windows(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
-    """Merge ranked windows into passages, in rounds of as much text as five chunks.
-
-    Windows are merged only within a round. So a window does not gain rank by adjacency to a better window of an earlier
-    round, and the first n passages contain the best text.
+def fitting(ranked: Sequence[ScoredNode], tokens: int, token_spans: TokenSpans) -> list[ScoredNode]:
+    """Return the first nodes that fit a budget. The first one that does not fit is truncated at the end of a word.
 
     Args:
-        ranked: Windows, best first.
+        ranked: Nodes, best first.
+        tokens: Maximum number of tokens.
+        token_spans: Returns the span of each token of a text.
     """
-    merged: list[Passage] = []
-    current: list[ScoredNode] = []
-    size = 0.0
-    for window in _without_duplicates(ranked):
-        if current and size + window.share > ROUND + 1e-9:
-            merged += passages(current)
-            current, size = [], 0.0
-        current.append(window)
-        size += window.share
-    return (*merged, *passages(current))
+    kept: list[ScoredNode] = []
+    for node in _without_duplicates(ranked):
+        spans = token_spans(node.row["text"])
+        if len(spans) <= tokens:
+            kept.append(node)
+            tokens -= len(spans)
+            continue
+        if text := _until(node.row["text"], spans[tokens][0]):
+            shorter = {"text": text} if node.row["level"] else {"text": text, "end": node.row["start"] + len(text)}
+            kept.append(replace(node, row=node.row | shorter))
+        break
+    return kept
+
+
+def _until(text: str, end: int) -> str:
+    """Return the beginning of a text, without the part of a word at its end."""
+    before = text[:end]
+    return (_PART_OF_WORD.sub("", before) if _LETTER.match(text, end) else before).rstrip()
 
 
 def passages(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:

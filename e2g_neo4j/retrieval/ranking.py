@@ -1,7 +1,6 @@
 """Ranking of modes `auto` and `diffusion`: windows are scored by vectors, words and entities together.
 
-A chunk of 1200 tokens has about five windows, and a question is rarely about all of them. So windows are ranked, and k
-chunks mean as many windows as have the text of k chunks. `signals.cypher` reads the data for these signals:
+`signals.cypher` reads the data for these signals:
 
 near    cosine of the vectors of window and question
 spread  activation that the window receives through entities (one step of diffusion, see the statement)
@@ -16,17 +15,21 @@ document. The fraction grows with the topic persistence of the document.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from e2g_neo4j.retrieval.windows import Window, windows_of
 from e2g_neo4j.types.ties import best_first
 
 Scores: TypeAlias = NDArray[np.float64]
 """One score per candidate window, shape (candidates,)."""
+
+VERSION = 2
+"""Version of the ranking, which evaluations print. In 2, neighbours contribute by SMOOTHING_FROM, diffusion starts from
+the best windows by vector and words, and runs of windows are packed into the budget."""
 
 NEAR = 1.0
 """Weight of the cosine. The other weights are relative to it."""
@@ -43,9 +46,14 @@ CHUNK_CONTEXT = 0.5
 RADIUS = 4
 """Number of windows on either side that contribute to a window: about one chunk."""
 
-SMOOTHING = 1.25
-"""Multiplied by the topic persistence of the document, this is the fraction that the next window contributes. The
-window after it contributes the square of the fraction, and so on."""
+SMOOTHING_FROM = 0.35
+"""Up to this topic persistence of a document, its windows contribute nothing to their neighbours. Most novels have
+about .3, a medical guide .5."""
+
+SMOOTHING = 3.0
+"""Multiplied by the topic persistence above SMOOTHING_FROM, this is the fraction that the next window contributes. The
+window after it contributes the square of the fraction, and so on. On novels, three texts bound into one (.43) and the
+medical guide, slopes of 2 to 4 made little difference; contributions from .3 on cost the bound texts .05."""
 
 MAX_SMOOTHING = 0.9
 """Upper limit of this fraction, so that distant windows always count less than near ones."""
@@ -58,89 +66,43 @@ TIE = 1e-4
 1e-6."""
 
 
-@dataclass(slots=True)
-class CandidateWindow:
-    """A candidate window.
-
-    Attributes:
-        chunk: Id of its chunk.
-        number: Number within the chunk, from 0.
-        document: Id of its document.
-        index: Number of the chunk in the document.
-        last: Whether it is the last window of its chunk.
-        share: Its fraction of the chunk's text.
-        persistence: Topic persistence of its document, from 0 to 1.
-        near: Cosine to the question.
-    """
-
-    chunk: str
-    number: int
-    document: str
-    index: int
-    last: bool
-    share: float
-    persistence: float
-    near: float
-
-    @property
-    def id(self) -> str:
-        return f"{self.chunk}-w{self.number}"
-
-    def follows(self, before: CandidateWindow) -> bool:
-        """Return whether this is the next window of the same document."""
-        within = self.index == before.index and self.number == before.number + 1
-        across = self.index == before.index + 1 and self.number == 0 and before.last
-        return self.document == before.document and (within or across)
-
-
-def candidate_windows(candidates: Sequence[dict[str, Any]]) -> list[CandidateWindow]:
-    """Return the windows of the candidates of `signals.cypher` in reading order, document by document."""
+def candidate_windows(candidates: Sequence[dict[str, Any]]) -> tuple[list[Window], Scores]:
+    """Return the windows of the candidates of `signals.cypher` in reading order, document by document, and the cosine
+    of each to the question."""
     in_order = sorted(candidates, key=lambda chunk: (chunk["document"], chunk["index"]))
-    return [
-        CandidateWindow(
-            chunk=chunk["chunk"],
-            number=number,
-            document=chunk["document"],
-            index=chunk["index"],
-            last=number == len(chunk["shares"]) - 1,
-            share=share,
-            persistence=chunk["persistence"],
-            near=near,
-        )
-        for chunk in in_order
-        for number, (share, near) in enumerate(zip(chunk["shares"], chunk["nears"], strict=True))
-    ]
+    windows = [window for chunk in in_order for window in windows_of(chunk)]
+    return windows, np.array([near for chunk in in_order for near in chunk["nears"]])
 
 
-def ranked(signals: Sequence[dict[str, Any]], *, words: bool = True) -> list[tuple[CandidateWindow, float]]:
+def ranked(signals: Sequence[dict[str, Any]], *, words: bool = True) -> list[tuple[Window, float]]:
     """Rank the candidate windows, best first. Ties are in reading order.
 
     Args:
         signals: Rows of `signals.cypher`, one per corpus.
         words: Whether BM25 counts.
     """
-    windows = candidate_windows([candidate for row in signals for candidate in row["candidates"]])
-    scores = smoothed(windows, relevance(windows, signals, words))
+    windows, near = candidate_windows([candidate for row in signals for candidate in row["candidates"]])
+    scores = smoothed(windows, relevance(windows, near, signals, words))
     return [(windows[i], float(scores[i])) for i in best_first(scores, TIE)]
 
 
-def relevance(windows: Sequence[CandidateWindow], signals: Sequence[dict[str, Any]], words: bool) -> Scores:
+def relevance(windows: Sequence[Window], near: Scores, signals: Sequence[dict[str, Any]], words: bool) -> Scores:
     """Score each window by the signals, without smoothing.
 
     Args:
         windows: The candidate windows.
+        near: The cosine of each to the question.
         signals: Rows of `signals.cypher`, one per corpus.
         words: Whether BM25 counts.
     """
     ids, chunks = [window.id for window in windows], [window.chunk for window in windows]
-    near = np.array([window.near for window in windows])
     window_words = looked_up(ids, signals, "word_ids", "word_scores")
     chunk_words = looked_up(chunks, signals, "word_chunk_ids", "word_chunk_scores")
     spread = looked_up(ids, signals, "spread_ids", "spreads")
     rest = np.array([1 - window.share for window in windows])
     best: dict[str, float] = {}
-    for window in windows:
-        best[window.chunk] = max(window.near, best.get(window.chunk, window.near))
+    for chunk, cosine in zip(chunks, near.tolist(), strict=True):
+        best[chunk] = max(cosine, best.get(chunk, cosine))
     chunk_near = np.array([best[chunk] for chunk in chunks])
     lexical = WORDS * z(window_words) + CHUNK_CONTEXT * rest * z(chunk_words) if words else 0.0
     return NEAR * z(near) + CHUNK_CONTEXT * rest * z(chunk_near) + ACTIVATION * _z_of_all(spread, signals) + lexical
@@ -174,7 +136,7 @@ def _z_of_all(spread: Scores, signals: Sequence[dict[str, Any]]) -> Scores:
     return scaled
 
 
-def smoothed(windows: Sequence[CandidateWindow], scores: Scores) -> Scores:
+def smoothed(windows: Sequence[Window], scores: Scores) -> Scores:
     """Add a fraction of the neighbours' scores to each score.
 
     Args:
@@ -182,20 +144,11 @@ def smoothed(windows: Sequence[CandidateWindow], scores: Scores) -> Scores:
         scores: Their scores.
     """
     total = scores.copy()
-    fraction = np.array([min(MAX_SMOOTHING, SMOOTHING * window.persistence) for window in windows])
+    persistence = np.array([window.persistence for window in windows])
+    fraction = np.clip(SMOOTHING * (persistence - SMOOTHING_FROM), 0, MAX_SMOOTHING)
     gaps = np.cumsum([0, *(not window.follows(before) for before, window in pairwise(windows))])
     for step in range(1, min(RADIUS, len(windows) - 1) + 1):
         weight = np.where(gaps[step:] == gaps[:-step], fraction[step:] ** step, 0.0)
         total[step:] += weight * scores[:-step]
         total[:-step] += weight * scores[step:]
     return total
-
-
-def take_budget(best_first: Sequence[tuple[CandidateWindow, float]], k: float) -> list[tuple[CandidateWindow, float]]:
-    """Keep the best windows that together have the text of k chunks. A window counts as its fraction of its chunk."""
-    kept, left = [], k + 1e-9
-    for window, score in best_first:
-        if window.share <= left:
-            kept.append((window, score))
-            left -= window.share
-    return kept

@@ -16,17 +16,29 @@ from typing import Any
 from e2g_neo4j.errors import CorpusNotFoundError, QueryError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason
+from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason, with_reranker
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
+from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.modes.auto import auto
 from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
-from e2g_neo4j.retrieval.modes.e2g import candidates, global_passages, local_passages, pairs_within_hops, select_chunks
-from e2g_neo4j.retrieval.modes.fulltext import fulltext
-from e2g_neo4j.retrieval.modes.hybrid import hybrid
+from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
+from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
+from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
 from e2g_neo4j.retrieval.modes.tree import tree
-from e2g_neo4j.retrieval.options import GRAPH_MODES, NEED_VECTOR, FilledOptions, Mode, RetrievalOptions, check_question
-from e2g_neo4j.retrieval.passages import merge_windows, passages
+from e2g_neo4j.retrieval.options import (
+    FULLTEXT_MODES,
+    GRAPH_MODES,
+    NEED_VECTOR,
+    FilledOptions,
+    Mode,
+    RetrievalOptions,
+    check_question,
+)
+from e2g_neo4j.retrieval.passages import TokenSpans
+from e2g_neo4j.retrieval.selection import Selection
+from e2g_neo4j.retrieval.windows import Budget
+from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
 from e2g_neo4j.runtime.requests import Embed, Operation, Read, read_each
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
@@ -37,14 +49,14 @@ MAX_ENTITIES = 24
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
 
-_BASELINES = {
-    "dense": (dense, "chunks are ranked by their nearest window"),
-    "fulltext": (fulltext, "chunks are ranked by the full-text index"),
-    "hybrid": (hybrid, "chunks are ranked by vectors and full text together"),
-    "tree": (tree, "all chunks and summaries are ranked by vector"),
+_RANKED_BY = {
+    "dense": "by vector",
+    "fulltext": "by the full-text index",
+    "hybrid": "by vectors and full text together",
+    "tree": "by vector",
 }
-"""Modes without the entity graph, and how they rank. A new mode is also named in `Mode`, and where they apply in
-`NEED_VECTOR` and `GRAPH_MODES`, in `retrieval/options.py`."""
+"""Modes without the entity graph. A new mode is also named in `Mode`, and where they apply in the sets below it, in
+`retrieval/options.py`."""
 
 
 def retrieve(models: Models, question: str, corpora: Sequence[str], options: RetrievalOptions) -> Operation[Evidence]:
@@ -67,7 +79,15 @@ def retrieve(models: Models, question: str, corpora: Sequence[str], options: Ret
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
     names = list(extract(models.nlp(unwrapped(question))).counts)
-    operation = find_evidence(question, corpora=corpora, names=names, made_with=models.fingerprint, options=filled)
+    operation = find_evidence(
+        question,
+        corpora=corpora,
+        names=names,
+        made_with=models.fingerprint,
+        options=filled,
+        token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
+        reranker=models.settings.reranker,
+    )
     return (yield from _counted(operation, embed))
 
 
@@ -86,9 +106,17 @@ def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence
 
 
 def find_evidence(
-    question: str, *, corpora: Sequence[str], names: Sequence[str], made_with: Fingerprint, options: FilledOptions
+    question: str,
+    *,
+    corpora: Sequence[str],
+    names: Sequence[str],
+    made_with: Fingerprint,
+    options: FilledOptions,
+    token_spans: TokenSpans,
+    reranker: str | None = None,
 ) -> Operation[Evidence]:
-    """Find the evidence for a question, with at most three reads per corpus, a fourth for facts, and one embedding.
+    """Find the evidence for a question, with at most three reads per corpus (four in mode `hybrid`), another for facts,
+    and one embedding.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -99,15 +127,20 @@ def find_evidence(
         names: Keys of the question's entities, found by the models of `made_with`.
         made_with: Fingerprint of the models that processed the question.
         options: The retrieval options.
+        token_spans: Returns the span of each token of a text, for a budget in tokens.
+        reranker: The name of the reranker, if any.
 
     Raises:
         NotFoundError: A corpus has no documents.
         FingerprintError: The index was made with other models.
     """
-    k, hops, mode = options.k, options.hops, options.mode
+    hops, mode = options.hops, options.mode
+    budget = Budget(options.k, options.tokens)
+    selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     if mode not in GRAPH_MODES:
-        return (yield from _without_graph(question, corpora, made_with, k, mode))
-    parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+        return (yield from _without_graph(mode, made_with, selection))
+    terms = [] if mode == "e2g" else terms_of(words_of(question))
+    parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     _check_indexes(links, made_with)
     entities, unknown = resolve_entities(names, links)
@@ -123,15 +156,16 @@ def find_evidence(
         route = "local" if pairs_by_chunk else "global"
         reason = auto_reason(entities, distances, pairs, len(pairs_by_chunk), hops)
         ranking = auto if mode == "auto" else diffusion
-        windows = yield from ranking(question, entities=entities_by_corpus, k=k, pairs_by_chunk=pairs_by_chunk)
-        merged = merge_windows(windows)
+        ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))
+        found = yield from selection.of_windows(ranked, pairs_by_chunk)
     else:
+        k = selection.chunks
         chosen, used, trace = select_chunks(pairs, shared, k=k, hops=hops)
         if chosen:
             route, reason = "local", local_reason(pairs, trace, used, len(chosen), k)
             ids = [candidate.chunk for candidate, _ in chosen]
             rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in corpora})
-            merged = local_passages(chosen, rows)
+            found = yield from selection.of_nodes(local_nodes(chosen, rows))
             pairs = tuple(pair for pair in pairs if pair.hops <= used)
         else:
             route, reason, used = "global", global_reason(entities, distances, pairs, hops), hops
@@ -141,7 +175,7 @@ def find_evidence(
                 for corpus, keys in entities_by_corpus.items()
             }
             rows = yield from read_each("query/nearest", nearest_parameters)
-            merged = global_passages(rows, k=k)
+            found = yield from selection.of_nodes(global_nodes(rows, k=k))
 
     facts: tuple[Fact, ...] = ()
     if options.relationship_types and entities:
@@ -157,40 +191,59 @@ def find_evidence(
         question=question,
         corpora=tuple(corpora),
         route=route,
-        reason=reason,
+        reason=with_reranker(reason, reranker),
         entities=entities,
         unknown_entities=unknown,
         pairs=pairs,
         hops=used,
-        passages=merged,
+        passages=found,
         trace=trace,
         mode=mode,
         facts=facts,
+        entity_types=entity_types(links),
     )
 
 
-def _without_graph(
-    question: str, corpora: Sequence[str], made_with: Fingerprint, k: int, mode: Mode
-) -> Operation[Evidence]:
-    rows = yield from read_each("query/corpus", {corpus: {} for corpus in corpora})
+def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> Operation[Evidence]:
+    question, corpora = selection.question, selection.corpora
+    terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
+    rows = yield from read_each("query/corpus", {corpus: {"terms": terms} for corpus in corpora})
     _check_indexes(rows, made_with)
     for row in rows:
-        if row["adopts"] and mode in ("fulltext", "hybrid"):
+        if row["adopts"] and mode in FULLTEXT_MODES:
             raise QueryError(
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
                 f"{mode} needs: choose auto, e2g, diffusion, dense or tree."
             )
-    ranking, explanation = _BASELINES[mode]
-    ranked = yield from ranking(question, corpora=corpora, k=k)
+    if mode == "tree":
+        nodes = yield from tree(question, corpora=corpora, k=selection.chunks)
+        found = yield from selection.of_nodes(nodes)
+    elif mode == "dense":
+        ranked = yield from dense(question, corpora=corpora, limit=selection.windows)
+        found = yield from selection.of_windows(ranked)
+    elif selection.unit == "chunk":
+        by_words = fulltext_chunks if mode == "fulltext" else hybrid_chunks
+        chunks = yield from by_words(
+            question, corpora=corpora, limit=selection.chunks, statistics=word_statistics(rows)
+        )
+        found = yield from selection.of_chunks(chunks[: selection.chunks])
+    else:
+        ranking = fulltext if mode == "fulltext" else hybrid
+        ranked = yield from ranking(
+            question, corpora=corpora, limit=selection.windows, statistics=word_statistics(rows)
+        )
+        found = yield from selection.of_windows(ranked)
+    ranked_units = "all chunks and summaries" if mode == "tree" else f"{selection.unit}s"
+    reason = f"Mode {mode} does not use entities: {ranked_units} are ranked {_RANKED_BY[mode]}."
     return Evidence(
         question=question,
         corpora=tuple(corpora),
         route="global",
-        reason=f"Mode {mode} does not use entities: {explanation}.",
+        reason=with_reranker(reason, selection.reranker),
         entities=(),
         pairs=(),
         hops=0,
-        passages=passages(ranked),
+        passages=found,
         mode=mode,
     )
 
@@ -200,6 +253,12 @@ def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) ->
         if not row["found"]:
             raise CorpusNotFoundError(row["corpus"])
         made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
+
+
+def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the known types of the entities in rows of `link.cypher`. The first row with an entity decides."""
+    rows = (row for link in reversed(links) for row in link["named"])
+    return {row["entity"]: row["type"] for row in rows if row.get("type")}
 
 
 def resolve_entities(

@@ -48,6 +48,14 @@ class Embed:
     vector: Future[list[float]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """Score texts by how well they answer a question. Result: a list of floats, one per text, higher is better."""
+
+    question: str
+    texts: tuple[str, ...]
+
+
 class TextFilter(Protocol):
     """Filters a streamed text."""
 
@@ -90,7 +98,7 @@ class CallDriver:
     call: Callable[[Driver, str], Any]
 
 
-Request: TypeAlias = Read | Write | Embed | Chat | GetExecutor | CallDriver
+Request: TypeAlias = Read | Write | Embed | Rerank | Chat | GetExecutor | CallDriver
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""

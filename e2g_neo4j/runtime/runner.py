@@ -24,6 +24,7 @@ from e2g_neo4j.runtime.requests import (
     Operation,
     Read,
     Request,
+    Rerank,
     Rows,
     Write,
 )
@@ -44,6 +45,8 @@ class Models(Protocol):
     def threads(self) -> ThreadPool: ...
 
     def vector(self, request: Embed) -> Future[list[float]]: ...
+
+    def scores(self, request: Rerank) -> Future[list[float]]: ...
 
     def ask(self, request: Chat) -> ChatReply: ...
 
@@ -125,6 +128,8 @@ class Runner:
         match request:
             case Embed():
                 return self._models.vector(request).result()
+            case Rerank():
+                return self._models.scores(request).result()
             case Chat():
                 return self._models.ask(request)
             case GetExecutor():
@@ -206,6 +211,8 @@ class AsyncRunner:
         match request:
             case Embed():
                 return await asyncio.wrap_future(self._models.vector(request))
+            case Rerank():
+                return await asyncio.wrap_future(self._models.scores(request))
             case Chat():
                 return await self._models.ask_async(request)
             case CallDriver():

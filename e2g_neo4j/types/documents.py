@@ -118,6 +118,11 @@ ADOPTED = "whole-nodes-1"
 """The same as CHUNKER, for adopted documents, where each text node is a chunk."""
 
 
+EXTRACTOR = "types-and-terms-1"
+"""The version of the rules for entities and for the terms of chunks. A document that other rules read is indexed again;
+its vectors and summaries are kept. The spaCy pipeline is part of the fingerprint instead."""
+
+
 def cut_by(document: SourceDocument) -> str:
     """Return the version of the chunking rules for a document."""
     return ADOPTED if document.cuts else CHUNKER

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 from e2g_neo4j.errors import FingerprintError
+
+_AFTER = " after "
+
+
+def pooling_after(pooling: str, passage_prefix: str) -> str:
+    """Return the pooling of passages with a prefix, such as `mean-of-windows after "passage: "`.
+
+    It is recorded with the pooling, so that earlier versions, which know no prefixes, refuse the index, too.
+    """
+    return f"{pooling}{_AFTER}{json.dumps(passage_prefix, ensure_ascii=False)}" if passage_prefix else pooling
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +25,7 @@ class Fingerprint:
     Attributes:
         embedding_model: the name of the embedding model.
         dimensions: the length of its vectors.
-        pooling: how token vectors are combined.
+        pooling: how token vectors are combined, and the prefix of passages, if there is one.
         spacy_model: the spaCy pipeline, followed by `+` and a hash of its files.
     """
 
@@ -22,6 +33,12 @@ class Fingerprint:
     dimensions: int
     pooling: str
     spacy_model: str
+
+    @property
+    def passage_prefix(self) -> str:
+        """The text before every passage; empty if there is none."""
+        _, _, prefix = self.pooling.partition(_AFTER)
+        return str(json.loads(prefix)) if prefix else ""
 
     @property
     def unhashed_pipeline(self) -> str:
@@ -52,7 +69,8 @@ class Fingerprint:
             )
         for what, setting, used, configured in (
             ("embedding model", "E2G_EMBEDDING_MODEL", index.embedding_model, self.embedding_model),
-            ("vector length", "E2G_EMBEDDING_MODEL", index.dimensions, self.dimensions),
+            ("vector length", "E2G_EMBEDDING_DIMENSIONS", index.dimensions, self.dimensions),
+            ("passage prefix", "E2G_PASSAGE_PREFIX", repr(index.passage_prefix), repr(self.passage_prefix)),
             ("pooling of vectors", "E2G_EMBEDDING_MODEL", index.pooling, self.pooling),
             ("spaCy pipeline", "E2G_SPACY_MODEL", index.spacy_model, self.spacy_model),
         ):
@@ -64,6 +82,6 @@ class Fingerprint:
                 )
             if used != configured:
                 raise FingerprintError(
-                    f"{what_was} with the {what} {used}, but {configured} is configured. Set {setting} to the model "
-                    "that was used, or index the documents into another database."
+                    f"{what_was} with the {what} {used}, but {configured} is configured. Set {setting} to what was "
+                    "used, or index the documents into another database."
                 )

@@ -6,6 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+PERSON = "person"
+"""The type of people. Only they are merged by surname and given name."""
+
+NAME = "name"
+"""The type of proper nouns that the spaCy pipeline does not label as a named entity."""
+
+NOUN = "noun"
+"""The type of common nouns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -26,12 +35,15 @@ class Extraction:
         forms: the number of occurrences of each spelling of an entity, by key. Entities that are only spelled like
             their key are left out.
         people: how often each entity was tagged as a person, by key.
+        types: the number of occurrences of each type of an entity, by key. Empty in extractions of earlier versions,
+            which did not record it.
     """
 
     sentences: tuple[Sentence, ...]
     counts: Mapping[str, int]
     forms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     people: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,11 @@ class EntityInfo:
         mentions: the number of occurrences.
         chunks: the number of chunks that mention it.
         documents: the number of documents that mention it.
+        type: `noun` if more than half of the mentions are common nouns, else the most frequent other type: `person`,
+            `place`, `organisation`, `group`, `product`, `event`, `work`, `law`, `language`, or `name` for a proper noun
+            without a label. A pipeline with other labels adds their names in lower case. None if an earlier version
+            indexed all documents that mention it.
+        types: all types with the number of mentions, the most frequent first.
     """
 
     key: str
@@ -124,6 +141,8 @@ class EntityInfo:
     mentions: int
     chunks: int
     documents: int
+    type: str | None = None
+    types: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

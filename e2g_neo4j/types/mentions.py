@@ -20,6 +20,7 @@ class Mention:
         windows: for each window, the number of sentences that mention the entity.
         forms: the spellings with their counts, in order. None if the key is the only spelling, empty if only other
             names that resolve to the entity occur.
+        types: the types with their counts, in order. Empty if unknown.
     """
 
     entity: str
@@ -28,6 +29,7 @@ class Mention:
     sentences: tuple[int, ...]
     windows: tuple[int, ...]
     forms: tuple[tuple[str, int], ...] | None = None
+    types: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Route: TypeAlias = Literal["local", "global"]
@@ -58,6 +58,7 @@ class Passage:
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
     - `auto` and `diffusion`: a sum of z-scores, which may be negative.
+    - With a reranker, in every mode: its score.
 
     Attributes:
         text: the text of the passage.
@@ -148,6 +149,8 @@ class Evidence:
         mode: the retrieval mode.
         facts: relationships of the user's graph of the types that `through` names, those between two entities of the
             question first.
+        entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
+            an entity, the type in the first of them. Unknown types are left out.
     """
 
     question: str
@@ -163,6 +166,7 @@ class Evidence:
     round_trips: int = 0
     mode: str = "e2g"
     facts: tuple[Fact, ...] = ()
+    entity_types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def corpus(self) -> str:

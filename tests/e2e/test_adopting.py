@@ -201,6 +201,11 @@ def test_adopted_asked_changed_and_let_go(
             place.client.retrieve(question, corpus="adopted", mode=mode)
     unharmed()
 
+    # The full-text index has none of its words, so none are counted.
+    assert place.rows("MATCH (t:Term {corpus: 'adopted'}) RETURN t") == []
+    [counted] = place.rows("MATCH (c:Corpus {corpus: 'adopted'}) RETURN c.term_windows AS n, c.windows AS windows")
+    assert counted["n"] == 0 < counted["windows"]
+
     # The same call again changes nothing; a text that changed is read again, and only that.
     assert place.client.adopt(corpus="adopted", **shape.adoption).index.unchanged == 2
     vectors = "MATCH (w:Window {corpus: 'adopted'}) RETURN w.id AS id, w.embedding AS vector ORDER BY id"

@@ -74,6 +74,20 @@ def test_every_benchmark_is_run_here() -> None:
     assert {file.stem for file in BENCHMARKS.glob("*.py")} == run
 
 
+def test_bind_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The evidence of a question about the second text is found in the volume."""
+    first, second = LIBRARY / "averil-mercury-1878.md", BOOK
+    text = second.read_text(encoding="utf-8")
+    asked = {"id": "1", "question": QUESTION, "book": BOOK.name, "evidence": [[10, 60]]}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    volume = tmp_path / "volume.md"
+    benchmark("bind_texts").main([str(tmp_path / "questions.jsonl"), str(first), str(second), "--out", str(volume)])
+    [bound] = [json.loads(line) for line in volume.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
+    [[start, end]] = bound["evidence"]
+    assert volume.read_text(encoding="utf-8")[start:end] == text[10:60]
+    assert "2 texts" in capsys.readouterr().out
+
+
 @pytest.mark.full
 def test_first_light(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     benchmark("first_light").main([str(BOOK), str(questions), "--turns", "2"])

@@ -101,6 +101,16 @@ def test_query_prints_one_json_object_with_exact_offsets(run, sample):
     assert found["round_trips"] <= 3
 
 
+@pytest.mark.parametrize("unit", ["window", "chunk"])
+def test_query_keeps_to_a_budget_in_tokens(run, sample, unit):
+    """No text of 60 tokens has more than 60 words. The whole chunks of the sample have more."""
+    question = "Who really made the chronometer that Luke Farran saved?"
+    code, out, _ = run("query", question, "-c", sample, "--json", "--tokens", "60", "--unit", unit)
+    passages = json.loads(out)["passages"]
+    assert code == 0
+    assert 20 < sum(len(passage["text"].split()) for passage in passages) <= 60
+
+
 def test_a_question_with_one_entity_takes_the_global_route(run, sample):
     _, out, _ = run("query", "What became of Walter Crail?", "-c", sample, "--json")
     found = json.loads(out)
@@ -179,6 +189,8 @@ def test_migrations_are_applied_and_valid(run, sample):
         (["query", "  ", "-c", CORPUS], 4, "empty"),
         (["query", "Who?", "-c", CORPUS, "-k", "0"], 4, "from 1 to 1000"),
         (["query", "Who?", "-c", CORPUS, "-k", "1001"], 4, "from 1 to 1000"),
+        (["query", "Who?", "-c", CORPUS, "--tokens", "49"], 4, "from 50 to 1000000"),
+        (["query", "Who?", "-c", CORPUS, "--unit", "window", "--mode", "tree"], 4, "ranks whole chunks"),
         (["query", "Who?", "-c", CORPUS, "--hops", "0"], 4, "from 1 to 6"),
         (["query", "Who?", "-c", CORPUS, "--hops", "9"], 4, "from 1 to 6"),
         (["index", "no/such/file.txt", "-c", "bad"], 4, "no/such/file.txt"),

@@ -135,7 +135,9 @@ def test_answers_come_from_the_evidence(settings, e2g):
     with E2G(settings=settings, chat_model=model) as client:
         answer = client.answer(QUESTIONS[0], corpus=CORPUS)
         assert answer.text == "Theodora Quill made it [1]."
-        assert evidence(answer.evidence) == evidence(e2g.retrieve(QUESTIONS[0], corpus=CORPUS))
+        assert evidence(answer.evidence) == evidence(
+            e2g.retrieve(QUESTIONS[0], corpus=CORPUS, tokens=settings.evidence_tokens)
+        )
         with pytest.raises(ModelError, match="no text"):
             client.answer(QUESTIONS[0], corpus=CORPUS)
 

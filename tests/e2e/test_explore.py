@@ -26,7 +26,7 @@ from e2g_neo4j.types.results import Evidence
 
 CORPUS = "explore-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
-TABLES = {"corpora", "documents", "hubs", "mentions", "bridges"}
+TABLES = {"types", "corpora", "documents", "hubs", "mentions", "bridges"}
 MOST = 300
 """What Browser shows of nodes at most."""
 

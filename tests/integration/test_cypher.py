@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -23,10 +24,11 @@ from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
 from e2g_neo4j.indexing.merge_overrides import join, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import FilledOptions, Mode
+from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.runtime.requests import Embed, Read, Rows, Write
 from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.mentions import NameMerge
@@ -46,14 +48,15 @@ VALUES: dict[str, Any] = {
     "limit": 5,
     "most": 5,
     "visible": 5,
-    "windows": 30,
     "words": "text:a",
+    "type": "text:person",
     "vector": [1.0] + [0.0] * 383,
     "names": ["a"],
     "ids": ["a"],
     "depth": 20,
     "matches": 200,
-    "seeds": 5,
+    "seeds": 3,
+    "seed_words": 0.2,
     "temperature": 0.05,
     "own": 0.3,
     "active": 50,
@@ -178,7 +181,13 @@ def complete_document(corpus: str, there: StoredDocument | None = None) -> Stage
 def moved_document(corpus: str) -> Staged:
     """A version of it before which a chunk and the summary were there, elsewhere."""
     row: dict[str, Any] = dict.fromkeys(("index", "start", "end", "made_of", "notes", "next", "parent"), 7)
-    row |= {"page": "7", "heading": "7", "window_pages": None, "window_headings": None, "windows": [[7, 11]]}
+    row |= {
+        "page": "7",
+        "heading": "7",
+        "window_pages": None,
+        "window_headings": None,
+        "windows": [[7, 11]],
+    }
     [first, _] = complete_document(corpus).mentions
     there = StoredDocument({"c0": {**row, "id": "c0", "told": mentions_hash(first)}}, {"s": {**row, "id": "s"}})
     return complete_document(corpus, there)
@@ -293,7 +302,7 @@ class Recorded:
         for statement, parameters in statements:
             assert self.given.setdefault(statement, set(parameters)) == set(parameters)
 
-    def retrieve(self, mode: Mode, shared: list[dict[str, Any]]) -> None:
+    def retrieve(self, mode: Mode, unit: Unit | None, shared: list[dict[str, Any]]) -> None:
         link = {
             "found": True,
             "adopts": None,
@@ -301,9 +310,12 @@ class Recorded:
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
+            "words": {"windows": 0, "index_windows": 0, "terms": []},
         }
-        options = FilledOptions(k=1, hops=1, mode=mode)
-        operation: Any = find_evidence("Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options)
+        options = RetrievalOptions(k=1, hops=1, mode=mode, unit=unit).filled(Settings())
+        operation: Any = find_evidence(
+            "Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options, token_spans=lambda text: []
+        )
         reply: Any = None
         while True:
             try:
@@ -339,8 +351,9 @@ def recorded() -> dict[str, set[str]]:
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
     for mode in get_args(Mode):
-        for chunks in ([], [shared]):
-            record.retrieve(mode, chunks)
+        units: tuple[Unit | None, ...] = (None, "chunk")
+        for unit, chunks in product(units, ([], [shared])):
+            record.retrieve(mode, unit, chunks)
     return record.given
 
 
@@ -349,7 +362,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     asked = {statement: parameters_of(load(statement)) for statement in given}
     assert given == asked
     assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
-    assert {"query/corpus", "query/dense", "query/fulltext"} <= given.keys()
+    assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",

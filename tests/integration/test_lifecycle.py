@@ -204,7 +204,9 @@ def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
         while not ended.is_set():
             names = ["ann", "bob", "cid"]
             [link] = database.read(
-                driver, "neo4j", Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3})
+                driver,
+                "neo4j",
+                Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": []}),
             )
             parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}
             nearest = database.read(driver, "neo4j", Read("query/nearest", parameters))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import pairwise
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, get_args
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from libraries import (
     chunks_wanted,
     few_examples,
     libraries,
+    long_document,
     padded,
     questions,
     remove,
@@ -25,13 +27,31 @@ from libraries import (
     vectors,
     write,
 )
-from naive import NaiveAnswer, NaiveDocument, ask, nodes_of
+from naive import (
+    AmbiguousError,
+    NaiveAnswer,
+    NaiveDocument,
+    ask,
+    chunks_of,
+    dense,
+    fitted,
+    fused,
+    merged,
+    nodes_of,
+    packed,
+    persistence,
+    window_passages,
+    windows,
+)
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, FilledOptions, Mode
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, MIN_TOKENS, WINDOW_MODES, Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.passages import top_k
+from e2g_neo4j.retrieval.ranking import ranked
 from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.retrieval.windows import ranked_windows
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read, Write
 from e2g_neo4j.settings import MAX_HOPS, Settings
@@ -66,10 +86,16 @@ def answer(
     k: int = 10,
     h: int = 3,
     mode: Mode = "e2g",
+    unit: Unit | None = None,
+    tokens: int | None = None,
     question: str = "Who?",
+    answers: dict[str, Any] | None = None,
 ) -> Evidence:
-    options = FilledOptions(k=k, hops=h, mode=mode)
-    operation: Any = find_evidence(question, corpora=[corpus], names=names, made_with=made_with, options=options)
+    """The evidence; and in `answers`, what the server answered to each statement."""
+    options = RetrievalOptions(k=k, hops=h, mode=mode, unit=unit, tokens=tokens).filled(Settings())
+    operation: Any = find_evidence(
+        question, corpora=[corpus], names=names, made_with=made_with, options=options, token_spans=characters
+    )
     reply: Any = None
     asked: list[Any] = []
     while True:
@@ -77,13 +103,21 @@ def answer(
             request = operation.send(reply)
         except StopIteration as end:
             evidence: Evidence = end.value
-            assert len([one for one in asked if isinstance(one, Read)]) <= 3, "round trips"
+            reads = [one for one in asked if isinstance(one, Read)]
+            assert len(reads) <= (4 if mode == "hybrid" else 3), "round trips"
             return evidence
         asked.append(request)
         if isinstance(request, Embed):
             reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
         else:
             reply = database.read(driver, "neo4j", request)
+            if answers is not None:
+                answers[request.statement] = reply
+
+
+def characters(text: str) -> list[tuple[int, int]]:
+    """Tokens of these tests."""
+    return [(place, place + 1) for place in range(len(text))]
 
 
 def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
@@ -164,6 +198,109 @@ def test_auto_and_diffusion_decide_the_route_as_the_paper_does(
         assert all(isfinite(passage.score) for passage in one.passages)
         for passage in one.passages:
             assert passage.level or passage.text == texts[passage.document][passage.start : passage.end]
+
+
+@few_examples(15)
+@given(st.data())
+def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
+    driver: Driver, made_with: Fingerprint, data: Any
+) -> None:
+    """As in the naive implementation: read as many as a budget needs, pack them, cut the last, merge neighbours.
+
+    BM25 is taken as the server gives it, and so is the order by all signals, which has a test of its own.
+    """
+    library, corpus = data.draw(libraries(), "library"), uuid4().hex
+    try:
+        write(driver, corpus, library)
+        for _ in range(3):
+            names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
+            k, tokens = data.draw(chunks_wanted(), "k"), data.draw(st.none() | st.integers(MIN_TOKENS, 400), "tokens")
+            question = " ".join(names) + "?"
+            for mode in sorted(WINDOW_MODES):
+                for unit in get_args(Unit):
+                    answers: dict[str, Any] = {}
+                    found = answer(
+                        driver, made_with, corpus, names, vector, k=k, tokens=tokens, mode=mode, unit=unit,
+                        question=question, answers=answers,
+                    )  # fmt: skip
+                    read = min(12 * k, max(20, ceil(tokens / 100))) if tokens else 12 * k
+                    chunks = min(k, ceil(tokens / 200)) if tokens else k
+                    with suppress(AmbiguousError):
+                        order = order_of(library, mode, unit, vector, answers, read, chunks)
+                        assert_fills(found, library, order, unit, k, tokens, chunks)
+    finally:
+        remove(driver, [corpus])
+
+
+def order_of(
+    library: list[NaiveDocument],
+    mode: Mode,
+    unit: Unit,
+    vector: list[float],
+    answers: dict[str, Any],
+    read: int,
+    chunks: int,
+) -> list[str]:
+    """The ids of windows or chunks, best first."""
+    near = dense(library, vector) if mode in ("dense", "hybrid") else []
+    places = windows(library)
+    if unit == "chunk" and mode in ("fulltext", "hybrid"):
+        by_words = [node.row["id"] for node in top_k(answers["query/fulltext_chunks"], 1000)]
+        assert len(by_words) <= (chunks if mode == "fulltext" else 300)
+        return by_words if mode == "fulltext" else fused(chunks_of(places, near[: 12 * 300])[:300], by_words)
+    if mode in ("auto", "diffusion"):
+        order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
+    elif mode == "dense":
+        order = near[:read]
+    else:
+        order = [window.id for window, _ in ranked_windows(answers["query/fulltext"])]
+        assert len(order) <= (read if mode == "fulltext" else 300)
+        order = order if mode == "fulltext" else fused(near[: max(300, read)], order)
+    return order if unit == "window" else chunks_of(places, order)
+
+
+def assert_fills(
+    found: Evidence,
+    library: list[NaiveDocument],
+    order: list[str],
+    unit: Unit,
+    k: int,
+    tokens: int | None,
+    chunks: int,
+) -> None:
+    told = [(p.document, p.start, p.end, p.text, list(p.nodes)) for p in found.passages]
+    if tokens is not None:
+        assert sum(len(text) for *_, text, _ in told) <= tokens
+    if unit == "window":
+        places = windows(library)
+        staying = {d.id: persistence([one.vector for c in d.chunks for one in c.windows]) for d in library}
+        chosen = packed(places, order, staying, chunks=k, tokens=tokens)
+        places = places if tokens is None else fitted(places, chosen, tokens)
+        expected = window_passages(places, [id for id in chosen if id in places])
+    elif tokens is None:
+        expected = merged(library, order[:chunks], {})
+    else:
+        return
+    assert told == [(f"Title of {p.document}", p.start, p.end, p.text, p.nodes) for p in expected]
+
+
+def test_larger_budgets_find_no_less(driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str) -> None:
+    """In characters, in every mode and unit, of texts without repetition."""
+    corpora.append(corpus)
+    sentences = [["ann", "bob"], ["cid"], ["dan", "eve"]] * 40
+    library = [long_document(f"d{n}", [[*names, f"x{n}y{i}"] for i, names in enumerate(sentences)]) for n in range(3)]
+    write(driver, corpus, library)
+    for mode in get_args(Mode):
+        for unit in get_args(Unit) if mode in WINDOW_MODES else ("chunk",):
+            texts = []
+            for tokens in (MIN_TOKENS, 200, 800, 3200, 12800):
+                found = answer(
+                    driver, made_with, corpus, ["ann", "bob"], [1.0], k=1000, tokens=tokens, mode=mode, unit=unit,
+                    question="Does ann know bob?",
+                )  # fmt: skip
+                texts.append(sum(len(passage.text) for passage in found.passages))
+                assert 0 < texts[-1] <= tokens, (mode, unit)
+            assert texts == sorted(texts), (mode, unit)
 
 
 def chunks_with(library: list[NaiveDocument], a: str, b: str) -> set[str]:
@@ -252,7 +389,7 @@ def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, co
     rare_last = ["often", "sometimes", "twice", "once"]
     library = [small_document(f"d{number}", rare_last[: number + 1]) for number in range(4)]
     write(driver, corpus, library)
-    request = Read("query/link", {"corpus": corpus, "names": rare_last, "limit": 2, "meanings": 3})
+    request = Read("query/link", {"corpus": corpus, "names": rare_last, "limit": 2, "meanings": 3, "terms": []})
     [row] = database.read(driver, "neo4j", request)
     assert sorted(one["entity"] for one in row["named"]) == ["once", "twice"]
     assert [(pair["a"], pair["b"]) for pair in row["pairs"]] == [("once", "twice")]

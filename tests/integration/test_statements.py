@@ -61,6 +61,7 @@ def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
     yield client.index([changed], corpus=corpus)
     for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
+    yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")
     yield client.answer("Did Alice Harper meet Bob Miller?", corpus=corpus)
     yield client.corpora()
     yield client.documents(corpus)

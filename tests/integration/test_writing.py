@@ -20,12 +20,14 @@ from libraries import (
     forms_of,
     libraries,
     long_document,
+    of_corpus,
     padded,
     performing,
     published,
     remove,
     small_document,
     staging,
+    types_of,
     write,
 )
 from naive import NaiveDocument, edges_of, persistence, weight
@@ -34,6 +36,8 @@ from neo4j import Driver
 from e2g_neo4j.errors import DatabaseError
 from e2g_neo4j.graph import writer
 from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.models.words import terms
+from e2g_neo4j.retrieval.word_statistics import terms_of
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 
@@ -66,7 +70,7 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     chunks = [f"d{document}-c{index}" for document in range(5) for index in range(20)]
     windows = [f"{chunk}-w{number}" for chunk in chunks for number in range(3)]
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 3, "meanings": 3}),
+        Read("query/link", {"corpus": corpus, "names": names, "limit": 3, "meanings": 3, "terms": terms_of(names)}),
         Read("query/passages", {"corpus": corpus, "ids": chunks}),
         Read("query/windows", {"corpus": corpus, "ids": windows}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": names}),
@@ -74,6 +78,7 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     ]
     link, passages, found, nearest, stats = (database.read(driver, "neo4j", request) for request in requests)
     del link[0]["made_with"]  # the server's, not the corpus'
+    link[0]["words"] = of_corpus(link[0]["words"])
     for listed in (link[0]["named"], link[0]["pairs"], link[0]["shared"], passages, found, nearest):
         listed.sort(key=str)
     for row in link[0]["shared"]:
@@ -118,7 +123,10 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
     assert nodes["Corpus", ""] == {
         "chunks": sum(len(d.chunks) for d in library),
         "windows": sum(len(chunk.windows) for d in library for chunk in d.chunks),
+        "term_windows": sum(len(chunk.windows) for d in library for chunk in d.chunks),
     }
+    of_windows = Counter(term for d in library for _, _, text in windows_of(d) for term in set(terms(text)))
+    assert {key[1]: one["windows"] for key, one in nodes.items() if key[0] == "Term"} == of_windows
     for document in library:
         written = nodes["Document", document.id]
         vectors = [window.vector for chunk in document.chunks for window in chunk.windows]
@@ -158,6 +166,11 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
         entity = nodes["Entity", name]
         assert (entity["name"], entity["forms"]) == (often[0], often)
         assert entity["form_counts"] == [forms[form] for form in often]
+        types = sum((Counter(types_of(d, c).get(name, {})) for d in library for c in d.chunks), Counter[str]())
+        ordered = sorted(types, key=lambda type: (-types[type], type == "name", type))
+        assert (entity["types"], entity["type_counts"]) == (ordered, [types[type] for type in ordered])
+        names_of_it = [type for type in ordered if type != "noun"]
+        assert entity["type"] == ("noun" if types["noun"] > types.total() / 2 else names_of_it[0])
     assert {key[-1] for key in nodes if key[0] == "Entity"} == names
     assert stats == {
         "documents": len(library),
@@ -362,3 +375,34 @@ def test_edges_of_a_long_document_are_counted_and_withdrawn_some_at_a_time(
     assert snapshot(driver, corpus) == snapshot(driver, fresh[0])
     chunks = max(len(one.chunks) for version in versions for one in version)
     assert len(weights(driver, fresh[1])) / chunks < max(changed) < len(weights(driver, fresh[1])) / 2
+
+
+@pytest.mark.parametrize(
+    ("types", "type"),
+    [
+        ({"noun": 2, "person": 1}, "noun"),
+        ({"noun": 1, "person": 1}, "person"),
+        ({"noun": 2, "person": 1, "place": 1}, "person"),
+        ({"name": 1, "place": 1}, "place"),
+        ({"name": 2, "place": 1}, "name"),
+        ({"person": 1, "organisation": 1}, "organisation"),
+        ({}, None),
+    ],
+)
+def test_the_type_of_an_entity_is_that_of_most_of_its_mentions(
+    driver: Driver, corpora: list[str], corpus: str, types: dict[str, int], type: str | None
+) -> None:
+    corpora.append(corpus)
+    driver.execute_query(
+        "CREATE (e:Entity {corpus: $corpus, key: 'x'}) WITH e UNWIND [0, 1] AS half "
+        "CREATE (e)-[:FROM_CHUNK {count: 1, types: $types[half], type_counts: $counts[half]}]->"
+        "(:StagedChunk {corpus: $corpus, id: toString(half), document: 'd'})",
+        corpus=corpus,
+        types=[list(types)[:1] or None, list(types)[1:] or None],
+        counts=[list(types.values())[:1] or None, list(types.values())[1:] or None],
+    )
+    write = Write((("index/count_mentions", {"corpus": corpus, "rows": [{"document": "d", "chunks": []}]}),))
+    performing(driver)(write)
+    [row] = driver.execute_query("MATCH (e:Entity {corpus: $corpus}) RETURN e", corpus=corpus).records
+    assert row["e"].get("type") == type
+    assert dict(zip(row["e"].get("types", []), row["e"].get("type_counts", []), strict=True)) == types

@@ -60,7 +60,7 @@ def test_nodes_that_are_equally_near_are_in_the_order_of_their_ids(seed: int) ->
 def test_windows_that_say_the_same_are_in_reading_order(seed: int) -> None:
     noise = np.random.default_rng(seed).standard_normal((6, 2)) * 1e-7
     candidates = [
-        {"chunk": f"c{n}", "document": "d", "index": 2 * n, "persistence": 0.0, "shares": [0.5, 0.5]}
+        {"chunk": f"c{n}", "document": "d", "index": 2 * n, "tokens": 9, "persistence": 0.0, "shares": [0.5, 0.5]}
         | {"nears": ([0.9, 0.1] + noise[n]).tolist()}
         for n in range(6)
     ]
@@ -84,7 +84,7 @@ def test_the_persistence_of_a_repeated_text_is_near_0(seed: int) -> None:
 def test_a_link_whose_score_changed_by_rounding_is_not_written_again() -> None:
     """The score is kept with four digits, the last of which may round either way."""
     operation: Any = link(
-        "c", label="Person", name="name", aliases=None, embed=lambda names: same[: len(names)], dry_run=True
+        "c", label="Person", name="name", aliases=None, type=None, embed=lambda names: same[: len(names)], dry_run=True
     )
     same: Vectors = np.eye(1, 4, dtype=np.float32)
     assert operation.send(None).statement == "link/entities"

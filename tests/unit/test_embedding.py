@@ -24,6 +24,7 @@ from tiers import at_length
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.embedding import bundled
+from e2g_neo4j.models.embedding.adapted import adapted
 from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
 from e2g_neo4j.models.embedding.bundled import BundledEmbedder
 from e2g_neo4j.models.embedding.load import load_embedder
@@ -305,7 +306,7 @@ def failing_server(status: int | None, error: str = "", embeddings: object = Non
     [
         (None, "", r"Ollama does not respond.*ollama serve"),
         (404, "model 'm' not found", r"not found.*ollama pull m"),
-        (400, "the input length exceeds the context length", r"exceeds the context length.*E2G_CHUNK_TOKENS"),
+        (400, "the input length exceeds the context length", r"exceeds the context length.*E2G_WINDOW_TOKENS"),
         (500, "no memory", r"no memory.*log"),
     ],
 )
@@ -334,6 +335,30 @@ def test_a_change_of_dimensions_and_nan_are_noticed() -> None:
     reply[0] = [float("nan"), 1.0]
     with pytest.raises(ModelError, match="not finite"):
         embedder.embed(["a"])
+
+
+def test_words_that_the_estimate_does_not_know_count_by_their_characters() -> None:
+    embedder = OllamaEmbedder("ollama:m", transport=failing_server(200, embeddings=[[3.0, 4.0]]))
+    assert len(embedder.token_spans("ሰላም ለዓለም")) == 7
+    assert list(embedder.token_spans("the ሰላም sea")) == [(0, 3), (4, 5), (5, 6), (6, 7), (8, 11)]
+
+
+def test_the_requested_context_of_ollama_has_a_limit() -> None:
+    """The server reserves memory for all of it, and some models read 40,000 tokens."""
+    sent: list[dict[str, Any]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/api/show":
+            return httpx.Response(200, json={"model_info": {"qwen3.context_length": 40960}})
+        sent.append(json.loads(request.content))
+        return httpx.Response(200, json={"model": "m", "embeddings": [[3.0, 4.0, 0.0]]})
+
+    embedder = OllamaEmbedder("ollama:m", dimensions=2, transport=httpx.MockTransport(answer))
+    assert embedder.window_tokens == 6144
+    assert sent[0]["options"] == {"num_ctx": 8192}
+    assert sent[0]["dimensions"] == 2
+    assert embedder.dimensions == 3  # of an older server, which ignores this; `adapted` truncates
+    assert adapted(embedder, dimensions=2).embed(["a"]) == pytest.approx(np.array([[0.6, 0.8]]))
 
 
 @cache

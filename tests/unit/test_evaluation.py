@@ -16,6 +16,7 @@ from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, content_words, find_quote, quotations
 from e2g_neo4j.evaluation.report import page
 from e2g_neo4j.evaluation.scoring import (
+    BUDGETS,
     PARTS,
     Evaluation,
     ModeResult,
@@ -33,6 +34,7 @@ from e2g_neo4j.evaluation.scoring import (
     score,
 )
 from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.ranking import VERSION
 from e2g_neo4j.types.results import Evidence, Passage
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "questions.jsonl"
@@ -294,11 +296,24 @@ def test_a_statement_wants_four_fifths_of_its_words_in_one_chunk():
 def test_scores_are_those_that_the_gold_allows():
     held = corpus_with((A, TEXT, [(0, 40), (40, len(TEXT))]), (B, "Short.", [(0, 6)]))
     found = evidence(passage(B, "Short.", 0, 6, f"{B}:0"), passage(A, TEXT, 0, 40, f"{A}:0"))
-    scores = score(found, found, Gold(frozenset({A}), (), ()), held, 10)
+    scores = score(found, {}, Gold(frozenset({A}), (), ()), held, 10)
     assert scores == {"R@2": 1, "R@5": 1, "R@10": 1, "MRR": 0.5}
-    scores = score(found, evidence(found.passages[0]), Gold(frozenset(), ((A, 0, 20), (A, 60, 70)), ()), held, 10)
+    within = dict.fromkeys(BUDGETS, found) | {"5 chunks": evidence(found.passages[0])}
+    scores = score(found, within, Gold(frozenset(), ((A, 0, 20), (A, 60, 70)), ()), held, 10)
     assert scores == {
         "evidence@5 chunks": 0, "evidence@2k tokens": 0.5, "evidence@6k tokens": 0.5, "evidence@12k tokens": 0.5
+    }  # fmt: skip
+
+
+def test_evidence_counts_up_to_its_budget_of_tokens():
+    """Even where a passage has more."""
+    text = " ".join(["word"] * 2000 + ["gold"])
+    held = corpus_with((A, text, [(0, len(text))]))
+    whole = evidence(passage(A, text, 0, len(text), f"{A}:0"))
+    gold = Gold(frozenset(), ((A, len(text) - 4, len(text)),), ())
+    scores = score(whole, dict.fromkeys(BUDGETS, whole), gold, held, 10)
+    assert scores == {
+        "evidence@5 chunks": 1, "evidence@2k tokens": 0, "evidence@6k tokens": 1, "evidence@12k tokens": 1
     }  # fmt: skip
 
 
@@ -356,7 +371,7 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
         parts = {"reading": 3.25, "embedding": 0.5, "database": 4.75, "ranking": 1.0}
         types, routes = {"fact & more": group}, {"local": group, "global": group}
         results[mode] = ModeResult(group, types, routes, 9.5, 12.25, parts, 77.25, 2, [])
-    html = page(Evaluation('x"<y', 3, 25, "dense", results))
+    html = page(Evaluation('x"<y', 3, 25, "dense", "chunk", modes=results))
     tree = ElementTree.fromstring(html)
     assert tree.tag == "html"
     shown = "".join(tree.itertext())
@@ -367,6 +382,7 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
         "Type fact & more",
         "Routes of tree",
         'x"<y',
+        f"k = 25, unit chunk, ranking version {VERSION}",
         "R@5",
         "12.2",
         "77.2",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from random import Random
+from re import finditer, search
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import libraries
-from naive import NaiveDocument, NaivePlace, rounds, windows
+from naive import NaiveDocument, NaivePlace, window_passages, windows
 
-from e2g_neo4j.retrieval.passages import ScoredNode, merge_windows, passages
+from e2g_neo4j.retrieval.passages import ScoredNode, fitting, passages
+from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.results import Pair
 
 TEXT = "".join(chr(ord("a") + i % 26) for i in range(200))
@@ -169,56 +171,39 @@ def test_the_labels_of_pages_may_hold_hyphens() -> None:
 
 
 def test_nothing_ranked_is_no_passage() -> None:
-    assert passages([]) == merge_windows([]) == ()
+    assert passages([]) == ()
+    assert fitting([], 9, letters) == []
 
 
 # --- windows -----------------------------------------------------------------------------------------
 
 
-def window(number: int, share: float, *, of: int = 0, **more: Any) -> ScoredNode:
+def window(number: int, *, of: int = 0, **more: Any) -> ScoredNode:
     """Window `number` of 20 characters of a document; each begins 40 after the one before."""
     place = {"start": 40 * number, "end": 40 * number + 20, "text": f"Window {number}."}
     row = {**chunk(of, id=f"d-c{of}-w{number}", chunk=f"d-c{of}"), **place, **more}
-    return ScoredNode(row, 100.0 - number, share=share)
+    return ScoredNode(row, 100.0 - number)
 
 
 def test_a_window_names_its_chunk() -> None:
-    [passage] = merge_windows([window(3, 0.2, of=7)])
+    [passage] = passages([window(3, of=7)])
     assert passage.nodes == ("d-c7",)
 
 
 def test_windows_of_one_chunk_that_touch_name_it_once() -> None:
-    ranked = [window(0, 0.2, text=TEXT[:20]), window(1, 0.2, start=20, end=40, text=TEXT[20:40])]
-    [passage] = merge_windows(ranked)
+    ranked = [window(0, text=TEXT[:20]), window(1, start=20, end=40, text=TEXT[20:40])]
+    [passage] = passages(ranked)
     assert (passage.text, passage.nodes) == (TEXT[:40], ("d-c0",))
-
-
-def test_a_window_does_not_move_up_beside_one_of_an_earlier_round() -> None:
-    """Five chunks' worth are a round: the sixth touches the first, and comes last all the same."""
-    first = window(0, 1.0, text=TEXT[:20])
-    others = [window(number, 1.0) for number in (2, 3, 4, 5)]
-    beside = window(1, 1.0, start=20, end=40, text=TEXT[20:40])
-    found = merge_windows([first, *others, beside])
-    assert [p.text for p in found] == [TEXT[:20], "Window 2.", "Window 3.", "Window 4.", "Window 5.", TEXT[20:40]]
-    sooner = merge_windows([first, *others[:3], beside, others[3]])
-    assert [p.text for p in sooner] == [TEXT[:40], "Window 2.", "Window 3.", "Window 4.", "Window 5."]
-
-
-def test_a_text_of_an_earlier_round_is_not_given_again() -> None:
-    ranked = [window(number, 1.0) for number in range(5)]
-    again = window(9, 1.0, text="Window 1.")
-    found = merge_windows([*ranked, again, window(6, 1.0)])
-    assert [p.text for p in found] == [f"Window {number}." for number in (0, 1, 2, 3, 4, 6)]
 
 
 @given(libraries(), st.randoms(use_true_random=False))
 def test_windows_become_passages_as_in_the_naive_implementation(library: list[NaiveDocument], random: Random) -> None:
-    """Rounds, merging, the heading, and that a passage's text is the exact slice of its document."""
+    """Merging, the heading, and that a passage's text is the exact slice of its document."""
     places = windows(library)
     order = random.sample(sorted(places), random.randint(0, len(places)))
-    found = merge_windows([as_ranked(id, places[id], -number) for number, id in enumerate(order)])
+    found = passages([as_ranked(id, places[id], -number) for number, id in enumerate(order)])
     assert [(p.document, p.start, p.end, p.text, list(p.nodes), p.heading) for p in found] == [
-        (p.document, p.start, p.end, p.text, p.nodes, p.heading) for p in rounds(places, order)
+        (p.document, p.start, p.end, p.text, p.nodes, p.heading) for p in window_passages(places, order)
     ]
     texts = {document.id: document.text for document in library}
     assert all(p.text == texts[p.document][p.start : p.end] for p in found)
@@ -242,4 +227,76 @@ def as_ranked(id: str, place: NaivePlace, score: float) -> ScoredNode:
     text = place.document.text[place.start : place.end]
     heading = place.document.heading(place.start, place.end)
     told = {"document": place.document.id, "text": text, "heading": heading}
-    return ScoredNode({**row, **told}, score, share=place.share)
+    return ScoredNode({**row, **told}, score)
+
+
+# --- a budget of tokens ------------------------------------------------------------------------------
+
+
+def letters(text: str) -> list[Span]:
+    """Tokens of these tests: one or two letters or digits of a word, and every other sign."""
+    return [found.span() for found in finditer(r"\w\w?|[^\w\s]", text)]
+
+
+WORDS = st.lists(st.text("abcé", min_size=1, max_size=9), min_size=1, max_size=12)
+TEXTS = st.builds(
+    lambda words, gap, end: gap.join(words) + end, WORDS, st.sampled_from([" ", ", ", "\n\n"]), st.just(".")
+)
+
+
+@given(st.lists(st.tuples(TEXTS, st.integers(0, 2)), max_size=8), st.integers(1, 120))
+def test_nodes_fill_a_budget_and_only_the_last_is_cut(drawn: list[tuple[str, int]], tokens: int) -> None:
+    """Counted again on the texts that are returned. What is cut off would not have fitted."""
+    ranked = [
+        ScoredNode(chunk(n, start=1000 * n, end=1000 * n + len(text), text=text, level=level), -n)
+        for n, (text, level) in enumerate(drawn)
+    ]
+    unique = [
+        node for n, node in enumerate(ranked) if node.row["text"] not in [other.row["text"] for other in ranked[:n]]
+    ]
+    found = fitting(ranked, tokens, letters)
+    counts = [len(letters(node.row["text"])) for node in found]
+    assert sum(counts) <= tokens
+    assert found[:-1] == unique[: len(found[:-1])]
+    if sum(len(letters(node.row["text"])) for node in unique) <= tokens:
+        assert found == unique
+        return
+    for node, whole in zip(found, unique, strict=False):
+        text = whole.row["text"]
+        assert text.startswith(node.row["text"])
+        assert (node.score, node.row["start"], node.row["id"]) == (whole.score, whole.row["start"], whole.row["id"])
+        if node.row["level"]:
+            assert node.row["end"] == whole.row["end"], "a summary keeps its span"
+        else:
+            assert node.row["end"] == node.row["start"] + len(node.row["text"])
+        rest = text[len(node.row["text"]) :]
+        assert not (rest[:1].isalnum() and node.row["text"][-1].isalnum()), "cut at a word"
+    last = unique[len(found) - 1].row["text"] if found else ""
+    left = last[len(found[-1].row["text"]) :] if found else ""
+    following = search(r"\s*\w*[^\w\s]*", left or unique[len(found)].row["text"])
+    assert following is not None
+    assert sum(counts) + len(letters(following[0])) > tokens, "one more word does not fit"
+
+
+def test_a_text_without_spaces_is_cut_anywhere() -> None:
+    row = chunk(0, text="书" * 200, start=7, end=207)
+    [node] = fitting([ScoredNode(row, 1.0)], 60, letters)
+    assert (node.row["text"], node.row["end"]) == ("书" * 120, 127)
+
+
+def test_a_node_of_which_no_word_fits_is_left_out() -> None:
+    ranked = [ScoredNode(chunk(0, text="It rains."), 1.0), ScoredNode(chunk(9, text="Extraordinarily."), 0.5)]
+    assert [node.row["text"] for node in fitting(ranked, 8, letters)] == ["It rains."]
+    assert fitting(ranked[1:], 3, letters) == []
+
+
+def test_a_duplicate_takes_nothing_of_the_budget() -> None:
+    same = chunk(0)["text"]
+    ranked = [ScoredNode(chunk(0), 3), ScoredNode(chunk(5, document="copy", text=same), 2), ScoredNode(chunk(9), 1)]
+    assert [node.row["id"] for node in fitting(ranked, 20, letters)] == ["d-c0", "d-c9"]
+
+
+def test_a_passage_that_was_cut_ends_where_its_text_does() -> None:
+    rows = [chunk(0, text="One two three.", end=14), chunk(1, start=14, end=28, text=" Four five six.")]
+    [passage] = passages(fitting([ScoredNode(row, 1.0) for row in rows], 12, letters))
+    assert (passage.text, passage.start, passage.end) == ("One two three. Four five", 0, 24)

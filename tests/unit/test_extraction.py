@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
+from e2g_neo4j.indexing.extraction_codec import decode, encode
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.extraction import extract, extract_all
 from e2g_neo4j.models.entities.pipeline import pipeline_id
@@ -160,6 +164,37 @@ def test_an_extraction_tells_the_forms_of_names_and_who_is_called_a_person() -> 
     found = extract(doc)
     assert found.forms == {"emma": {"Emma": 1, "EMMA": 1, "emma": 1}, "kent": {"Kent": 1}}
     assert found.people == {"emma": 2}
+
+
+def test_an_extraction_tells_what_each_entity_is() -> None:
+    doc = tagged(
+        "Emma/PROPN left/VERB Kent/PROPN for/ADP Kent/PROPN Abbey/PROPN and/CCONJ the/DET Guild/PROPN ./PUNCT "
+        "Mercury/PROPN and/CCONJ mercury/NOUN of/ADP May/PROPN weigh/VERB two/NUM pounds/NOUN in/ADP Kent/PROPN",
+        (0, 1, "PER"),
+        (2, 3, "GPE"),
+        (4, 6, "FAC"),
+        (8, 9, "Sodality"),
+        (16, 18, "QUANTITY"),
+        (19, 20, "PERSON"),
+        starts=(0, 10),
+    )
+    assert extract(doc).types == {
+        "emma": {"person": 1},
+        "kent": {"place": 1, "person": 1},
+        "kent abbey": {"place": 1},
+        "guild": {"sodality": 1},
+        "mercury": {"name": 1, "noun": 1},
+        "pound": {"noun": 1},
+    }
+
+
+def test_an_extraction_is_stored_and_read_and_an_old_one_has_no_types() -> None:
+    doc = tagged("Emma/PROPN likes/VERB the/DET garden/NOUN", (0, 1, "PERSON"))
+    found = extract(doc)
+    assert decode(encode(found)) == found
+    sentences, counts = [(0, 21, ["emma", "garden"])], [("emma", 1), ("garden", 1)]
+    old = zlib.compress(json.dumps([sentences, counts, [("emma", [("Emma", 1)])], [("emma", 1)]]).encode())
+    assert decode(old) == replace(found, types={})
 
 
 def test_named_entities_proper_nouns_and_nouns_in_order_of_appearance() -> None:

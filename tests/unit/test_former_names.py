@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import e2g_neo4j
-from e2g_neo4j.cli.options import with_retrieval_options
+from e2g_neo4j.cli.options import RETRIEVAL, with_retrieval_options
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.summaries.chat import PROMPTS
 from e2g_neo4j.integrations.langchain import E2GRetriever
@@ -75,10 +75,10 @@ def test_the_command_line_says_what_through_is_called_now(capsys: pytest.Capture
     def command(corpora: list[str], **retrieval: Any) -> None:
         given.append(retrieval["relationship_types"])
 
-    plain: dict[str, Any] = {"corpora": [], "k": None, "hops": None, "mode": "auto"}
-    with_retrieval_options(command)(**plain, relationship_types="", through="ACTED_IN, DIRECTED")
+    plain: dict[str, Any] = dict.fromkeys(RETRIEVAL) | {"corpora": [], "mode": "auto"}
+    with_retrieval_options(command)(**plain | {"relationship_types": "", "through": "ACTED_IN, DIRECTED"})
     assert "--relationship-types" in capsys.readouterr().err
-    with_retrieval_options(command)(**plain, relationship_types="ACTED_IN", through="")
+    with_retrieval_options(command)(**plain | {"relationship_types": "ACTED_IN", "through": ""})
     assert (given, capsys.readouterr().err) == ([["ACTED_IN", "DIRECTED"], ["ACTED_IN"]], "")
 
 

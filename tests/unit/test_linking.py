@@ -40,7 +40,7 @@ def linked(
     dry_run: bool = False,
 ) -> tuple[LinkReport, list[Write]]:
     """What `link` reports and writes, with a database that answers from these rows."""
-    operation = link("c", label="Person", name="name", aliases="aliases", embed=embed, dry_run=dry_run)
+    operation = link("c", label="Person", name="name", aliases="aliases", type=None, embed=embed, dry_run=dry_run)
     written: list[Write] = []
     reply: Any = None
     while True:

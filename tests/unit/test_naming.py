@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -21,15 +22,18 @@ def chunks(*texts: str) -> list[Extraction]:
         counts: dict[str, int] = {}
         forms: dict[str, dict[str, int]] = {}
         people: dict[str, int] = {}
+        types: dict[str, Counter[str]] = {}
         for written in filter(None, (part.strip() for part in text.split(","))):
             form = written.removeprefix("#")
             key = entity_key(form)
             counts[key] = counts.get(key, 0) + 1
             forms.setdefault(key, {})[form] = forms.get(key, {}).get(form, 0) + 1
-            if written[0].isupper():
+            type = "person" if written[0].isupper() else "name" if written[0] == "#" else "noun"
+            types.setdefault(key, Counter())[type] += 1
+            if type == "person":
                 people[key] = people.get(key, 0) + 1
         named = {key: one for key, one in forms.items() if set(one) != {key}}
-        found.append(Extraction((Sentence(0, 9, tuple(counts)),), counts, named, people))
+        found.append(Extraction((Sentence(0, 9, tuple(counts)),), counts, named, people, types))
     return found
 
 
@@ -134,6 +138,11 @@ def test_joining_moves_all_occurrences_to_the_entity_and_leaves_it_its_own_forms
         assert sum(new.counts.values()) == sum(old.counts.values())
         assert sum(new.people.values()) == sum(old.people.values())
         assert full.keys().isdisjoint(new.counts)
+        for key, count in new.counts.items():
+            moved = [old.types.get(name, {}) for name in old.counts if full.get(name, name) == key]
+            assert new.types[key] == sum(map(Counter, moved), Counter())
+            assert sum(new.types[key].values()) == count
+            assert new.types[key].get("person", 0) == new.people.get(key, 0)
         assert new.sentences[0].entities == tuple(
             dict.fromkeys(full.get(key, key) for key in old.sentences[0].entities)
         )

@@ -1,7 +1,8 @@
-"""How windows are ranked, without a database: normalisation, what neighbours lend, and how many are given."""
+"""How windows are ranked, without a database: normalisation, and what neighbours contribute."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -15,17 +16,17 @@ from e2g_neo4j.retrieval.ranking import (
     MAX_SMOOTHING,
     RADIUS,
     SMOOTHING,
+    SMOOTHING_FROM,
     TIE,
-    CandidateWindow,
     Scores,
     candidate_windows,
     looked_up,
     ranked,
     relevance,
     smoothed,
-    take_budget,
     z,
 )
+from e2g_neo4j.retrieval.windows import Window
 
 NUMBERS = st.floats(-1e3, 1e3)
 
@@ -43,6 +44,7 @@ def candidates(draw: st.DrawFn) -> list[dict[str, Any]]:
                     "chunk": f"d{number}-c{index}",
                     "document": f"d{number}",
                     "index": index,
+                    "tokens": draw(st.integers(1, 1200)),
                     "persistence": persistence,
                     "shares": (parts / parts.sum()).tolist(),
                     "nears": draw(st.lists(st.floats(-1, 1), min_size=len(parts), max_size=len(parts))),
@@ -51,9 +53,9 @@ def candidates(draw: st.DrawFn) -> list[dict[str, Any]]:
     return draw(st.permutations(rows))
 
 
-def with_scores() -> st.SearchStrategy[tuple[list[CandidateWindow], Scores]]:
-    def scored(rows: list[dict[str, Any]]) -> st.SearchStrategy[tuple[list[CandidateWindow], Scores]]:
-        found = candidate_windows(rows)
+def with_scores() -> st.SearchStrategy[tuple[list[Window], Scores]]:
+    def scored(rows: list[dict[str, Any]]) -> st.SearchStrategy[tuple[list[Window], Scores]]:
+        found, _ = candidate_windows(rows)
         scores = st.lists(NUMBERS, min_size=len(found), max_size=len(found)).map(np.array)
         return st.tuples(st.just(found), scores)
 
@@ -65,6 +67,12 @@ def silent(rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     lists = ("word_ids", "word_scores", "word_chunk_ids", "word_chunk_scores", "spread_ids", "spreads")
     row: dict[str, Any] = {name: [] for name in lists} | {"spread_sum": 0.0, "spread_squares": 0.0, "windows": 100}
     return {**row, "candidates": rows, **more}
+
+
+def relevance_of(rows: list[dict[str, Any]], signals: dict[str, Any], words: bool = True) -> list[float]:
+    windows, near = candidate_windows(rows)
+    found: list[float] = relevance(windows, near, [signals], words).tolist()
+    return found
 
 
 # --- normalisation -----------------------------------------------------------------------------------
@@ -107,15 +115,16 @@ def test_what_no_list_names_has_0() -> None:
 
 @given(candidates())
 def test_windows_come_in_reading_order_with_what_belongs_to_them(rows: list[dict[str, Any]]) -> None:
-    found = candidate_windows(rows)
+    found, near = candidate_windows(rows)
     assert [(unit.document, unit.index, unit.number) for unit in found] == sorted(
         (row["document"], row["index"], number) for row in rows for number in range(len(row["shares"]))
     )
     by_chunk = {row["chunk"]: row for row in rows}
-    for unit in found:
+    for unit, cosine in zip(found, near, strict=True):
         row = by_chunk[unit.chunk]
         assert unit.id == f"{row['chunk']}-w{unit.number}"
-        assert (unit.share, unit.near) == (row["shares"][unit.number], row["nears"][unit.number])
+        assert (unit.share, cosine) == (row["shares"][unit.number], row["nears"][unit.number])
+        assert unit.tokens == pytest.approx(row["shares"][unit.number] * row["tokens"])
         assert unit.persistence == row["persistence"]
         assert unit.last == (unit.number + 1 == len(row["shares"]))
 
@@ -123,12 +132,12 @@ def test_windows_come_in_reading_order_with_what_belongs_to_them(rows: list[dict
 # --- what neighbours lend ----------------------------------------------------------------------------
 
 
-def positions(found: list[CandidateWindow]) -> list[tuple[str, int, int]]:
+def positions(found: list[Window]) -> list[tuple[str, int, int]]:
     """(document, run, place in it) of each window: a run ends where a chunk of the document is missing."""
     places = []
     for document, members in groupby(found, key=lambda unit: unit.document):
         run = place = 0
-        before: CandidateWindow | None = None
+        before: Window | None = None
         for unit in members:
             if before is not None and unit.index - before.index > 1:
                 run, place = run + 1, 0
@@ -138,7 +147,7 @@ def positions(found: list[CandidateWindow]) -> list[tuple[str, int, int]]:
 
 
 @given(with_scores())
-def test_smoothing_equals_a_double_loop(given_: tuple[list[CandidateWindow], Scores]) -> None:
+def test_smoothing_equals_a_double_loop(given_: tuple[list[Window], Scores]) -> None:
     found, scores = given_
     places = positions(found)
     expected = []
@@ -147,18 +156,28 @@ def test_smoothing_equals_a_double_loop(given_: tuple[list[CandidateWindow], Sco
         for j, (other, other_run, other_place) in enumerate(places):
             steps = abs(other_place - place)
             if (other, other_run) == (document, run) and 1 <= steps <= RADIUS:
-                total += min(MAX_SMOOTHING, SMOOTHING * found[i].persistence) ** steps * scores[j]
+                above = max(0.0, found[i].persistence - SMOOTHING_FROM)
+                total += min(MAX_SMOOTHING, SMOOTHING * above) ** steps * scores[j]
         expected.append(total)
     before = scores.copy()
     assert smoothed(found, scores).tolist() == pytest.approx(expected, rel=1e-9, abs=1e-6)
     assert np.array_equal(scores, before), "what is given stays as it is"
 
 
-@given(with_scores())
-def test_a_document_without_topics_lends_nothing(given_: tuple[list[CandidateWindow], Scores]) -> None:
+@given(with_scores(), st.floats(0, SMOOTHING_FROM))
+def test_a_document_that_changes_topics_lends_nothing(given_: tuple[list[Window], Scores], persistence: float) -> None:
     found, scores = given_
-    none = [CandidateWindow(u.chunk, u.number, u.document, u.index, u.last, u.share, 0.0, u.near) for u in found]
+    none = [replace(window, persistence=persistence) for window in found]
     assert np.array_equal(smoothed(none, scores), scores)
+
+
+@pytest.mark.parametrize(("persistence", "fraction"), [(0.3, 0.0), (0.35, 0.2), (0.5, 0.8), (0.6, 0.9), (1.0, 0.9)])
+def test_the_next_window_contributes_a_fraction_that_grows_with_topic_persistence(
+    persistence: float, fraction: float
+) -> None:
+    row = {"chunk": "c", "document": "d", "index": 0, "tokens": 30, "shares": [1 / 3] * 3, "nears": [0.0] * 3}
+    found, _ = candidate_windows([{**row, "persistence": persistence}])
+    assert smoothed(found, np.array([1.0, 0.0, 0.0])).tolist() == pytest.approx([1, fraction, fraction**2])
 
 
 # --- the ranking -------------------------------------------------------------------------------------
@@ -167,7 +186,7 @@ def test_a_document_without_topics_lends_nothing(given_: tuple[list[CandidateWin
 @given(candidates(), st.data())
 def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[str, Any]], data: Any) -> None:
     """Every window once; scores are those of relevance and smoothing; equal ones in reading order."""
-    found = candidate_windows(rows)
+    found, near = candidate_windows(rows)
     ids = [unit.id for unit in found]
     chunks = sorted({unit.chunk for unit in found})
     lists = {
@@ -190,7 +209,7 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     order = ranked([signals], words=True)
     assert sorted(unit.id for unit, _ in order) == sorted(ids)
     assert all(np.isfinite(score) for _, score in order)
-    expected = smoothed(found, relevance(found, [signals], True)).tolist()
+    expected = smoothed(found, relevance(found, near, [signals], True)).tolist()
     groups: list[list[int]] = []
     for i in sorted(range(len(ids)), key=lambda i: -expected[i]):
         if not groups or expected[groups[-1][-1]] - expected[i] > TIE:
@@ -202,7 +221,7 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
 
 def test_two_corpora_are_ranked_as_one() -> None:
     """Whatever says of which corpus: lists join, sums add up."""
-    row = {"index": 0, "persistence": 0.0, "shares": [0.25, 0.75]}
+    row = {"index": 0, "tokens": 9, "persistence": 0.0, "shares": [0.25, 0.75]}
     a = {**row, "chunk": "a", "document": "x", "nears": [0.1, 0.5]}
     b = {**row, "chunk": "b", "document": "y", "nears": [0.3, 0.2]}
     here = silent([a], word_ids=["a-w1"], word_scores=[3.0], spread_ids=["a-w0"], spreads=[2.0], windows=10)
@@ -218,14 +237,22 @@ def test_two_corpora_are_ranked_as_one() -> None:
 
 def test_each_signal_counts_by_its_weight() -> None:
     """Two windows, one of which a signal names: z is 1 and -1."""
-    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [0.25, 0.75], "nears": [0.5, 0.5]}
-    found = candidate_windows([row])
+    row = {
+        "chunk": "c",
+        "document": "d",
+        "index": 0,
+        "tokens": 9,
+        "persistence": 0.0,
+        "shares": [0.25, 0.75],
+        "nears": [0.5, 0.5],
+    }
 
     def said(words: bool = True, **more: Any) -> list[float]:
-        return relevance(found, [silent([row], **more)], words).tolist()
+        return relevance_of([row], silent([row], **more), words)
 
     assert said() == [0, 0]
-    assert relevance(candidate_windows([{**row, "nears": [0.9, 0.1]}]), [silent([row])], True).tolist() == [1, -1]
+    nearer = {**row, "nears": [0.9, 0.1]}
+    assert relevance_of([nearer], silent([nearer])) == [1, -1]
     assert said(word_ids=["c-w1"], word_scores=[3.0]) == [-0.5, 0.5]
     assert said(words=False, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
     spread: dict[str, Any] = {
@@ -241,55 +268,44 @@ def test_each_signal_counts_by_its_weight() -> None:
 
 
 def test_what_reaches_all_windows_alike_but_for_rounding_tells_none_from_another() -> None:
-    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [0.2, 0.3, 0.5], "nears": [0.5] * 3}
+    row = {
+        "chunk": "c",
+        "document": "d",
+        "index": 0,
+        "tokens": 9,
+        "persistence": 0.0,
+        "shares": [0.2, 0.3, 0.5],
+        "nears": [0.5] * 3,
+    }
     spreads = [0.1 + 0.2, 0.3, 0.3]
     signals = silent([row], spread_ids=["c-w0", "c-w1", "c-w2"], spreads=spreads, spread_sum=sum(spreads), windows=3)
     signals["spread_squares"] = sum(x * x for x in spreads) + 1e-16
-    assert relevance(candidate_windows([row]), [signals], True).tolist() == [0, 0, 0]
+    assert relevance_of([row], signals) == [0, 0, 0]
 
 
 def test_words_around_a_window_count_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
-    row = {"document": "d", "persistence": 0.0}
+    row = {"document": "d", "tokens": 9, "persistence": 0.0}
     rows = [
         {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 0.0]},
         {**row, "chunk": "c5", "index": 5, "shares": [1.0, 0.0], "nears": [0.0, 0.0]},
     ]
     signals = silent(rows, word_chunk_ids=["c0"], word_chunk_scores=[4.0])
-    assert relevance(candidate_windows(rows), [signals], True).tolist() == pytest.approx([0.375, 0.125, 0, -0.5])
+    assert relevance_of(rows, signals) == pytest.approx([0.375, 0.125, 0, -0.5])
 
 
 def test_the_best_vector_around_a_window_counts_by_the_share_of_the_chunk_that_is_not_the_window() -> None:
-    row = {"document": "d", "persistence": 0.0}
+    row = {"document": "d", "tokens": 9, "persistence": 0.0}
     rows = [
         {**row, "chunk": "c0", "index": 0, "shares": [0.25, 0.75], "nears": [0.0, 1.0]},
         {**row, "chunk": "c5", "index": 5, "shares": [0.5, 0.5], "nears": [0.0, 0.0]},
     ]
-    alone = relevance(
-        candidate_windows([rows[0] | {"shares": [1.0, 1.0]}, rows[1] | {"shares": [1.0, 1.0]}]), [silent(rows)], True
-    )
-    both = relevance(candidate_windows(rows), [silent(rows)], True)
-    assert (both - alone).tolist() == pytest.approx([0.375, 0.125, -0.25, -0.25])
-
-
-@given(candidates(), st.integers(0, 9))
-def test_no_more_than_k_chunks_worth_is_given(rows: list[dict[str, Any]], k: int) -> None:
-    order = [(unit, float(-place)) for place, unit in enumerate(candidate_windows(rows))]
-    kept = take_budget(order, k)
-    assert sum(unit.share for unit, _ in kept) <= k + 1e-6
-    assert [one for one in order if one in kept] == kept, "the order stays"
-    for place, one in enumerate(order):
-        better = sum(unit.share for unit, _ in order[:place] if (unit, _) in kept)
-        assert (one in kept) == (better + one[0].share <= k + 1e-6), "what is left out did not fit beside better ones"
-
-
-@given(candidates())
-def test_chunks_worth_of_all_is_all(rows: list[dict[str, Any]]) -> None:
-    order = [(unit, 0.0) for unit in candidate_windows(rows)]
-    assert take_budget(order, len(rows)) == order
+    whole = [{**one, "shares": [1.0, 1.0]} for one in rows]
+    alone, both = relevance_of(whole, silent(whole)), relevance_of(rows, silent(rows))
+    assert np.subtract(both, alone).tolist() == pytest.approx([0.375, 0.125, -0.25, -0.25])
 
 
 def test_one_candidate_has_a_finite_score() -> None:
-    row = {"chunk": "c", "document": "d", "index": 0, "persistence": 0.0, "shares": [1.0], "nears": [0.3]}
+    row = {"chunk": "c", "document": "d", "index": 0, "tokens": 9, "persistence": 0.0, "shares": [1.0], "nears": [0.3]}
     signals = silent(
         [row],
         word_ids=["c-w0"],
@@ -302,7 +318,7 @@ def test_one_candidate_has_a_finite_score() -> None:
         spread_squares=0.1 * 0.1,
         windows=1,
     )
-    assert ranked([signals]) == [(candidate_windows([row])[0], 0.0)]
+    assert ranked([signals]) == [(candidate_windows([row])[0][0], 0.0)]
 
 
 def test_no_candidate_is_no_window() -> None:

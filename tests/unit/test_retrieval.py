@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import networkx as nx
 import numpy as np
@@ -16,10 +16,20 @@ from naive import NaiveDocument, ask
 from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.options import MAX_QUESTION, FilledOptions, RetrievalOptions
+from e2g_neo4j.retrieval.options import (
+    MAX_K,
+    MAX_QUESTION,
+    MAX_TOKENS,
+    MIN_TOKENS,
+    WINDOW_MODES,
+    FilledOptions,
+    Mode,
+    RetrievalOptions,
+)
 from e2g_neo4j.retrieval.retrieve import MAX_ENTITIES, MAX_MEANINGS, find_evidence, retrieve
 from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
+from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Pair
 
@@ -89,7 +99,7 @@ class InMemory:
                 answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
                 reply = answer(**request.parameters)
 
-    def _link(self, corpus: str, names: list[str], limit: int, meanings: int) -> list[dict[str, Any]]:
+    def _link(self, corpus: str, names: list[str], limit: int, meanings: int, terms: list[str]) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         spread = {name: sum(name in counts for counts in self.counts.values()) for name in names}
         known = sorted((name for name in names if spread[name]), key=lambda name: (spread[name], name))[:limit]
@@ -126,7 +136,13 @@ class InMemory:
 
 
 def answer(
-    database: InMemory, names: list[str], *, k: int = 10, h: int = 3, made_with: Fingerprint = MODELS
+    database: InMemory,
+    names: list[str],
+    *,
+    k: int = 10,
+    tokens: int | None = None,
+    h: int = 3,
+    made_with: Fingerprint = MODELS,
 ) -> Evidence:
     return database.drive(
         find_evidence(
@@ -134,9 +150,19 @@ def answer(
             corpora=[CORPUS],
             names=names,
             made_with=made_with,
-            options=FilledOptions(k=k, hops=h, mode="e2g"),
+            options=FilledOptions(k=k, tokens=tokens, hops=h, mode="e2g", unit="chunk"),
+            token_spans=no_tokens if tokens is None else fifteen_each,
         )
     )
+
+
+def fifteen_each(text: str) -> list[Span]:
+    """Tokens of these tests: fifteen for every sign."""
+    return [(place, place + 1) for place in range(len(text)) for _ in range(15)]
+
+
+def no_tokens(text: str) -> list[Span]:
+    raise AssertionError("the embedding model is loaded for a budget in tokens only")
 
 
 def pairs(evidence: Evidence) -> set[tuple[str, str, int]]:
@@ -417,6 +443,11 @@ def test_the_occurrences_of_a_summary_are_those_of_all_chunks_below_it() -> None
         ({"k": 0}, "k is 0"),
         ({"k": -3}, "k is -3"),
         ({"k": 1001}, "k is 1001"),
+        ({"tokens": MIN_TOKENS - 1}, f"tokens is {MIN_TOKENS - 1}: choose a number of tokens from {MIN_TOKENS} to"),
+        ({"tokens": MAX_TOKENS + 1}, f"tokens is {MAX_TOKENS + 1}"),
+        ({"unit": "page"}, "There is no unit 'page': choose window or chunk"),
+        ({"unit": "window"}, "Mode e2g ranks whole chunks"),
+        ({"unit": "window", "mode": "tree"}, "Mode tree ranks whole chunks"),
         ({"hops": 0}, "h is 0"),
         ({"hops": MAX_HOPS + 1}, f"h is {MAX_HOPS + 1}"),
         ({"mode": "magic"}, "magic"),
@@ -438,6 +469,38 @@ def test_a_request_out_of_range_is_refused_before_anything_is_read(change: dict[
 def test_the_ends_of_the_ranges_are_allowed(k: int, h: int) -> None:
     evidence = answer(Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}}), ["a", "b"], k=k, h=h)
     assert ids(evidence) == ["c"]
+
+
+@pytest.mark.parametrize("tokens", [MIN_TOKENS, MAX_TOKENS])
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: Mode, tokens: int) -> None:
+    """k has no limit then; chunks are what every mode can rank, windows what most rank unless told otherwise."""
+    settings = Settings(top_k=7)
+    filled = RetrievalOptions(mode=mode, tokens=tokens, unit="chunk").filled(settings)
+    assert (filled.k, filled.tokens, filled.unit) == (MAX_K, tokens, "chunk")
+    assert RetrievalOptions(mode=mode, tokens=tokens, k=3).filled(settings).k == 3
+    without = RetrievalOptions(mode=mode).filled(settings)
+    assert (without.k, without.tokens) == (7, None)
+    assert without.unit == ("window" if mode in WINDOW_MODES else "chunk")
+    assert ("chunk" if mode in ("e2g", "tree") else "window") == without.unit
+
+
+def test_a_budget_in_tokens_bounds_the_chunks_of_the_paper() -> None:
+    """Three are asked for, one per 200 tokens. Each has 165, so that the last is cut at a word."""
+    chunks = {f"c{n}": {"a": 9 - n, "b": 1} for n in range(5)}
+    evidence = answer(Scripted({("a", "b"): 1}, chunks), ["a", "b"], k=1000, tokens=450)
+    assert [passage.text for passage in evidence.passages] == ["Text of c0.", "Text of c1.", "Text of"]
+    assert [(passage.start, passage.end) for passage in evidence.passages] == [(0, 10), (0, 10), (0, 7)]
+    fewer = answer(Scripted({("a", "b"): 1}, chunks), ["a", "b"], k=1, tokens=450)
+    assert [passage.text for passage in fewer.passages] == ["Text of c0."], "k is a limit too"
+
+
+def test_a_budget_in_tokens_bounds_the_nearest_nodes() -> None:
+    near = [node(f"n{i}", score=1 - i / 10) for i in range(9)]
+    database = Scripted({}, {}, near, entities=[])
+    evidence = answer(database, [], k=1000, tokens=450)
+    assert database.requests[1]["k"] == 3
+    assert [passage.text for passage in evidence.passages] == ["Text of n0.", "Text of n1.", "Text of"]
 
 
 def test_a_corpus_without_documents_is_named() -> None:
@@ -465,7 +528,7 @@ def test_an_index_that_does_not_say_what_made_it_is_refused() -> None:
 def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() -> None:
     database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}})
     evidence = answer(database, ["b", "x", "a", "b", "x"])
-    limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+    limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": []}
     assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], **limits}
     assert evidence.entities == ("b", "a")
     assert evidence.unknown_entities == ("x",)

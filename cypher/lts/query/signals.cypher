@@ -1,11 +1,11 @@
 // Like `query/signals`. The vector index does not know corpora: if it finds too few windows of this corpus, all windows
 // of the corpus are compared.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
-// $seeds: nearest windows that activate, $temperature, $own: the fraction of activation for the question's entities,
-// $active, $hub
+// $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
+// $own: the fraction of activation for the question's entities, $active, $hub
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
-//   candidates: [{chunk, document, index, persistence, shares, nears}]. Each list of ids has a list of scores, best
-//   first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
+//   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
+//   best first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
 //   fraction of the chunk's text and the cosine.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
@@ -37,11 +37,21 @@ CALL () {
   WHERE c.corpus = $corpus AND score > 0
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
-CALL (corpus, near_windows, nears) {
-  WITH corpus, near_windows, [near IN nears[..$seeds] | exp((near - nears[0]) / $temperature)] AS parts
-  WITH corpus, near_windows, parts, reduce(total = 0.0, part IN parts | total + part) AS total
+CALL (near_windows, nears, word_windows, word_scores) {
+  UNWIND near_windows + [w IN word_windows[..$depth] WHERE NOT w IN near_windows] AS w
+  WITH w, [i IN range(0, size(near_windows) - 1) WHERE near_windows[i] = w | nears[i]][0] AS near,
+       [i IN range(0, size(word_windows[..$depth]) - 1) WHERE word_windows[i] = w | word_scores[i]][0] AS words,
+       word_scores[0] AS best
+  WITH w, coalesce(near, 2 * vector.similarity.cosine(w.embedding, $vector) - 1)
+          + coalesce($seed_words * words / best, 0.0) AS fit
+  ORDER BY round(fit, 5) DESC, w.id LIMIT $seeds
+  RETURN collect(w) AS seeds, collect(fit) AS fits
+}
+CALL (corpus, seeds, fits) {
+  WITH corpus, seeds, [fit IN fits | exp((fit - fits[0]) / $temperature)] AS parts
+  WITH corpus, seeds, parts, reduce(total = 0.0, part IN parts | total + part) AS total
   UNWIND range(0, size(parts) - 1) AS i
-  WITH corpus, near_windows[i] AS w, parts[i] / total AS share
+  WITH corpus, seeds[i] AS w, parts[i] / total AS share
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
   WHERE m.windows[w.index] > 0
   WITH w, share, e,
@@ -86,7 +96,8 @@ CALL (near_windows, word_windows, word_chunks, spread_chunks) {
   }
   MATCH (d:Document {corpus: $corpus, id: c.document})
   RETURN collect({
-    chunk: c.id, document: c.document, index: c.index, shares: c.window_shares, persistence: d.persistence,
+    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence,
     nears: COLLECT {
       MATCH (c)<-[:PART_OF]-(w:Window)
       RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index

@@ -64,7 +64,7 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
     if file.exists():
         raise InputError(f"{file} exists already. Choose another file, or remove it first.")
     with database.locked(driver, name, corpus) as rows:
-        [about] = rows("query/corpus")
+        [about] = rows("archive/corpus")
         if not about["found"]:
             raise CorpusNotFoundError(corpus)
         if about["adopts"]:

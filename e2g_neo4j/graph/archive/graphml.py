@@ -12,7 +12,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"BOOLEAN": "boolean", "INTEGER": "long", "FLOAT": "double"}
-_LEFT_OUT = ("embedding", "notes")  # only useful to this program
+_LEFT_OUT = ("embedding", "notes", "term", "terms", "term_windows")  # only useful to this program
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -20,7 +20,8 @@ def write_graphml(file: Path, rows: Callable[[str], Iterator[dict[str, Any]]]) -
     """Write nodes and relationships of a corpus.
 
     Labels and types of relationships become the attributes `labels` and `label`. Lists, and numbers of mixed types,
-    become text. Embeddings and notes are left out. Characters that are invalid in XML are replaced by U+FFFD.
+    become text. Embeddings, notes and the statistics of words are left out. Characters that are invalid in XML are
+    replaced by U+FFFD.
 
     Returns:
         The number of documents, nodes and relationships, and 0.
@@ -41,6 +42,8 @@ def write_graphml(file: Path, rows: Callable[[str], Iterator[dict[str, Any]]]) -
                 xml.write(etree.Element("key", attributes), pretty_print=True)
             with xml.element("graph", {"id": "corpus", "edgedefault": "directed"}):
                 for row in rows("archive/nodes"):
+                    if "Term" in row["labels"]:
+                        continue
                     documents += "Document" in row["labels"]
                     nodes += 1
                     node = etree.Element("node", {"id": row["key"]})

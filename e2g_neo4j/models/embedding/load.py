@@ -5,7 +5,9 @@ from __future__ import annotations
 from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
 
 
-def load_embedder(name: str = BUNDLED, *, ollama_host: str | None = None, precision: Precision = "auto") -> Embedder:
+def load_embedder(
+    name: str = BUNDLED, *, ollama_host: str | None = None, precision: Precision = "auto", dimensions: int | None = None
+) -> Embedder:
     """Load an embedding model.
 
     Args:
@@ -13,6 +15,7 @@ def load_embedder(name: str = BUNDLED, *, ollama_host: str | None = None, precis
             `ollama:NAME`.
         ollama_host: Address of the Ollama server. Default: `OLLAMA_HOST`, or the default port on this machine.
         precision: Number format of models in this process.
+        dimensions: Length of vectors to request from an Ollama server. Other models return their own length.
 
     Raises:
         ModelError: The model does not exist, or the server does not respond.
@@ -20,7 +23,7 @@ def load_embedder(name: str = BUNDLED, *, ollama_host: str | None = None, precis
     if name.startswith("ollama:"):
         from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 
-        return OllamaEmbedder(name, ollama_host)
+        return OllamaEmbedder(name, ollama_host, dimensions=dimensions)
     if name == BUNDLED:
         from e2g_neo4j.models.embedding.bundled import BundledEmbedder
 

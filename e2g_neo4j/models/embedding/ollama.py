@@ -11,11 +11,16 @@ from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import bundled_folder, check, first_line, normalised, spans_of
+from e2g_neo4j.models.embedding.base import bundled_folder, check, embed_parts_separately, first_line, normalised
+from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.types.documents import Span, Vectors
 
 _BATCH = 16
 """Texts per request."""
+
+_CONTEXT = 8192
+"""Upper limit of the context that is requested. The server reserves memory for all of it, and texts are split into
+windows anyway."""
 
 
 class OllamaEmbedder:
@@ -24,23 +29,43 @@ class OllamaEmbedder:
     Ollama's API does not tokenize, so tokens are counted with the tokenizer of the bundled model. It splits words into
     more tokens than most; a quarter of the model's context is reserved for texts where it does not. If a text is still
     too long, the server returns an error; text is never truncated.
+
+    Args:
+        name: `ollama:NAME`.
+        host: Address of the server. Default: `OLLAMA_HOST`, or the default port on this machine.
+        dimensions: Length of vectors to request. Older servers ignore it, and return vectors of the
+            full length.
+        client_options: Options of the HTTP client.
+
+    Raises:
+        ModelError: The server does not respond or has no such model.
     """
 
-    def __init__(self, name: str, host: str | None = None, **client_options: Any) -> None:
+    def __init__(
+        self, name: str, host: str | None = None, *, dimensions: int | None = None, **client_options: Any
+    ) -> None:
         self.name = name
+        self.prefixes = model_prefixes(name.removeprefix("ollama:"))
+        self._requested_dimensions = dimensions
         self._ollama_name = name.removeprefix("ollama:")
         self._client = Client(host, timeout=600, **client_options)
         self._tokenizer = Tokenizer.from_file(f"{bundled_folder()}/tokenizer.json")
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._unknown = self._tokenizer.token_to_id("[UNK]")
         shown = self._ask(lambda: self._client.show(self._ollama_name))
         lengths = [v for key, v in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
-        self._context = int(lengths[0]) if lengths else 2048
+        self._context = min(int(lengths[0]), _CONTEXT) if lengths else 2048
         self.window_tokens = self._context * 3 // 4
         self.dimensions = len(self._request(["dimensions"])[0])
 
     def token_spans(self, text: str) -> Sequence[Span]:
-        return spans_of(self._tokenizer, text)
+        """See `Embedder.token_spans`. A word that the tokenizer does not know counts as one token per character."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        spans: list[Span] = []
+        for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            spans += ((at, at + 1) for at in range(start, end)) if token == self._unknown else ((start, end),)
+        return spans
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [row for i in range(0, len(texts), _BATCH) for row in self._request(texts[i : i + _BATCH])]
@@ -55,15 +80,16 @@ class OllamaEmbedder:
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         """See `Embedder.embed_parts`. Parts are embedded as separate texts, because the API has no token vectors."""
-        slices = [text[start:end] for text, spans in zip(texts, parts, strict=True) for start, end in spans]
-        rows = self.embed(slices)
-        borders = np.cumsum([len(spans) for spans in parts])[:-1]
-        return self.embed(texts), np.split(rows, borders)
+        return embed_parts_separately(self, texts, parts)
 
     def _request(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         reply = self._ask(
             lambda: self._client.embed(
-                self._ollama_name, list(texts), truncate=False, options={"num_ctx": self._context}
+                self._ollama_name,
+                list(texts),
+                truncate=False,
+                options={"num_ctx": self._context},
+                dimensions=self._requested_dimensions,
             )
         )
         if len(reply.embeddings) != len(texts):
@@ -81,7 +107,7 @@ class OllamaEmbedder:
             if error.status_code == 404:
                 advice = f"Run `ollama pull {self._ollama_name}`."
             elif "context length" in error.error:
-                advice = "Use smaller chunks (E2G_CHUNK_TOKENS), or a model with a longer context."
+                advice = "Set E2G_WINDOW_TOKENS to a smaller number, or use a model with a longer context."
             else:
                 advice = "See the log of the Ollama server."
             raise ModelError(

@@ -13,6 +13,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when the librarie
 import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense
 from threadpoolctl import threadpool_limits
 from tokenizers import Tokenizer
 from transformers.utils import logging
@@ -22,16 +23,21 @@ from e2g_neo4j.models.embedding.base import (
     BUNDLED,
     Precision,
     bundled_folder,
+    embed_parts_separately,
     first_line,
     normalised,
     pool_parts,
     refuse_long_text,
     spans_of,
 )
+from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.types.documents import Span, Vectors
 
 _GPU_BATCH = 16
-"""Texts in one forward pass on a GPU."""
+"""Maximum number of texts in one forward pass on a GPU."""
+
+_GPU_TOKENS = 8192
+"""Maximum number of tokens in one forward pass on a GPU, if it has several texts."""
 
 
 def load_model(path: str, *, local_files_only: bool = False) -> SentenceTransformer:
@@ -71,6 +77,7 @@ class LocalEmbedder:
             ) from error
         self._tokenizing = Lock()
         self.name = name
+        self.prefixes = model_prefixes(name, self._model.prompts, self._model.default_prompt_name)
         fast = getattr(self._model.tokenizer, "backend_tokenizer", None)
         if fast is None:
             raise ModelError(
@@ -88,6 +95,8 @@ class LocalEmbedder:
             (os.cpu_count() or 1) if self._on_cpu else 1, thread_name_prefix="e2g-embedding", initializer=_one_thread
         )
         self.dimensions = int(self._model.get_embedding_dimension() or len(self._model.encode("a")))
+        # A layer after pooling maps vectors of texts to a space in which there are no vectors of tokens.
+        self._has_token_vectors = not any(isinstance(module, Dense) for module in self._model)
 
     def token_spans(self, text: str) -> Sequence[Span]:
         return spans_of(self._tokenizer, text)
@@ -97,13 +106,15 @@ class LocalEmbedder:
 
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         """See `Embedder.embed_parts`. The vector of a part is the mean of its token vectors in context."""
+        if any(parts) and not self._has_token_vectors:
+            return embed_parts_separately(self, texts, parts)
         encodings = self._tokenizer.encode_batch(list(texts))
         lengths = [len(encoding) for encoding in encodings]
         refuse_long_text(self.name, lengths, self._max_tokens)
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         part_vectors: list[Vectors] = [np.empty((0, self.dimensions), np.float32)] * len(texts)
         order = sorted(range(len(texts)), key=lengths.__getitem__, reverse=True)  # less padding
-        size = 1 if self._on_cpu else _GPU_BATCH
+        size = 1 if self._on_cpu else min(_GPU_BATCH, max(1, _GPU_TOKENS // max(lengths, default=1)))
         batches = [order[i : i + size] for i in range(0, len(order), size)]
         # The tokenizer of the model is not thread-safe.
         with self._tokenizing:
@@ -116,9 +127,9 @@ class LocalEmbedder:
             }
             with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
                 output = self._model(moved)
-            vectors[batch] = normalised(output["sentence_embedding"].float().cpu().numpy())
+            vectors[batch] = normalised(output["sentence_embedding"][:, : self.dimensions].float().cpu().numpy())
             if any(parts[i] for i in batch):
-                tokens = output["token_embeddings"].float().cpu().numpy()
+                tokens = output["token_embeddings"][..., : self.dimensions].float().cpu().numpy()
                 for row, i in enumerate(batch):
                     part_vectors[i] = pool_parts(tokens[row], encodings[i].offsets, parts[i], vectors[i])
 

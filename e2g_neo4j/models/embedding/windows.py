@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,15 @@ from e2g_neo4j.types.documents import Span, Vectors
 
 _BLOCK = 64
 """Windows that are embedded together and held in memory."""
+
+
+class Tokenizes(Protocol):
+    """What is needed of a model to split texts for it. See `Embedder`."""
+
+    @property
+    def window_tokens(self) -> int: ...
+
+    def token_spans(self, text: str) -> Sequence[Span]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +90,19 @@ def _place(parts: Sequence[Span], cut: Sequence[Span]) -> list[tuple[list[Span],
     return found
 
 
-def windows(embedder: Embedder, text: str) -> list[Span]:
+def windows(model: Tokenizes, text: str) -> list[Span]:
     """Split a text into windows of about equal size that fit the model: 1200 tokens become 5 windows of 240.
 
     If the limit permits, a window ends at the end of a sentence, otherwise between two words.
     """
-    spans = embedder.token_spans(text)
-    limit = embedder.window_tokens
+    spans = model.token_spans(text)
+    limit = model.window_tokens
     if len(spans) <= limit:
         return [(0, len(text))]
     for count in range(-(-len(spans) // limit), len(spans) + 1):
         cut = _cut(text, spans, count, limit)
         # A window that begins inside a word may have more tokens on its own than within the text.
-        if all(len(embedder.token_spans(text[start:end])) <= limit for start, end in cut):
+        if all(len(model.token_spans(text[start:end])) <= limit for start, end in cut):
             break
     return cut
 

@@ -16,14 +16,29 @@ from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.lazy_imports import hide_torch_from_spacy
-from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
 
 if TYPE_CHECKING:  # spaCy takes a second to import
     from loky import Future
     from spacy.language import Language
     from spacy.tokens import Doc
 
-_PEOPLE = frozenset(["PERSON", "PER"])
+TYPES = {
+    "PERSON": "person",
+    "PER": "person",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "ORG": "organisation",
+    "NORP": "group",
+    "PRODUCT": "product",
+    "EVENT": "event",
+    "WORK_OF_ART": "work",
+    "LAW": "law",
+    "LANGUAGE": "language",
+}
+"""Types of named entities by spaCy label, in the schemes of OntoNotes 5 and of CoNLL 2003. The type of another label is
+the label in lower case."""
 
 _VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
 
@@ -98,14 +113,17 @@ def extract(doc: Doc) -> Extraction:
     Entities are named entities, runs of proper nouns outside of them, and lemmas of other common nouns. Dates,
     amounts, stop words, single letters and numbers are not entities, but nouns within dates and amounts are. A blank
     line always ends a sentence.
+
+    The type of a named entity comes from its label, see `TYPES`. Other proper nouns have the type `name`, common nouns
+    the type `noun`.
     """
     found = sorted(chain(_names(doc), _common_nouns(doc)))
     counts: Counter[str] = Counter()
-    people: Counter[str] = Counter()
+    types: defaultdict[str, Counter[str]] = defaultdict(Counter)
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for _, key, form, is_person in found:
+    for _, key, form, type in found:
         counts[key] += 1
-        people[key] += is_person
+        types[key][type] += 1
         written[key][form] += 1
     sentences = []
     position = 0
@@ -117,11 +135,12 @@ def extract(doc: Doc) -> Extraction:
         last = doc[end - 1]
         sentences.append(Sentence(doc[start].idx, last.idx + len(last), tuple(keys)))
     forms = {key: dict(found) for key, found in written.items() if set(found) != {key}}
-    return Extraction(tuple(sentences), dict(counts), forms, dict(+people))
+    people = {key: counted[PERSON] for key, counted in types.items() if PERSON in counted}
+    return Extraction(tuple(sentences), dict(counts), forms, people, {key: dict(found) for key, found in types.items()})
 
 
-Found: TypeAlias = tuple[int, str, str, bool]
-"""An occurrence: index of the first token, key, form, and whether spaCy labels it as a person."""
+Found: TypeAlias = tuple[int, str, str, str]
+"""An occurrence: index of the first token, key, form and type."""
 
 
 def _names(doc: Doc) -> Iterator[Found]:
@@ -133,7 +152,7 @@ def _names(doc: Doc) -> Iterator[Found]:
         taken[span.start : span.end] = b"\1" * len(span)
         key, form = _key_and_form(span.text)
         if _is_name(key):
-            yield span.start, key, form, span.label_ in _PEOPLE
+            yield span.start, key, form, TYPES.get(span.label_) or span.label_.lower() or NAME
     start = 0
     while start < len(doc):
         end = start
@@ -144,7 +163,7 @@ def _names(doc: Doc) -> Iterator[Found]:
         if end > start:
             key, form = _key_and_form(doc[start:end].text)
             if _is_name(key) and not _CALENDAR.issuperset(key.split()):
-                yield start, key, form, False
+                yield start, key, form, NAME
         start = max(end, start + 1)
 
 
@@ -168,7 +187,7 @@ def _common_nouns(doc: Doc) -> Iterator[Found]:
             continue
         key = entity_key(lemma)
         if _is_name(key):
-            yield token.i, key, key, False
+            yield token.i, key, key, NOUN
 
 
 def _is_name(key: str) -> bool:

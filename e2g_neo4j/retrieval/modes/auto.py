@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from e2g_neo4j.retrieval.lucene import lucene
-from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.retrieval.ranking import ranked, take_budget
+from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.windows import Window
+from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
-from e2g_neo4j.types.results import Pair
 
 DEPTH = 20
 """Chunks are candidates if they are among the first DEPTH windows or chunks of a signal's list."""
@@ -16,8 +16,11 @@ DEPTH = 20
 MATCHES = 200
 """Scores that are read per signal. Later ones count as 0."""
 
-SEEDS = 5
-"""Number of nearest windows that activate their entities."""
+SEEDS = 3
+"""Number of windows that activate their entities: the best by vector and words among the first DEPTH of both lists."""
+
+SEED_WORDS = 0.2
+"""What the best window by words is worth as a seed, in cosine. Others count by their share of its BM25."""
 
 TEMPERATURE = 0.05
 """Temperature of the softmax that distributes activation among them: .05 more cosine counts 2.7 times as much."""
@@ -36,17 +39,15 @@ def auto(
     question: str,
     *,
     entities: Mapping[str, Sequence[str]],
-    k: int,
-    pairs_by_chunk: Mapping[str, tuple[Pair, ...]],
+    statistics: WordStatistics | None = None,
     words: bool = True,
-) -> Operation[list[ScoredNode]]:
-    """Find the best windows, with as much text as k chunks.
+) -> Operation[list[tuple[Window, float]]]:
+    """Rank windows, best first.
 
     Args:
         question: The question.
         entities: Per corpus, the entities that the question names.
-        k: Number of chunks.
-        pairs_by_chunk: Per chunk, the pairs that it mentions.
+        statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
         words: Whether BM25 counts.
     """
     vector = yield Embed(question)
@@ -55,22 +56,14 @@ def auto(
         "depth": DEPTH,
         "matches": MATCHES,
         "seeds": SEEDS,
+        "seed_words": SEED_WORDS if words else 0.0,
         "temperature": TEMPERATURE,
         "own": OWN,
         "active": ACTIVE,
         "hub": HUB,
     }
     parameters = {
-        corpus: {"names": list(names), "words": lucene(question, corpus), **constants}
+        corpus: {"names": list(names), "words": lucene(question, corpus, statistics), **constants}
         for corpus, names in entities.items()
     }
-    signals = yield from read_each("query/signals", parameters)
-    best = take_budget(ranked(signals, words=words), k)
-    ids = [window.id for window, _ in best]
-    rows = yield from read_each("query/windows", {corpus: {"ids": ids} for corpus in entities})
-    by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
-    return [
-        ScoredNode(by_id[window.id], score, pairs_by_chunk.get(window.chunk, ()), window.share)
-        for window, score in best
-        if window.id in by_id  # missing if its document was replaced between the two reads
-    ]
+    return ranked((yield from read_each("query/signals", parameters)), words=words)

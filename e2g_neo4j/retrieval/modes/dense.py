@@ -1,18 +1,15 @@
-"""`dense`: rank chunks by their nearest window."""
+"""`dense`: rank windows by the cosine of their vectors to that of the question."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.windows import Window, ranked_windows
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 
-WINDOWS = 6
-"""Windows to read per requested chunk. A chunk of 1200 tokens has five of 254, and a neighbour may share one."""
 
-
-def dense(question: str, *, corpora: Sequence[str], k: int) -> Operation[list[ScoredNode]]:
-    """Find the k chunks with the nearest windows."""
+def dense(question: str, *, corpora: Sequence[str], limit: int) -> Operation[list[tuple[Window, float]]]:
+    """Find the nearest windows, at most `limit` of each corpus. Scores are (1 + cosine) / 2."""
     vector = yield Embed(question)
-    parameters = {corpus: {"vector": vector, "windows": WINDOWS * k, "k": k} for corpus in corpora}
-    return top_k((yield from read_each("query/dense", parameters)), k)
+    parameters = {"vector": vector, "limit": limit}
+    return ranked_windows((yield from read_each("query/dense", dict.fromkeys(corpora, parameters))))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from e2g_neo4j.retrieval.passages import ScoredNode, passages, top_k
-from e2g_neo4j.types.results import Pair, Passage, Round
+from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.types.results import Pair, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ def select_chunks(
     return chosen, used, tuple(trace)
 
 
-def local_passages(
+def local_nodes(
     chosen: Sequence[tuple[Candidate, tuple[Pair, ...]]], rows: Iterable[dict[str, Any]]
-) -> tuple[Passage, ...]:
-    """Make passages of the selected chunks.
+) -> list[ScoredNode]:
+    """Return the selected chunks with their text, best first.
 
     The score is the number of distinct entities plus a fraction that grows with their mentions, so that it sorts like
     `Candidate.rank`.
@@ -100,10 +100,9 @@ def local_passages(
         if candidate.chunk in by_id:  # missing if its document was replaced between the two reads
             entities, mentions = candidate.rank()
             ranked.append(ScoredNode(by_id[candidate.chunk], entities + mentions / (1 + mentions), pairs))
-    return passages(ranked)
+    return ranked
 
 
-def global_passages(rows: Sequence[dict[str, Any]], *, k: int) -> tuple[Passage, ...]:
-    """Make passages of the nearest nodes, sorted by mentions of the question's entities, then by score."""
-    ranked = sorted(top_k(rows, len(rows)), key=lambda node: -node.row["occurrences"])
-    return passages(ranked[:k])
+def global_nodes(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]:
+    """Return the k best of the nearest nodes, sorted by mentions of the question's entities, then by score."""
+    return sorted(top_k(rows, len(rows)), key=lambda node: -node.row["occurrences"])[:k]

@@ -1,37 +1,52 @@
-"""`hybrid`: rank chunks by reciprocal rank fusion of `dense` and `fulltext`."""
+"""`hybrid`: rank windows or chunks by reciprocal rank fusion of `dense` and `fulltext`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from e2g_neo4j.retrieval.modes.dense import dense
-from e2g_neo4j.retrieval.modes.fulltext import fulltext
-from e2g_neo4j.retrieval.passages import ScoredNode
+from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
+from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, Window, chunks_of
+from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation
+
+T = TypeVar("T")
 
 RANK_OFFSET = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): 1 / (60 + rank)."""
 
-DEPTH = 50
-"""Chunks of each list to fuse, or 2k if this is more."""
+DEPTH = 300
+"""Units of each list to fuse, or more if more are requested. With 50, novels lost .04 of the evidence."""
 
 
-def hybrid(question: str, *, corpora: Sequence[str], k: int) -> Operation[list[ScoredNode]]:
-    """Find the k best chunks by rank fusion."""
-    depth = max(DEPTH, 2 * k)
-    by_vector = yield from dense(question, corpora=corpora, k=depth)
-    by_words = yield from fulltext(question, corpora=corpora, k=depth)
-    return fused(by_vector, by_words)[:k]
+def hybrid(
+    question: str, *, corpora: Sequence[str], limit: int, statistics: WordStatistics | None = None
+) -> Operation[list[tuple[Window, float]]]:
+    """Rank windows by rank fusion of the best `limit` of each list, or of DEPTH if this is more."""
+    depth = max(DEPTH, limit)
+    by_vector = yield from dense(question, corpora=corpora, limit=depth)
+    by_words = yield from fulltext(question, corpora=corpora, limit=depth, statistics=statistics)
+    return fused(by_vector, by_words, key=lambda window: window.id)
 
 
-def fused(*rankings: Sequence[ScoredNode]) -> list[ScoredNode]:
-    """Fuse rankings by the sum of 1 / (60 + rank), best first. Ties are sorted by id."""
+def hybrid_chunks(
+    question: str, *, corpora: Sequence[str], limit: int, statistics: WordStatistics | None = None
+) -> Operation[list[tuple[str, float]]]:
+    """Rank chunks by rank fusion, by their nearest window and by BM25 of their text. Return their ids."""
+    depth = max(DEPTH, 2 * limit)
+    by_vector = yield from dense(question, corpora=corpora, limit=WINDOWS_PER_CHUNK * depth)
+    by_words = yield from fulltext_chunks(question, corpora=corpora, limit=depth, statistics=statistics)
+    return fused(chunks_of(by_vector, depth), by_words, key=lambda chunk: chunk)
+
+
+def fused(*rankings: Sequence[tuple[T, float]], key: Callable[[T], str]) -> list[tuple[T, float]]:
+    """Fuse rankings by the sum of 1 / (60 + rank), best first. Ties are sorted by key."""
     scores: dict[str, float] = {}
-    nodes: dict[str, ScoredNode] = {}
+    units: dict[str, T] = {}
     for ranking in rankings:
-        for rank, node in enumerate(ranking, 1):
-            name = node.row["id"]
-            nodes[name] = node
+        for rank, (unit, _) in enumerate(ranking, 1):
+            name = key(unit)
+            units[name] = unit
             scores[name] = scores.get(name, 0.0) + 1 / (RANK_OFFSET + rank)
-    order = sorted(scores, key=lambda name: (-scores[name], name))
-    return [ScoredNode(nodes[name].row, scores[name]) for name in order]
+    return [(units[name], scores[name]) for name in sorted(scores, key=lambda name: (-scores[name], name))]

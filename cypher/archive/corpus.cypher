@@ -1,0 +1,7 @@
+// Whether a corpus has documents, how it was adopted (if it was), and what the index was made with.
+// $corpus
+// → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model}
+OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
+RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.adopts }[0] AS adopts,
+       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with

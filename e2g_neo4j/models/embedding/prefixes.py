@@ -1,0 +1,64 @@
+"""The prefixes that embedding models expect before a question and before a passage.
+
+Many models are trained with such prefixes and are worse without them. sentence-transformers models may name them in
+their configuration (`prompts`). For the others, and for Ollama, which does not know them, there is a table of families.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """Texts that are put before a question and before a passage."""
+
+    query: str = ""
+    passage: str = ""
+
+
+_SEARCH = "Represent this sentence for searching relevant passages: "
+_INSTRUCTION = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+
+FAMILIES: tuple[tuple[str, Prefixes], ...] = (
+    (r"\be5-.*instruct", Prefixes(f"{_INSTRUCTION} ")),
+    (r"\be5-(small|base|large)", Prefixes("query: ", "passage: ")),
+    (r"\bbge-(small|base|large)-zh", Prefixes("为这个句子生成表示以用于检索相关文章：")),
+    (r"\bbge-(small|base|large)", Prefixes(_SEARCH)),
+    (r"\bmxbai-embed-large", Prefixes(_SEARCH)),
+    (r"\bsnowflake-arctic-embed(2|-.*v2)", Prefixes("query: ")),
+    (r"\bsnowflake-arctic-embed", Prefixes(_SEARCH)),
+    (r"\b(nomic-embed-text|modernbert-embed)", Prefixes("search_query: ", "search_document: ")),
+    (r"\bqwen3-embedding", Prefixes(_INSTRUCTION)),
+    (r"\bembeddinggemma", Prefixes("task: search result | query: ", "title: none | text: ")),
+)
+"""Patterns of model names and the prefixes that their model cards ask for. The first match counts. docs/models.md has
+the same table."""
+
+_PASSAGE_PROMPTS = ("document", "passage", "corpus")
+"""Names of the prompt for passages, as sentence-transformers looks them up in `encode_document`."""
+
+
+def model_prefixes(
+    name: str, prompts: Mapping[str, str | None] | None = None, default_prompt: str | None = None
+) -> Prefixes:
+    """Return the prefixes of a model: those of its configuration, otherwise those of its family.
+
+    sentence-transformers saves empty prompts for every model, so empty ones count as missing.
+
+    Args:
+        name: Name or folder of the model; only its last part counts, in any case.
+        prompts: The prompts of its configuration, by name.
+        default_prompt: The name of the prompt for all texts, used if there is none for queries or passages.
+    """
+    configured = prompts or {}
+    query = configured.get("query") or ""
+    passage = next(filter(None, (configured.get(kind) for kind in _PASSAGE_PROMPTS)), "")
+    if query or passage:
+        return Prefixes(query, passage)
+    if default_prompt and (both := configured.get(default_prompt)):
+        return Prefixes(both, both)
+    last = re.split(r"[/\\]", name.casefold().rstrip("/\\"))[-1].replace("_", "-")
+    return next((prefixes for pattern, prefixes in FAMILIES if re.search(pattern, last)), Prefixes())

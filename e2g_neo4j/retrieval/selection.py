@@ -1,0 +1,105 @@
+"""From ranked windows and chunks to passages: rerank them, choose those that fit the budget, and read their text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from e2g_neo4j.retrieval.options import Unit
+from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages
+from e2g_neo4j.retrieval.rerank import CANDIDATE_WINDOWS, CANDIDATES, reranked
+from e2g_neo4j.retrieval.windows import Budget, Window, chunks_of, pack
+from e2g_neo4j.runtime.requests import Operation, read_each
+from e2g_neo4j.types.results import Pair, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How the passages of a question are chosen from a ranking.
+
+    Attributes:
+        question: The question.
+        corpora: The corpora to search.
+        budget: How much text to return.
+        unit: What is ranked.
+        token_spans: Returns the span of each token of a text, for a budget in tokens.
+        reranker: The name of the reranker, if any.
+    """
+
+    question: str
+    corpora: Sequence[str]
+    budget: Budget
+    unit: Unit
+    token_spans: TokenSpans
+    reranker: str | None = None
+
+    @property
+    def windows(self) -> int:
+        """How many windows a mode has to rank."""
+        windows = self.budget.windows_to_read()
+        return max(windows, CANDIDATE_WINDOWS) if self.reranker else windows
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks a mode that ranks chunks has to rank."""
+        chunks = self.budget.chunks_to_read()
+        return max(chunks, CANDIDATES) if self.reranker else chunks
+
+    def of_windows(
+        self, ranked: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None = None
+    ) -> Operation[tuple[Passage, ...]]:
+        """Return the passages of ranked windows, or of their chunks if these are the unit.
+
+        Args:
+            ranked: Windows with their scores, best first.
+            pairs: Per chunk, the pairs of the question's entities that it mentions.
+        """
+        if self.unit == "chunk":
+            return (yield from self.of_chunks(chunks_of(ranked, self.chunks), pairs))
+        if self.reranker is None:
+            return self._merged((yield from self._window_texts(pack(ranked, self.budget), pairs)))
+        candidates = ranked[: self.windows]
+        nodes = yield from reranked(self.question, (yield from self._window_texts(candidates, pairs)))
+        by_id = {window.id: window for window, _ in candidates}
+        texts = {node.row["id"]: node for node in nodes}
+        chosen = pack([(by_id[node.row["id"]], node.score) for node in nodes], self.budget)
+        return self._merged([texts[window.id] for window, _ in chosen])
+
+    def of_chunks(
+        self, ranked: Sequence[tuple[str, float]], pairs: Mapping[str, tuple[Pair, ...]] | None = None
+    ) -> Operation[tuple[Passage, ...]]:
+        """Return the passages of ranked chunks.
+
+        Args:
+            ranked: Ids of chunks with their scores, best first.
+            pairs: Per chunk, the pairs of the question's entities that it mentions.
+        """
+        ids = [chunk for chunk, _ in ranked]
+        rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in self.corpora})
+        by_id = {row["id"]: row for row in rows}
+        found = pairs or {}
+        nodes = [ScoredNode(by_id[id], score, found.get(id, ())) for id, score in ranked if id in by_id]
+        return (yield from self.of_nodes(nodes))
+
+    def of_nodes(self, ranked: Sequence[ScoredNode]) -> Operation[tuple[Passage, ...]]:
+        """Return the passages of ranked chunks and summaries whose text has been read."""
+        if self.reranker is not None:
+            ranked = yield from reranked(self.question, ranked)
+        return self._merged(ranked[: self.budget.chunks_to_read()])
+
+    def _merged(self, nodes: Sequence[ScoredNode]) -> tuple[Passage, ...]:
+        tokens = self.budget.tokens
+        return passages(nodes if tokens is None else fitting(nodes, tokens, self.token_spans))
+
+    def _window_texts(
+        self, windows: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None
+    ) -> Operation[list[ScoredNode]]:
+        ids = [window.id for window, _ in windows]
+        rows = yield from read_each("query/windows", {corpus: {"ids": ids} for corpus in self.corpora})
+        by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
+        found = pairs or {}
+        return [
+            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()))
+            for window, score in windows
+            if window.id in by_id  # missing if its document was replaced between the two reads
+        ]

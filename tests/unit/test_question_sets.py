@@ -1,0 +1,92 @@
+"""The question sets of benchmarks/questions: every line is read, and every span lies where its text says something."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from e2g_neo4j.evaluation.gold import Question, read_questions
+from e2g_neo4j.indexing.sources.files import read
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+FOLDER = BENCHMARKS / "questions"
+TEXTS = {path.name: path for path in (FOLDER / "texts").glob("*.md")}
+BOOKS = Path(__file__).parents[3] / "shared" / "books"
+SETS = ("texts-dev", "texts-held-out")
+MAX_BYTES = 2**25
+
+spec = importlib.util.spec_from_file_location("bind_texts", BENCHMARKS / "bind_texts.py")
+assert spec is not None
+assert spec.loader is not None
+bind_texts = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(bind_texts)
+
+
+@cache
+def questions() -> tuple[Question, ...]:
+    return tuple(question for name in SETS for question in read_questions(FOLDER / f"{name}.jsonl"))
+
+
+def check(asked: list[Question], text: str) -> None:
+    """Spans lie in the text, have the length of a sentence or a few, and cut no word."""
+    assert asked
+    for question in asked:
+        assert question.spans
+        for _, start, end in question.spans:
+            assert end <= len(text), question.id
+            assert 60 <= end - start <= 400, question.id
+            span = text[start:end]
+            assert span == span.strip(), question.id
+            assert not text[max(0, start - 1) : start + 1].isalnum(), question.id
+            assert not text[end - 1 : end + 1].isalnum(), question.id
+
+
+def test_ids_are_unique_and_both_halves_have_every_text_and_type():
+    ids = [question.id for question in questions()]
+    assert len(ids) == len(set(ids)) >= 60
+    halves = [read_questions(FOLDER / f"{name}.jsonl") for name in SETS]
+    kinds = [{(question.book, question.type) for question in half} for half in halves]
+    assert kinds[0] == kinds[1]
+    assert {kind for _, kind in kinds[0]} == {"fact", "multi", "global"}
+    assert len({question.question for question in questions()}) == len(ids)
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_spans_of_texts_in_the_project(name):
+    check([one for one in questions() if one.book == name], read(TEXTS[name], "c", MAX_BYTES).text)
+
+
+@pytest.mark.needs_data
+@pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
+def test_spans_of_texts_beside_the_checkout():
+    elsewhere = {question.book for question in questions()} - TEXTS.keys()
+    assert elsewhere
+    for name in elsewhere:
+        assert name is not None
+        check([one for one in questions() if one.book == name], read(BOOKS / name, "c", MAX_BYTES).text)
+
+
+def test_a_bound_volume_has_the_same_evidence(tmp_path):
+    names = sorted(TEXTS)
+    out = tmp_path / "volume.md"
+    bind_texts.main([str(FOLDER / "texts-dev.jsonl"), *(str(TEXTS[name]) for name in names), "--out", str(out)])
+    volume = read(out, "c", MAX_BYTES).text
+    before = {one.id: one for one in read_questions(FOLDER / "texts-dev.jsonl") if one.book in TEXTS}
+    after = read_questions(out.with_suffix(".jsonl"))
+    assert {one.id for one in after} == before.keys()
+    for one in after:
+        old = before[one.id]
+        assert old.book is not None
+        text = read(TEXTS[old.book], "c", MAX_BYTES).text
+        assert [volume[a:b] for _, a, b in one.spans] == [text[a:b] for _, a, b in old.spans]
+        assert {book for book, _, _ in one.spans} == {"volume.md"}
+
+
+def test_answers_are_given():
+    for name in SETS:
+        for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            assert json.loads(line)["answer"].strip()
