@@ -12,7 +12,7 @@ from neo4j import AsyncDriver, Driver
 from e2g_neo4j.managed_neo4j.address import address
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime import bookmarks, database
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
 from e2g_neo4j.settings import Settings, load_settings
@@ -62,6 +62,25 @@ class SyncClient:
         if not self._borrowed:
             self.driver.close()
 
+    def bookmark(self) -> str:
+        """What this client has written and read so far, for `wait_for` of another client. Opaque, printable ASCII
+        without spaces; empty if the client has done nothing yet. In a cluster, or on Aura, a server may lag behind; a
+        client always sees its own writes."""
+        return bookmarks.as_text(self.driver.execute_query_bookmark_manager.get_bookmarks())
+
+    def wait_for(self, bookmark: str) -> None:
+        """Wait until the server has seen what the client that returned this bookmark had seen. All later reads of this
+        client see it too, on any server of a cluster. Takes one round trip, or none if the bookmark is this client's.
+
+        Args:
+            bookmark: a result of `bookmark()`.
+
+        Raises:
+            InputError: this is not a bookmark.
+            DatabaseError: the server did not catch up in time, by default 30 s.
+        """
+        database.wait_for(self.driver, self.settings.neo4j_database, bookmarks.parse(bookmark))
+
     def _run(self, operation: Operation[T]) -> T:
         return self.runner.run(operation)
 
@@ -104,6 +123,17 @@ class AsyncClient:
         """Close the driver, unless it is borrowed."""
         if self.driver is not None and not self._borrowed:
             await self.driver.close()
+
+    async def bookmark(self) -> str:
+        """As `SyncClient.bookmark`."""
+        if self.driver is None:
+            return ""
+        return bookmarks.as_text(await self.driver.execute_query_bookmark_manager.get_bookmarks())
+
+    async def wait_for(self, bookmark: str) -> None:
+        """As `SyncClient.wait_for`."""
+        wanted = bookmarks.parse(bookmark)
+        await database.wait_for_async(await self._connected(), self.settings.neo4j_database, wanted)
 
     async def _connected(self) -> AsyncDriver:
         async with self._opening:

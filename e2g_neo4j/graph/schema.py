@@ -24,7 +24,7 @@ from neo4j import Driver, ManagedTransaction
 from neo4j.exceptions import ClientError, ConstraintError, DatabaseError, Forbidden
 
 from e2g_neo4j.errors import FingerprintError, MigrationError
-from e2g_neo4j.runtime.database import is_old, translated
+from e2g_neo4j.runtime.database import is_old, session_options, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
 from e2g_neo4j.runtime.statements import folder, load
 
@@ -333,7 +333,7 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
 
     started = time.perf_counter()
     try:
-        with driver.session(database=database) as session:
+        with driver.session(**session_options(driver, database)) as session:
             session.execute_write(work)
         for row in _run(driver, database, "indexes"):
             if row["state"] != "ONLINE":

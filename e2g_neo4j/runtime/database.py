@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
@@ -13,6 +16,7 @@ from neo4j import (
     AsyncDriver,
     AsyncGraphDatabase,
     AsyncManagedTransaction,
+    Bookmarks,
     Driver,
     GraphDatabase,
     ManagedTransaction,
@@ -40,11 +44,25 @@ from e2g_neo4j.errors import (
     InputError,
     UnreachableError,
 )
+from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
 from e2g_neo4j.runtime.requests import Read, Rows, Write
 from e2g_neo4j.runtime.statements import for_server, load
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
+
+RETRY_SECONDS = 30.0
+"""How long reads and writes are retried that fail transiently."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.2, 8.0
+"""Seconds between two attempts of a read. They double each time, and up to a fifth is added at random."""
+
+IDLE_SECONDS = 60.0
+"""A connection that was idle for longer is tested before it is used, because load balancers and firewalls close idle
+connections. The test is one round trip."""
+
+LIFETIME_SECONDS = 3000.0
+"""Maximum age of a connection: 50 minutes, as Neo4j recommends for Aura, which closes connections after an hour."""
 
 SEARCH_SINCE = (2026, 1)
 """The first version with the SEARCH clause and filters in vector indexes. Older servers get the statements of
@@ -75,7 +93,9 @@ def _opened(driver: Callable[..., D], where: Address) -> D:
             auth=auth,
             connection_timeout=10.0,
             connection_acquisition_timeout=30.0,
-            max_transaction_retry_time=30.0,
+            max_transaction_retry_time=RETRY_SECONDS,
+            liveness_check_timeout=IDLE_SECONDS,
+            max_connection_lifetime=LIFETIME_SECONDS,
             notifications_min_severity="OFF",
             user_agent="e2g-neo4j",
         )
@@ -107,11 +127,59 @@ async def is_old_async(driver: AsyncDriver) -> bool:
     return _old[driver]
 
 
-def read(driver: Driver, database: str, request: Read) -> Rows:
-    """Run a read in one round trip and return its rows. The server rejects writes in it."""
-    with translated(), driver.session(database=database, default_access_mode=READ_ACCESS) as session:
-        statement = load(for_server(request.statement, is_old(driver)))
-        return _rows(session.run(Query(statement, timeout=READ_SECONDS), request.parameters))
+def session_options(driver: Driver | AsyncDriver, database: str) -> dict[str, Any]:
+    """Return the options of every session. All sessions of a driver share its bookmark manager, as `execute_query`
+    does. So each sees what the others have written, on any server of a cluster."""
+    return {"database": database, "bookmark_manager": driver.execute_query_bookmark_manager}
+
+
+def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
+    """Run a read in one round trip and return its rows. Retries transient failures. The server rejects writes in it.
+
+    Args:
+        driver: The driver.
+        database: Name of the database.
+        request: The read.
+        bookmarks: What the server must have seen, besides the writes of this driver.
+    """
+    with translated():
+        query = Query(load(for_server(request.statement, is_old(driver))), timeout=READ_SECONDS)
+        options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
+        attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
+        while True:
+            try:
+                with driver.session(**options) as session:
+                    return _rows(session.run(query, request.parameters))
+            except (Neo4jError, DriverError) as error:
+                attempts += 1
+                seconds = _seconds_to_wait(error, attempts, deadline)
+            time.sleep(seconds)
+
+
+def _seconds_to_wait(error: Neo4jError | DriverError, attempts: int, deadline: float) -> float:
+    """Return how long to wait before the next attempt of a read. Raise the error if it is permanent, or it is too late.
+
+    Managed transactions of the driver are retried in the same way, but take three round trips instead of one.
+    """
+    wait = min(FIRST_WAIT * 2.0 ** (attempts - 1), LONGEST_WAIT)
+    if not error.is_retryable() or time.monotonic() + wait > deadline:
+        raise error
+    return wait * random.uniform(1, 1.2)  # noqa: S311 (so that clients that failed together do not come back together)
+
+
+def wait_for(driver: Driver, database: str, bookmarks: Bookmarks) -> None:
+    """Wait until the server has seen bookmarks, and let all later sessions of the driver wait for them."""
+    manager = driver.execute_query_bookmark_manager
+    if bookmarks.raw_values.issubset(manager.get_bookmarks()):
+        return
+    read(driver, database, Read("query/ping", {}), bookmarks)  # if this fails, the manager does not get them
+    known = manager.get_bookmarks()
+    if len(as_text(known)) > LONGEST_BOOKMARK:
+        # A bookmark may name other databases. Neo4j keeps those it does not know, so that they add up. Sessions that
+        # write go to the leader, which has seen every write: its bookmark replaces all others.
+        with translated(), driver.session(database=database) as session:
+            session.run(load("query/ping")).consume()
+            manager.update_bookmarks(known, session.last_bookmarks().raw_values)
 
 
 def write(driver: Driver, database: str, request: Write) -> Rows:
@@ -128,7 +196,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
             transaction.run(load(for_server(statement, old)), parameters).consume()
         return rows
 
-    with translated(), driver.session(database=database) as session:
+    with translated(), driver.session(**session_options(driver, database)) as session:
         old = is_old(driver)
         return session.execute_write(work)
 
@@ -154,7 +222,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
     parameters = {"corpus": corpus}
     with (
         translated(),
-        driver.session(database=database, fetch_size=ROWS_AT_ONCE) as session,
+        driver.session(**session_options(driver, database), fetch_size=ROWS_AT_ONCE) as session,
         session.begin_transaction() as transaction,
     ):
         transaction.run(load("index/lock_corpus"), parameters).consume()
@@ -167,13 +235,36 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
         yield rows
 
 
-async def read_async(driver: AsyncDriver, database: str, request: Read) -> Rows:
+async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
     with translated():
-        async with driver.session(database=database, default_access_mode=READ_ACCESS) as session:
-            statement = load(for_server(request.statement, await is_old_async(driver)))
-            result = await session.run(Query(statement, timeout=READ_SECONDS), request.parameters)
-            return _rows([record async for record in result])
+        query = Query(load(for_server(request.statement, await is_old_async(driver))), timeout=READ_SECONDS)
+        options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
+        attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
+        while True:
+            try:
+                async with driver.session(**options) as session:
+                    result = await session.run(query, request.parameters)
+                    return _rows([record async for record in result])
+            except (Neo4jError, DriverError) as error:
+                attempts += 1
+                seconds = _seconds_to_wait(error, attempts, deadline)
+            await asyncio.sleep(seconds)
+
+
+async def wait_for_async(driver: AsyncDriver, database: str, bookmarks: Bookmarks) -> None:
+    """Like `wait_for`, as a coroutine."""
+    manager = driver.execute_query_bookmark_manager
+    if bookmarks.raw_values.issubset(await manager.get_bookmarks()):
+        return
+    await read_async(driver, database, Read("query/ping", {}), bookmarks)
+    known = await manager.get_bookmarks()
+    if len(as_text(known)) > LONGEST_BOOKMARK:
+        with translated():
+            async with driver.session(database=database) as session:
+                result = await session.run(load("query/ping"))
+                await result.consume()
+                await manager.update_bookmarks(known, (await session.last_bookmarks()).raw_values)
 
 
 async def write_async(driver: AsyncDriver, database: str, request: Write) -> Rows:
@@ -193,7 +284,7 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         return rows
 
     with translated():
-        async with driver.session(database=database) as session:
+        async with driver.session(**session_options(driver, database)) as session:
             old = await is_old_async(driver)
             return await session.execute_write(work)
 
@@ -225,6 +316,10 @@ def translated() -> Iterator[None]:
                 "Neo4j has locked this user for some seconds after wrong passwords: wait, and set NEO4J_USERNAME and "
                 "NEO4J_PASSWORD."
             ) from error
+        if "InvalidBookmark" in (error.code or ""):
+            raise InputError(
+                f"Neo4j rejected the bookmark ({error.message}): pass one that a client of this database returned."
+            ) from error
         raise DatabaseError(_client_error_message(error)) from error
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and "OutOfMemory" in (error.code or ""):
@@ -232,6 +327,11 @@ def translated() -> Iterator[None]:
                 f"Neo4j ran out of memory in a transaction ({error.message}): increase E2G_DB_HEAP_MB and restart the "
                 "managed server, or increase server.memory.heap.max_size of your own server. Then run the same command "
                 "again; finished work is kept."
+            ) from error
+        if isinstance(error, Neo4jError) and "BookmarkTimeout" in (error.code or ""):
+            raise DatabaseError(
+                f"The server has not seen an earlier write in time ({error.message}): try again. If the database was "
+                "restored from a backup, restart this program and discard its bookmarks."
             ) from error
         raise DatabaseError(f"Neo4j failed: {error}. Try again; `e2g db logs` shows more.") from error
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession, AsyncTransaction
+from neo4j.api import AsyncBookmarkManager
 
 T = TypeVar("T")
 
@@ -25,6 +26,10 @@ class SyncDriver:
     def __init__(self, driver: AsyncDriver, loop: asyncio.AbstractEventLoop) -> None:
         self._driver = driver
         self._loop = loop
+
+    @property
+    def execute_query_bookmark_manager(self) -> AsyncBookmarkManager:
+        return self._driver.execute_query_bookmark_manager
 
     def wait(self, call: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()

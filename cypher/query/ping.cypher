@@ -1,0 +1,3 @@
+// Nothing: a transaction that waits for its bookmarks.
+// → one
+RETURN 1 AS one
