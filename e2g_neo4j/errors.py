@@ -7,7 +7,9 @@
     │   ├── ReadingError        a file is missing, empty, binary, too large or holds no text
     │   ├── ArchiveError        an exported corpus is damaged, incomplete or something else
     │   ├── QueryError          a question, k, h or mode is out of range
-    │   └── AdoptedCorpusError  the corpus was adopted, not indexed
+    │   ├── AdoptedCorpusError  the corpus was adopted, not indexed
+    │   ├── IdempotencyError    the key of idempotency was used for another request
+    │   └── TaskStateError      the task is in a state that does not allow it
     ├── NotFoundError           the database does not hold it
     │   ├── CorpusNotFoundError, DocumentNotFoundError
     │   └── AliasNotFoundError  the name resolves to no other entity
@@ -25,6 +27,8 @@ A message says what happened, to what, and the next step. Those about errors of 
 `runtime/database.py`.
 """
 
+import re
+
 
 class E2GError(Exception):
     """Root of every error that this package raises on purpose.
@@ -33,6 +37,11 @@ class E2GError(Exception):
     """
 
     exit_code = 1
+
+    @classmethod
+    def code(cls) -> str:
+        """Return the name of this kind of error in the service, such as `corpus_not_found`."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__.removesuffix("Error")).lower()
 
 
 class ConfigurationError(E2GError):
@@ -56,6 +65,14 @@ class ArchiveError(InputError):
 
 
 class QueryError(InputError):
+    pass
+
+
+class IdempotencyError(InputError):
+    pass
+
+
+class TaskStateError(InputError):
     pass
 
 
@@ -106,12 +123,23 @@ class CorpusNotFoundError(NotFoundError):
 
 
 class DocumentNotFoundError(NotFoundError):
-    """The corpus does not hold this document."""
+    """The corpus does not hold this document.
 
-    def __init__(self, target: str, corpus: str) -> None:
+    Args:
+        target: the document.
+        corpus: the corpus.
+        deleting: whether it was looked up, by id, file, folder or title, to delete it; otherwise by id only.
+    """
+
+    def __init__(self, target: str, corpus: str, *, deleting: bool = False) -> None:
+        found = (
+            f"document {target!r}, neither by id, file or folder nor by title"
+            if deleting
+            else f"document with the id {target!r}"
+        )
         super().__init__(
-            f"The corpus {corpus!r} holds no document {target!r}, neither by id, file or folder nor by title: list its "
-            "documents with `e2g documents --corpus NAME --json`. Nothing was deleted."
+            f"The corpus {corpus!r} holds no {found}: list its documents with `e2g documents --corpus NAME --json`."
+            + (" Nothing was deleted." if deleting else "")
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from multiprocessing.queues import SimpleQueue
@@ -11,11 +12,14 @@ from typing import Any
 from libraries import performing, small_document, write
 from neo4j import GraphDatabase
 
+from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.service.worker import Worker
+from e2g_neo4j.settings import Settings
 
 BEFORE = [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])]
 AFTER = [
@@ -71,3 +75,38 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
     auth = (connection.username, connection.password.get_secret_value())
     with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
         importing.restore(performing(driver), importing.Archive(file), corpus)
+
+
+class UntilIdle(Worker):
+    """A worker that stops when nothing waits."""
+
+    async def _sleep(self, seconds: float) -> None:
+        self.stopping.set()
+
+
+async def work(settings: Settings) -> None:
+    """Run the tasks that wait."""
+    async with AsyncE2G(settings=settings) as client:
+        await UntilIdle(client).run()
+
+
+def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | None = None) -> None:
+    """Work; SIGKILL when the server has answered so many statements of a task. Exits by itself after fewer, or for -1.
+    `sent` gets the names of the statements."""
+    recovery.NODE_ROWS = 20
+    left, begun = statements, False
+
+    def counting(name: str) -> Any:
+        nonlocal left, begun
+        begun = begun or name == "service/claim"
+        if not begun or name in ("index/renew_run", "service/renew"):  # how often they come depends on the clock
+            return load(name)
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+        if sent is not None:
+            sent.put(name)
+        return load(name)
+
+    vars(database)["load"] = counting
+    asyncio.run(work(settings))

@@ -15,6 +15,12 @@ def agree_on_fingerprint(configured: Fingerprint) -> Operation[None]:
     configured.check(Fingerprint(**row))
 
 
+def check_fingerprint(configured: Fingerprint) -> Operation[None]:
+    """Raise FingerprintError if the stored fingerprint differs. Change nothing."""
+    for row in (yield Read("index/fingerprint", {})):
+        configured.check(Fingerprint(**row))
+
+
 def accept_pipeline(configured: Fingerprint) -> Operation[None]:
     """Add the hash of the pipeline's files to a stored fingerprint that has none.
 

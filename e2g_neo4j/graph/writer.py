@@ -273,10 +273,17 @@ def holding(
     return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run, "apart": do_not_merge}
 
 
-def delete(corpus: str, documents: Sequence[str]) -> Operation[None]:
+def delete(
+    corpus: str, documents: Sequence[str], condition: tuple[str, dict[str, Any]] | None = None
+) -> Operation[None]:
     """Delete documents and everything that only they contributed, even if a run holds them.
 
     They are hidden in one transaction, and removed in bounded transactions after it.
+
+    Args:
+        corpus: the corpus.
+        documents: the ids of the documents.
+        condition: a statement of that transaction. If it returns no row, nothing is deleted.
     """
     for one in documents:
         row = {"document": one, "chunks": [], "all": True}
@@ -301,7 +308,8 @@ def delete(corpus: str, documents: Sequence[str]) -> Operation[None]:
             ("index/delete_documents", parameters),
             ("index/count_corpus", {"corpus": corpus}),
             ("index/delete_empty_corpus", {"corpus": corpus}),
-        )
+        ),
+        condition,
     )
     yield from purge(corpus)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import AdoptedCorpusError, InputError, ReadingError
 from e2g_neo4j.graph import catalog, schema
@@ -81,13 +81,14 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
+    largest = models.settings.max_document_mb * 2**20
     documents: dict[str, SourceDocument] = {}
     failed: dict[str, str] = {}
     for one in unfinished.values():
         if one.id in documents:
             continue
         try:
-            read = _read(models, [file_of(one.source)], corpus)
+            read = read_all(file_of(one.source), corpus, largest)  # the very file: a source is never a glob
             documents |= {document.id: document for document in read if document.id in unfinished}
             if one.id not in documents:
                 raise SourceGoneError(one.source)
@@ -205,8 +206,15 @@ def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
     return (yield from entity_linking.unlink(corpus, label))
 
 
-def import_corpus(models: Models, file: Path, corpus: str | None, *, accept_pipeline: bool) -> Operation[ArchiveInfo]:
-    """Import a corpus from an archive."""
+def import_corpus(
+    models: Models,
+    file: Path,
+    corpus: str | None,
+    *,
+    accept_pipeline: bool,
+    mark: tuple[str, dict[str, Any]] | None = None,
+) -> Operation[ArchiveInfo]:
+    """Import a corpus from an archive. `mark` records it in the transaction that makes it visible."""
     with closing(Archive(file)) as archive:
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
@@ -219,7 +227,7 @@ def import_corpus(models: Models, file: Path, corpus: str | None, *, accept_pipe
         [row] = yield Read("index/fingerprint", {})
         made_with.check(Fingerprint(**row))
         executor = yield GetExecutor()
-        return restore(_cancellable(executor), archive, corpus)
+        return restore(_cancellable(executor), archive, corpus, mark)
 
 
 def _read(models: Models, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:

@@ -10,6 +10,14 @@ Finish: TypeAlias = Literal["stop", "length", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierMessage:
+    """A message of a conversation before the one to answer."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A request to a chat model.
 
@@ -23,6 +31,7 @@ class ChatRequest:
         temperature: the sampling temperature.
         seed: the seed of the sampling.
         logprobs: whether to return log-probabilities of the tokens.
+        earlier: the conversation so far, the oldest message first.
     """
 
     system: str
@@ -31,10 +40,11 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int = 0
     logprobs: bool = False
+    earlier: tuple[EarlierMessage, ...] = ()
 
     @property
     def text(self) -> str:
-        return f"{self.system}\n{self.user}"
+        return "\n".join([self.system, *(message.text for message in self.earlier), self.user])
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ class Cut:
     stands_for: StandsFor
 
 
+UPLOAD = "upload:"
+"""Sources that begin with this were uploaded. What follows is a name that the sender chose, never a path: nothing looks
+for it on the disk."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """A document as it was read. Offsets count characters of `text`.
@@ -66,7 +71,8 @@ class SourceDocument:
         id: derived from corpus and source.
         corpus: the corpus that the document belongs to.
         title: the title.
-        source: identifies the document in its corpus, usually a file path.
+        source: identifies the document in its corpus: the absolute path of its file, or `upload:` and a name, or any
+            text for documents that were handed in.
         text: the full text.
         sha256: the hash of `text` in UTF-8; of an adopted document, of the keys and texts of its nodes.
         sections: pages and headings.

@@ -229,6 +229,31 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A span of a document's text. Offsets count characters.
+
+    Attributes:
+        document: the id of the document.
+        corpus: the corpus.
+        title: the title of the document.
+        source: the source of the document.
+        start: where the span starts.
+        end: where it ends.
+        characters: the length of the whole text.
+        text: the text of the span.
+    """
+
+    document: str
+    corpus: str
+    title: str
+    source: str
+    start: int
+    end: int
+    characters: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArchiveInfo:
     """What was exported or imported.
 

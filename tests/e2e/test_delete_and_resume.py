@@ -17,7 +17,7 @@ import pytest
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.errors import NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
@@ -295,6 +295,43 @@ def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeyp
     assert run("resume", "--corpus", corpus)[0] == 0
     assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "ready"}
     assert "e2g resume" not in run("status", "--corpus", corpus)[1]
+    client.delete(corpus=corpus)
+
+
+def test_no_name_of_an_upload_is_taken_for_a_file(client, corpus, monkeypatch, tmp_path):
+    """Files of these names, a link and a glob lie in the working directory, and are neither read nor followed."""
+    monkeypatch.chdir(tmp_path)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("Zyxelia Quorn hid the key.")
+    for name in ("upload:ann.txt", "upload:*.txt", "upload:lines.jsonl"):
+        (tmp_path / name).write_text("Zyxelia Quorn hid the letter.")
+    (tmp_path / "upload:link.txt").symlink_to(secret)
+    names = ["ann.txt", "*.txt", "link.txt", "lines.jsonl#1", "../up.txt", "~/home.txt"]
+    uploads = [from_text(TEXTS["ann.txt"], corpus=corpus, source=f"upload:{name}") for name in names]
+    client.index([secret], corpus=corpus)
+
+    def broken(*arguments: object) -> None:
+        raise MemoryError("The model broke down.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
+        with pytest.raises(MemoryError):
+            client.index(uploads, corpus=corpus)
+    failed = client.resume(corpus=corpus).failed
+    assert failed.keys() == {one.source for one in uploads}
+    assert all("Upload it again" in why for why in failed.values())
+    assert {one.why for one in client.documents(corpus) if one.state == "failed"} == set(failed.values())
+    for source in failed:
+        with pytest.raises(ReadingError, match="names an upload"):
+            client.index([source], corpus=corpus)
+    assert [one.source for one in client.delete(["upload:link.txt"], corpus=corpus)] == ["upload:link.txt"]
+    with pytest.raises(NotFoundError):
+        client.delete(["upload:link.txt"], corpus=corpus)  # the link leads to a document of this corpus
+    client.index(uploads, corpus=corpus)
+    assert client.resume(corpus=corpus).failed == {}
+    assert {one.state for one in client.documents(corpus)} == {"ready"}
+    deleted = client.delete(["upload:*.txt", "upload:lines.jsonl"], corpus=corpus)
+    assert [one.source for one in deleted] == ["upload:*.txt", "upload:lines.jsonl#1"]
     client.delete(corpus=corpus)
 
 

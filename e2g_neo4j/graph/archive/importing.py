@@ -209,7 +209,9 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME
 
 
-def restore(perform: Execute, archive: Archive, corpus: str) -> ArchiveInfo:
+def restore(
+    perform: Execute, archive: Archive, corpus: str, mark: tuple[str, dict[str, Any]] | None = None
+) -> ArchiveInfo:
     """Import a corpus from an archive.
 
     An import that fails or is interrupted with Ctrl-C is removed at once. After a power failure, the next writer
@@ -219,6 +221,7 @@ def restore(perform: Execute, archive: Archive, corpus: str) -> ArchiveInfo:
         perform: executes requests.
         archive: the archive.
         corpus: the name of the new corpus.
+        mark: a statement that records the import, in the transaction that makes it visible.
 
     Raises:
         InputError: the corpus exists already.
@@ -235,7 +238,7 @@ def restore(perform: Execute, archive: Archive, corpus: str) -> ArchiveInfo:
             )
         try:
             _write(perform, archive, reservation)
-            _publish(perform, archive, reservation)
+            _publish(perform, archive, reservation, mark)
         except BaseException:
             with suppress(DatabaseError):  # if the database cannot be reached, the next writer does it
                 for row in perform(Read("archive/reserved", {})):
@@ -243,6 +246,11 @@ def restore(perform: Execute, archive: Archive, corpus: str) -> ArchiveInfo:
                         end_import(perform, reservation, published=row["published"])
             raise
         end_import(perform, reservation, published=True)
+    return archive_info(archive, corpus)
+
+
+def archive_info(archive: Archive, corpus: str) -> ArchiveInfo:
+    """Return what the import of an archive reports."""
     manifest, size = archive.manifest, archive.file.stat().st_size
     nodes, relationships, summaries = (manifest.members[member].lines for member in MEMBERS)
     return ArchiveInfo(corpus, str(archive.file), manifest.documents, nodes, relationships, summaries, size)
@@ -259,12 +267,15 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
             _checked(perform, Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation)))
 
 
-def _publish(perform: Execute, archive: Archive, reservation: dict[str, str]) -> None:
+def _publish(
+    perform: Execute, archive: Archive, reservation: dict[str, str], mark: tuple[str, dict[str, Any]] | None
+) -> None:
     [imported] = perform(Read("archive/imported", {"corpus": reservation["corpus"]}))
     members = archive.manifest.members
     if (imported["nodes"], imported["relationships"]) != (members[NODES].lines, members[RELATIONSHIPS].lines):
         raise archive.damaged("relationships refer to nodes that it does not contain")
-    _checked(perform, Write((("archive/publish", reservation),), ("archive/is_mine", reservation)))
+    statements = (("archive/publish", reservation), *([mark] if mark else []))
+    _checked(perform, Write(statements, ("archive/is_mine", reservation)))
 
 
 def _checked(perform: Execute, request: Write) -> None:

@@ -13,12 +13,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.indexing.sources.formats import chapters, load
 from e2g_neo4j.indexing.sources.text import shown, within
-from e2g_neo4j.types.documents import Section, SourceDocument
+from e2g_neo4j.types.documents import UPLOAD, Section, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 
 SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
@@ -26,7 +26,7 @@ SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
 LONGEST_SOURCE = 6000
 """Maximum bytes of the source of a document: more than any path, and accepted by the indexes of Neo4j."""
 
-_KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 
 
 def find(paths: str | Path | Iterable[str | Path]) -> list[Path]:
@@ -48,6 +48,10 @@ def find(paths: str | Path | Iterable[str | Path]) -> list[Path]:
 
 
 def _expand(given: str) -> list[Path]:
+    if given.startswith(UPLOAD):
+        raise ReadingError(
+            f"{shown(given)} names an upload, not a file. Give the absolute path of a file of this name."
+        )
     try:
         path = Path(given).expanduser()
         if given and path.is_dir():
@@ -61,7 +65,7 @@ def _expand(given: str) -> list[Path]:
             raise ReadingError(f"{shown(given)} does not exist. Check the path.")
         if not files:
             hint = " Name .jsonl files themselves." if path.is_dir() else ""
-            raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {_KINDS}.{hint}")
+            raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {KINDS}.{hint}")
         return [_checked_file(file) for file in files]
     except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, circular links
         raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
@@ -89,7 +93,7 @@ def _checked_file(path: Path) -> Path:
     if not path.is_file():
         raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
     if not _known(path):
-        raise ReadingError(f"{shown(path)} has an unsupported file type. Rename or convert it to {_KINDS}.")
+        raise ReadingError(f"{shown(path)} has an unsupported file type. Rename or convert it to {KINDS}.")
     if not os.access(path, os.R_OK):
         raise ReadingError(f"{shown(path)} is not readable for you. Change its permissions.")
     utf8(str(path.resolve()), f"The name of {shown(path)}")
@@ -136,7 +140,7 @@ def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int
     text = row["text"]
     if row.get("title") and text.strip():
         text = f"{row['title']}\n\n{text}"
-    title = str(row.get("title") or f"{_readable(path)} {name}")
+    title = str(row.get("title") or f"{title_of(path)} {name}")
     return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
 
 
@@ -166,11 +170,17 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
             f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
             "Open it in its own program and save it again."
         ) from error
-    return _document(text, corpus, source, title or _readable(path), sections, max_bytes, shown(path))
+    return _document(text, corpus, source, title or title_of(path), sections, max_bytes, shown(path))
 
 
 def file_of(source: str) -> Path:
-    """Return the file of a source. In sources from JSON Lines, it precedes the `#`."""
+    """Return the file of a source. In sources from JSON Lines, it precedes the `#`.
+
+    Raises:
+        ReadingError: the document was uploaded.
+    """
+    if source.startswith(UPLOAD):
+        raise ReadingError(f"{shown(source)} was uploaded, so there is no file to read again. Upload it again.")
     path = Path(source)
     return path if path.is_file() or "#" not in source else Path(source.rpartition("#")[0])
 
@@ -197,7 +207,7 @@ def from_text(
     Raises:
         ReadingError: the text is empty or too large, or contains NUL characters or halves of surrogate pairs.
     """
-    title = title or _readable(Path(source))
+    title = title or title_of(Path(source.removeprefix(UPLOAD)))
     return _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
 
 
@@ -227,7 +237,7 @@ def _document(
     )
 
 
-def _readable(path: Path) -> str:
+def title_of(path: PurePath) -> str:
     """Derive a title from a file name: "345_the_secret_garden" becomes "The secret garden"."""
     name = re.sub(r"^\d+_+(?=[^\W\d])", "", path.stem).replace("_", " ").strip()
     name = (name if " " in name else name.replace("-", " ")).strip()

@@ -1,0 +1,219 @@
+"""API keys of the service, what they used, and the audit.
+
+A key is `e2g_ID_SECRET`. The database holds the SHA-256 of the secret, which is 256 random bits.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any, get_args
+from uuid import uuid4
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph.tasks import checked_limit, read_cursor
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.ids import check_corpus_name, utf8
+from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, UsageInfo
+
+SECRET = re.compile(r"e2g_([0-9a-f]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+LONGEST_NAME = 100
+"""In characters."""
+
+MOST_CORPORA = 1000
+
+MOST_DAYS = 3660
+
+
+def create(
+    name: str,
+    scopes: Sequence[str],
+    corpora: Sequence[str],
+    *,
+    expires: int | None = None,
+    requests_per_minute: int | None = None,
+    requests_per_day: int | None = None,
+    tokens_per_minute: int | None = None,
+    tokens_per_day: int | None = None,
+) -> Operation[tuple[KeyInfo, str]]:
+    """Create an API key.
+
+    Args:
+        name: what it is for, to recognise it.
+        scopes: what it may do: `read`, `ask`, `write`, `admin`.
+        corpora: names of corpora, prefixes such as `team-*`, or `*` for all.
+        expires: when it expires, in milliseconds since 1970, UTC; None: never.
+        requests_per_minute: maximum number of requests per minute; None: no limit. The other limits likewise.
+        requests_per_day: as `requests_per_minute`.
+        tokens_per_minute: as `requests_per_minute`.
+        tokens_per_day: as `requests_per_minute`.
+
+    Returns:
+        The key, and its text, which cannot be read again.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
+    _check_name(name)
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown or not scopes:
+        raise InputError(f"The scopes of a key are some of {', '.join(SCOPES)}, not {', '.join(unknown) or 'none'}.")
+    _check_corpora(corpora)
+    limits = {
+        "requests_per_minute": requests_per_minute,
+        "requests_per_day": requests_per_day,
+        "tokens_per_minute": tokens_per_minute,
+        "tokens_per_day": tokens_per_day,
+    }
+    for limit, value in limits.items():
+        if value is not None and not 0 < value < 2**63:
+            raise InputError(f"{limit} is {value}. It must be more than 0, or absent for no limit.")
+    if expires is not None and not 0 < expires < 2**53:
+        raise InputError("The time at which the key expires must be in milliseconds since 1970.")
+    key, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    parameters = {
+        "key": key,
+        "name": name,
+        "sha256": _hash(secret),
+        "scopes": [scope for scope in SCOPES if scope in scopes],
+        "corpora": list(dict.fromkeys(corpora)),
+        "expires": expires,
+        **limits,
+    }
+    rows = yield Write((), condition=("service/create_key", parameters))
+    if not rows:
+        raise InputError("The key would have expired already. Give a later time. Nothing was created.")
+    return _info(rows[0]["found"]), f"e2g_{key}_{secret}"
+
+
+def find(key: str) -> Operation[tuple[KeyInfo, str] | None]:
+    """Return a key and the SHA-256 of its secret, or None if there is none."""
+    rows = yield Read("service/key", {"key": key})
+    return (_info(rows[0]["found"]), rows[0]["found"]["sha256"]) if rows else None
+
+
+def verified(text: str) -> Operation[KeyInfo | None]:
+    """Return the key of a text `e2g_ID_SECRET`, or None if it is malformed, wrong, expired or revoked."""
+    parts = SECRET.fullmatch(text)
+    key, secret = parts.groups() if parts else ("", "")
+    rows = yield Read("service/key", {"key": key})  # also for a malformed one, which so takes as long as a wrong one
+    expected = rows[0]["found"]["sha256"] if rows else _hash("")
+    same = compare_digest(_hash(secret), expected)
+    return _info(rows[0]["found"]) if parts and rows and same and rows[0]["valid"] else None
+
+
+def list_keys() -> Operation[list[KeyInfo]]:
+    """List the keys, the oldest first, revoked and expired ones included."""
+    rows = yield Read("service/keys", {})
+    return [_info(row["found"]) for row in rows]
+
+
+def revoke(key: str) -> Operation[KeyInfo | None]:
+    """Revoke a key at once. Returns None if there is none."""
+    rows = yield Write((), condition=("service/revoke_key", {"key": key}))
+    return _info(rows[0]["found"]) if rows else None
+
+
+def any_key() -> Operation[bool]:
+    """Return whether a key was ever created, so that every request needs one."""
+    return bool((yield Read("service/any_key", {})))
+
+
+def add_usage(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
+    """Add to what keys used today.
+
+    Args:
+        rows: {key, requests, prompt_tokens, completion_tokens}; what is absent is 0.
+    """
+    counted: dict[str, dict[str, Any]] = {}
+    names = ("requests", "prompt_tokens", "completion_tokens")
+    for row in rows:
+        sums = counted.setdefault(row["key"], {"key": row["key"], **dict.fromkeys(names, 0)})
+        for name in names:
+            sums[name] += row.get(name, 0)
+    if counted:  # in order, so that two writers cannot wait for each other
+        in_order = [counted[key] for key in sorted(counted)]
+        yield Write((("service/add_usage", {"rows": in_order}),))
+
+
+def usage(keys: Sequence[str] | None = None, days: int = 30) -> Operation[list[UsageInfo]]:
+    """Return what keys used, or all if `keys` is None, on the last days, today included. The latest day comes first."""
+    if not 1 <= days <= MOST_DAYS:
+        raise InputError(f"The number of days is {days}. It must be from 1 to {MOST_DAYS}.")
+    rows = yield Read("service/usage", {"keys": None if keys is None else list(keys), "days": days})
+    return [UsageInfo(**row) for row in rows]
+
+
+def add_audit(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
+    """Record requests.
+
+    Args:
+        rows: {key, action, corpus, target, status, request_id}; all but the first two may be absent.
+    """
+    names = ("key", "action", "corpus", "target", "status", "request_id")
+    entries = [{"id": uuid4().hex, **{name: row.get(name) for name in names}} for row in rows]
+    if entries:
+        yield Write((("service/add_audit", {"rows": entries}),))
+
+
+def audit(
+    *, limit: int = 50, cursor: str | None = None, keys: Sequence[str] | None = None
+) -> Operation[tuple[list[AuditInfo], str | None]]:
+    """List what was recorded, the latest first.
+
+    Args:
+        limit: how many at most, 1 to 200.
+        cursor: where the page before ended; None: the first page.
+        keys: only requests with these keys; None: all.
+
+    Returns:
+        The entries, and the cursor of the next page if there may be more.
+
+    Raises:
+        InputError: limit or cursor cannot be used.
+    """
+    at, after = read_cursor(cursor)
+    parameters = {
+        "keys": None if keys is None else list(keys),
+        "at": at,
+        "after": after,
+        "limit": checked_limit(limit),
+    }
+    rows = yield Read("service/audit", parameters)
+    found = [AuditInfo(**row) for row in rows]
+    return found, f"{found[-1].at}-{found[-1].id}" if len(found) == limit else None
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise InputError(f"The name of a key must have 1 to {LONGEST_NAME} printable characters.")
+
+
+def _check_corpora(corpora: Sequence[str]) -> None:
+    if isinstance(corpora, str) or not 0 < len(corpora) <= MOST_CORPORA:
+        raise InputError(f"A key needs 1 to {MOST_CORPORA} corpora: names, prefixes such as `team-*`, or `*` for all.")
+    for one in corpora:
+        utf8(one, "The name of a corpus")
+        if "*" in one[:-1]:
+            raise InputError(f"The corpus {one!r} of a key has a `*` before its end. Only a prefix can be given.")
+        if one != "*":
+            check_corpus_name(one)
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+_NAMES = frozenset(field.name for field in fields(KeyInfo))
+
+
+def _info(found: dict[str, Any]) -> KeyInfo:
+    values = {name: value for name, value in found.items() if name in _NAMES}
+    return KeyInfo(**values | {"scopes": tuple(values["scopes"]), "corpora": tuple(values["corpora"])})

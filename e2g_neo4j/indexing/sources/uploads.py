@@ -1,0 +1,94 @@
+"""Read uploaded files. A client's name of a file is a label: it is never looked up on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.indexing.sources.files import (
+    KINDS,
+    LONGEST_SOURCE,
+    SUFFIXES,
+    from_text,
+    read_all,
+    title_of,
+)
+from e2g_neo4j.indexing.sources.text import shown
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
+from e2g_neo4j.types.ids import document_id, utf8
+
+_SUFFIX_BY_TYPE = {
+    "application/epub+zip": ".epub",
+    "application/jsonl": ".jsonl",
+    "application/pdf": ".pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/x-ndjson": ".jsonl",
+    "text/html": ".html",
+    "text/markdown": ".md",
+    "text/plain": ".txt",
+}
+
+
+def suffix_of(name: str, content_type: str | None) -> str:
+    """Return the suffix to read an uploaded file by: that of its name, or else that of its content type.
+
+    Raises:
+        ReadingError: neither is one that can be read.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in SUFFIXES:
+        return suffix
+    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if media_type in _SUFFIX_BY_TYPE:
+        return _SUFFIX_BY_TYPE[media_type]
+    raise ReadingError(f"{shown(name)} has an unsupported file type. Rename or convert it to {KINDS}.")
+
+
+def read_upload(
+    path: Path, name: str, corpus: str, max_bytes: int, *, title: str | None = None
+) -> list[SourceDocument]:
+    """Read the documents of an uploaded file. The source is `upload:NAME`, of JSON Lines `upload:NAME#ID`.
+
+    Args:
+        path: where the file was stored, with a suffix of `suffix_of`.
+        name: what the client calls it; it stands for the path in titles and messages.
+        corpus: the corpus that the documents will belong to.
+        max_bytes: as `read_all`.
+        title: the title of the document; None: the one that the file has, or else its name.
+
+    Raises:
+        ReadingError: the file cannot be read.
+    """
+    path = path.resolve()
+    try:
+        documents = read_all(path, corpus, max_bytes)
+    except ReadingError as error:
+        message = str(error).replace(str(path), shown(name)).replace(str(path.parent), "")
+        raise ReadingError(message) from None  # the original names the path
+    stored, given = title_of(path), title_of(PurePosixPath(name))
+    uploaded = []
+    for document in documents:
+        old = document.title
+        called = given + old.removeprefix(stored) if old == stored or old.startswith(f"{stored} ") else old
+        called = title if title and len(documents) == 1 else called
+        source = f"{UPLOAD}{name}{document.source.removeprefix(str(path))}"
+        uploaded.append(_renamed(document, source, called))
+    return uploaded
+
+
+def read_text(text: bytes, name: str, corpus: str, max_bytes: int, *, title: str | None = None) -> SourceDocument:
+    """Return the document of an uploaded text in UTF-8. For arguments and errors see `read_upload`."""
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError as error:
+        raise ReadingError(f"The text of {shown(name)} is not UTF-8. Convert it.") from error
+    title = title or title_of(PurePosixPath(name)) or name
+    return from_text(decoded, corpus=corpus, source=f"{UPLOAD}{name}", title=title, max_bytes=max_bytes)
+
+
+def _renamed(document: SourceDocument, source: str, title: str) -> SourceDocument:
+    if len(utf8(source, "The name of the file")) > LONGEST_SOURCE:
+        raise ReadingError(f"The name {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one.")
+    title = " ".join(utf8(title, f"The title of {shown(source)}").decode().split()) or source
+    return replace(document, id=document_id(document.corpus, source), source=source, title=title)

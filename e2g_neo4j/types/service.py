@@ -1,0 +1,179 @@
+"""Types of the service: API keys, callers and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Scope: TypeAlias = Literal["read", "ask", "write", "admin"]
+"""What a key may do: read (corpora, documents, evidence), ask (call the chat model), write (change corpora), admin
+(keys, usage, audit, and what reads or changes graphs of other programs)."""
+
+TaskKind: TypeAlias = Literal[
+    "index", "replace", "delete", "delete_corpus", "import", "adopt", "unadopt", "link", "unlink"
+]
+
+TaskState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+ENDED: frozenset[TaskState] = frozenset(["succeeded", "failed", "cancelled"])
+"""The states that a task stays in."""
+
+ALL_CORPORA = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request, and what it may see and do.
+
+    Attributes:
+        key: the id of the API key; `local` where no key is needed.
+        scopes: what the caller may do.
+        corpora: names of corpora, prefixes such as `team-*`, or `*` for all.
+        requests_per_minute: maximum number of requests per minute; None: no limit. The other limits likewise.
+    """
+
+    key: str
+    scopes: frozenset[Scope]
+    corpora: tuple[str, ...]
+    requests_per_minute: int | None = None
+    requests_per_day: int | None = None
+    tokens_per_minute: int | None = None
+    tokens_per_day: int | None = None
+
+    def sees(self, corpus: str) -> bool:
+        """Return whether the caller may use a corpus."""
+        return any(corpus.startswith(one[:-1]) if one.endswith("*") else corpus == one for one in self.corpora)
+
+    def covers(self, pattern: str) -> bool:
+        """Return whether the caller may use every corpus of a name, a prefix such as `team-*`, or `*`."""
+        if not pattern.endswith("*"):
+            return self.sees(pattern)
+        return any(one.endswith("*") and pattern.startswith(one[:-1]) for one in self.corpora)
+
+    def visible(self, corpora: Iterable[str]) -> list[str]:
+        """Return the corpora that the caller may use."""
+        return [one for one in corpora if self.sees(one)]
+
+
+LOCAL = Caller("local", frozenset(["read", "ask", "write", "admin"]), (ALL_CORPORA,))
+"""The caller on the same machine while there are no keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyInfo:
+    """An API key without its secret. Times are milliseconds since 1970, UTC."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    corpora: tuple[str, ...]
+    created: int
+    expires: int | None = None
+    revoked: int | None = None
+    requests_per_minute: int | None = None
+    requests_per_day: int | None = None
+    tokens_per_minute: int | None = None
+    tokens_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """A task of the queue. Times are milliseconds since 1970, UTC.
+
+    Attributes:
+        id: the id of the task.
+        kind: what it does.
+        corpus: the corpus that it changes.
+        key: the id of the key that created it.
+        state: its state.
+        created: when it was created.
+        started: when its last attempt began.
+        ended: when it ended.
+        attempt: the number of attempts so far, at most 3.
+        stage: what it is doing, such as `reading`.
+        done: how much of the stage is done.
+        total: how much there is to do.
+        tokens: tokens of the chat model that all attempts cost so far.
+        prompt_tokens: tokens that the last attempt sent to the chat model, once the task has succeeded.
+        completion_tokens: tokens that it received, likewise.
+        cost: their cost, in the currency of the configured prices.
+        result: what the client's call returned, as JSON.
+        error: `{code, detail}` if it failed.
+    """
+
+    id: str
+    kind: TaskKind
+    corpus: str
+    key: str
+    state: TaskState
+    created: int
+    started: int | None = None
+    ended: int | None = None
+    attempt: int = 0
+    stage: str | None = None
+    done: int = 0
+    total: int = 0
+    tokens: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    result: dict[str, Any] | None = None
+    error: dict[str, str] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A task that a worker has claimed.
+
+    Attributes:
+        task: the task.
+        worker: the id of this claim. A task that another worker has taken over has another one.
+        parameters: what the kind of the task needs.
+    """
+
+    task: TaskInfo
+    worker: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BlobInfo:
+    """A file of a task.
+
+    Attributes:
+        file: its number, from 0.
+        name: what the client calls it. Never a path on the server.
+        content_type: its type as the client gave it, if at all.
+        parts: the number of its parts.
+    """
+
+    file: int
+    name: str
+    content_type: str | None
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageInfo:
+    """What a key used on a day, `YYYY-MM-DD` in UTC."""
+
+    key: str
+    day: str
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditInfo:
+    """A request that changed something, or was refused. `at` is in milliseconds since 1970, UTC."""
+
+    id: str
+    at: int
+    key: str
+    action: str
+    corpus: str | None
+    target: str | None
+    status: int | None
+    request_id: str | None

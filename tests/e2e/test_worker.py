@@ -1,0 +1,708 @@
+"""The worker: what each kind of task leaves behind, whatever the files are called, and whenever a worker is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import crashes
+import pytest
+from failing_ollama import END, HANGS, Failing, part
+from graphs import snapshot
+from libraries import driven, performing
+from neo4j import Driver, GraphDatabase
+from tiers import at_length
+
+from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.graph.tasks import Upload
+from e2g_neo4j.indexing.sources.files import file_of, from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.service import worker as worker_module
+from e2g_neo4j.service.kinds import Run, perform
+from e2g_neo4j.service.worker import Worker, main
+from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.service import Claim, TaskInfo, TaskKind
+
+T = TypeVar("T")
+
+SAMPLE = Path(__file__).parent.parent.parent / "e2g_neo4j" / "sample" / "library"
+TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. Carol Finch saw them at the harbour. " * 20
+OTHER = "Dora Quill kept the log of the Averil. Josiah Quill counted the sails in the harbour of Hesk. " * 20
+
+
+@pytest.fixture(scope="module")
+def driver(scratch: Connection) -> Iterator[Driver]:
+    """A server of our own: any worker takes any task that is in the database."""
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        migrate(driver, "neo4j", embedding_dimensions=384)
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def settings(scratch: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=scratch.uri,
+        neo4j_username=scratch.username,
+        neo4j_password=scratch.password,
+        chunk_tokens=64,
+        chunk_overlap=8,
+        group_size=2,
+        workers=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def client(settings: Settings, driver: Driver) -> Iterator[E2G]:
+    with E2G(settings=settings) as client:
+        yield client
+
+
+class Queue:
+    """The queue, seen from outside."""
+
+    def __init__(self, driver: Driver, settings: Settings) -> None:
+        self.driver, self.settings = driver, settings
+
+    def run(self, operation: Operation[T]) -> T:
+        return driven(performing(self.driver), operation)
+
+    def create(
+        self, kind: TaskKind, corpus: str, *files: tuple[str, bytes] | tuple[str, bytes, str], **parameters: Any
+    ) -> str:
+        task = tasks.new_id()
+        uploads = [
+            Upload(number, file[0], [file[1]], file[2] if len(file) == 3 else None) for number, file in enumerate(files)
+        ]
+        parts = self.run(tasks.add_blobs(task, uploads))
+        return self.run(tasks.create(task, kind, corpus, "local", parameters, parts=parts)).id
+
+    def get(self, task: str) -> TaskInfo:
+        found = self.run(tasks.get(task))
+        assert found is not None
+        return found
+
+    def work(self) -> None:
+        asyncio.run(crashes.work(self.settings))
+
+    def done(self, kind: TaskKind, corpus: str, *files: Any, **parameters: Any) -> TaskInfo:
+        """A task that a worker has run."""
+        task = self.create(kind, corpus, *files, **parameters)
+        self.work()
+        return self.get(task)
+
+    def expire(self) -> None:
+        """The time of a killed worker is over."""
+        self.driver.execute_query("MATCH (r:E2GRun) SET r.expires = 0")
+        self.driver.execute_query("MATCH (t:E2GTask {state: 'running'}) SET t.expires = 0")
+
+    def blobs(self) -> int:
+        return int(self.driver.execute_query("MATCH (b:E2GBlob|E2GTaskStep) RETURN count(b) AS n").records[0]["n"])
+
+
+@pytest.fixture
+def queue(driver: Driver, settings: Settings) -> Queue:
+    driver.execute_query("MATCH (n:E2GTask|E2GBlob|E2GTaskStep) DELETE n")
+    return Queue(driver, settings)
+
+
+def sources(client: E2G, corpus: str) -> dict[str, str]:
+    return {one.source: one.title for one in client.documents(corpus)}
+
+
+# --- kinds -------------------------------------------------------------------------------------------
+
+
+def test_uploaded_files_are_indexed_as_files_are(queue: Queue, client: E2G, corpus: str) -> None:
+    names = ["great-gales.md", "museum-catalogue.html", "court-of-inquiry.txt"]
+    task = queue.done("index", corpus, *((name, (SAMPLE / name).read_bytes()) for name in names))
+    assert (task.state, task.error, task.attempt) == ("succeeded", None, 1)
+    assert task.result is not None
+    assert task.result["documents"] == 3
+    assert queue.blobs() == 0
+    fresh = f"{corpus}-fresh"
+    client.index([SAMPLE / name for name in names], corpus=fresh)
+    titles = {Path(source).name: title for source, title in sources(client, fresh).items()}
+    assert sources(client, corpus) == {f"upload:{name}": title for name, title in titles.items()}
+    assert client.stats(corpus) == client.stats(fresh)
+
+
+def test_json_lines_texts_and_titles(queue: Queue, client: E2G, corpus: str) -> None:
+    lines = '{"id": "a", "title": "One", "text": "Alice met Bob."}\n{"text": "Carol met Dora."}\n'
+    assert queue.done("index", corpus, ("my_notes.jsonl", lines.encode())).state == "succeeded"
+    given = [{"source": "x/y.txt", "title": "Given"}, {"source": "the_log"}]
+    texts = [(one["source"], b"Luke met Josiah.") for one in given]
+    assert queue.done("index", corpus, *texts, documents=given).state == "succeeded"
+    assert queue.done("index", corpus, ("z.txt", b"Eve met Fay."), files=[{"title": "Z!"}]).state == "succeeded"
+    assert sources(client, corpus) == {
+        "upload:my_notes.jsonl#a": "One",
+        "upload:my_notes.jsonl#2": "My notes 2",
+        "upload:x/y.txt": "Given",
+        "upload:the_log": "The log",
+        "upload:z.txt": "Z!",
+    }
+    ids = {one.source: one.id for one in client.documents(corpus)}
+    assert ids == {source: document_id(corpus, source) for source in ids}
+
+
+def test_the_same_name_again_replaces_the_document(queue: Queue, client: E2G, corpus: str) -> None:
+    queue.done("index", corpus, ("a.txt", TEXT.encode()))
+    task = queue.done("index", corpus, ("a.txt", OTHER.encode()))
+    assert task.result is not None
+    assert task.result["replaced"] == 1
+    assert client.stats(corpus)["documents"] == 1
+    twice = queue.done("index", corpus, ("b.txt", b"One day."), ("b.txt", b"Two days."))
+    assert twice.error is not None
+    assert (twice.error["code"], "b.txt" in twice.error["detail"]) == ("reading", True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd.txt",
+        "/etc/passwd.txt",
+        "a/b*.txt",
+        "~root.txt",
+        "x" * 300 + ".txt",
+        "[ab]?.txt",
+        "C:\\secret\\a.txt",
+        "new\nline.txt",
+        "nul\0.txt",
+        "#.txt",
+        " .txt",
+        "…🦊.TXT",
+    ],
+)
+def test_a_name_is_only_a_label(queue: Queue, client: E2G, corpus: str, name: str) -> None:
+    task = queue.done("index", corpus, (name, TEXT.encode()))
+    assert (task.state, task.error) == ("succeeded", None)
+    [document] = client.documents(corpus)
+    assert document.source == f"upload:{name}"
+    assert "e2gupload" not in document.title.lower()
+    broken = queue.done("index", corpus, (name, b"\x00\x01\x02" * 99))
+    assert broken.error is not None
+    assert broken.error["code"] == "reading"
+    assert (name if name.isprintable() else repr(name)) in broken.error["detail"]
+    assert "e2g-task" not in broken.error["detail"]
+    assert "e2gupload" not in broken.error["detail"]
+
+
+def test_a_name_without_suffix_is_read_by_its_type(queue: Queue, client: E2G, corpus: str) -> None:
+    name = "../../etc/passwd"
+    refused = queue.done("index", corpus, (name, TEXT.encode()))
+    assert refused.error is not None
+    assert "../../etc/passwd has an unsupported file type" in refused.error["detail"]
+    assert queue.done("index", corpus, (name, TEXT.encode(), "text/plain; charset=utf-8")).state == "succeeded"
+    assert sources(client, corpus) == {"upload:../../etc/passwd": "Passwd"}
+
+
+def test_one_unreadable_file_fails_the_task_which_can_be_retried(queue: Queue, corpus: str) -> None:
+    task = queue.done("index", corpus, ("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"))
+    assert (task.state, task.result) == ("failed", None)
+    assert task.error is not None
+    assert task.error["code"] == "reading"
+    assert task.error["detail"].startswith("bad.pdf ")
+    assert queue.blobs() == 2
+    assert queue.run(tasks.retry(task.id)) is not None
+    queue.work()
+    assert queue.get(task.id).state == "failed"
+
+
+def test_uploads_are_not_looked_for_on_this_machine(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "upload:a.txt").write_text(OTHER)
+    monkeypatch.chdir(tmp_path)
+    queue.done("index", corpus, ("a.txt", TEXT.encode()))
+    queue.driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.work = 'pending'", corpus=corpus)
+    report = client.resume(corpus=corpus)
+    assert report.documents == 0
+    assert "was uploaded" in report.failed["upload:a.txt"]
+    with pytest.raises(ReadingError, match="was uploaded"):
+        file_of("upload:a.txt")
+    assert [one.source for one in client.delete(["upload:a.txt"], corpus=corpus)] == ["upload:a.txt"]
+
+
+def test_a_replaced_document_keeps_its_id_and_source(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(TEXT)
+    client.index([file], corpus=corpus)
+    [before] = client.documents(corpus)
+    task = queue.done("replace", corpus, ("other.md", OTHER.encode()), document=before.id)
+    assert (task.state, task.error) == ("succeeded", None)
+    [after] = client.documents(corpus)
+    assert (after.id, after.source) == (before.id, str(file))
+    assert after.characters == len(OTHER)
+    text = queue.done("replace", corpus, ("", TEXT.encode()), document=before.id, documents=[{"title": "New"}])
+    assert (text.state, text.error) == ("succeeded", None)
+    [after] = client.documents(corpus)
+    assert (after.id, after.source, after.title, after.characters) == (before.id, str(file), "New", len(TEXT))
+    gone = queue.done("replace", corpus, ("a.txt", b"One day."), document="0" * 16)
+    assert gone.error is not None
+    assert gone.error["code"] == "document_not_found"
+    two = b'{"text": "One day."}\n{"text": "Two days."}'
+    several = queue.done("replace", corpus, ("a.jsonl", two), document=before.id)
+    assert several.error is not None
+    assert several.error["code"] == "reading"
+
+
+def test_documents_and_corpora_are_deleted(queue: Queue, client: E2G, corpus: str) -> None:
+    documents = [from_text(f"{TEXT} {name}", corpus=corpus, source=name) for name in ("a", "b", "c")]
+    client.index(documents, corpus=corpus)
+    task = queue.done("delete", corpus, documents=[documents[0].id, "0" * 16])
+    assert (task.state, task.error) == ("succeeded", None)
+    assert sources(client, corpus).keys() == {"b", "c"}
+    task = queue.done("delete_corpus", corpus)
+    assert task.result == {"documents": sorted(one.id for one in documents[1:])}
+    assert corpus not in client.corpora()
+    assert queue.done("delete_corpus", corpus).state == "succeeded"
+    assert queue.blobs() == 0
+
+
+def test_archives_are_imported(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
+    client.index([from_text(TEXT, corpus=corpus, source="a")], corpus=corpus)
+    client.export_corpus(tmp_path / "a.zip", corpus=corpus)
+    archive = (tmp_path / "a.zip").read_bytes()
+    task = queue.done("import", f"{corpus}-2", ("../mine.zip", archive))
+    assert (task.state, task.error) == ("succeeded", None)
+    assert task.result is not None
+    assert (task.result["corpus"], task.result["file"], task.result["documents"]) == (f"{corpus}-2", "../mine.zip", 1)
+    assert client.stats(f"{corpus}-2") == client.stats(corpus)
+    again = queue.done("import", f"{corpus}-2", ("mine.zip", archive))
+    assert again.error is not None
+    assert again.error["code"] == "input"
+    broken = queue.done("import", f"{corpus}-3", ("mine.zip", archive[:-100]))
+    assert broken.error is not None
+    assert (broken.error["code"], broken.error["detail"][:9]) == ("archive", "mine.zip ")
+
+
+def test_graphs_of_other_programs_are_adopted_and_linked(queue: Queue, client: E2G, corpus: str) -> None:
+    label = f"Page{uuid4().hex}"
+    queue.driver.execute_query(f"CREATE (:{label} {{id: 1, text: $text, name: 'Alice Harper'}})", text=TEXT)
+    task = queue.done("adopt", corpus, label=label)
+    assert (task.state, task.error) == ("succeeded", None)
+    task = queue.done("link", corpus, label=label, name="name")
+    assert (task.state, task.error) == ("succeeded", None)
+    assert sum(client.links(corpus=corpus).values()) == 1
+    assert queue.done("unlink", corpus, label=label).result == {"links": 1}
+    refused = queue.done("delete_corpus", corpus)
+    assert refused.error is not None
+    assert refused.error["code"] == "adopted_corpus"
+    task = queue.done("unadopt", corpus)
+    assert task.result is not None
+    assert len(task.result["documents"]) == 1
+    assert corpus not in client.corpora()
+    gone = queue.done("unadopt", corpus)
+    assert gone.error is not None
+    assert gone.error["code"] == "corpus_not_found"
+
+
+def test_the_service_is_no_part_of_a_corpus(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path, driver: Driver
+) -> None:
+    client.index([from_text(TEXT, corpus=corpus, source="a")], corpus=corpus)
+
+    def seen(name: str) -> Any:
+        info = client.export_corpus(tmp_path / f"{name}.zip", corpus=corpus)
+        problems = [one for one in client.doctor() if one.state == "problem"]
+        return client.stats(corpus), client.corpora(), problems, info.nodes, graph(driver, corpus)
+
+    before = seen("before")
+    failed = queue.done("index", corpus, ("a.pdf", b"broken"))
+    _, text = queue.run(keys.create("a", ["read"], [corpus]))
+    queue.run(keys.add_usage([{"key": "a", "requests": 1}]))
+    queue.run(keys.add_audit([{"key": "a", "action": "delete", "corpus": corpus}]))
+    assert seen("after") == before
+    client.delete(corpus=corpus)
+    assert queue.get(failed.id).state == "failed"
+    assert queue.blobs() == 1
+    assert queue.run(keys.verified(text)) is not None
+    assert len(queue.run(keys.audit())[0]) == 1
+    assert client.import_corpus(tmp_path / "after.zip").documents == 1
+
+
+# --- once --------------------------------------------------------------------------------------------
+
+
+def half(queue: Queue, tmp_path: Path) -> dict[str, Any]:
+    """Do the next task, and end before that is recorded."""
+    claim = queue.run(tasks.claim())
+    assert claim is not None
+
+    async def attempt(claim: Claim) -> dict[str, Any]:
+        folder = tmp_path / uuid4().hex
+        folder.mkdir()
+        async with AsyncE2G(settings=queue.settings) as client:
+            return await perform(Run(client, claim, folder, lambda *_: None))
+
+    result = asyncio.run(attempt(claim))
+    queue.expire()
+    return result
+
+
+def test_a_second_attempt_leaves_what_was_changed_in_between(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path
+) -> None:
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()), ("b.txt", TEXT.encode()))
+    half(queue, tmp_path)
+    client.index([from_text(OTHER, corpus=corpus, source="upload:a.txt")], corpus=corpus)
+    queue.work()
+    ended = queue.get(task)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert ended.result is not None
+    assert (ended.result["superseded"], ended.result["unchanged"]) == (["upload:a.txt"], 1)
+    lengths = {one.source: one.characters for one in client.documents(corpus)}
+    assert lengths == {"upload:a.txt": len(OTHER), "upload:b.txt": len(TEXT)}
+
+
+@pytest.mark.parametrize("kind", ["delete", "delete_corpus"])
+def test_a_second_attempt_does_not_delete_what_came_in_between(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path, kind: TaskKind
+) -> None:
+    documents = [from_text(TEXT, corpus=corpus, source=source) for source in "ab"]
+    client.index(documents, corpus=corpus)
+    more = {"documents": [one.id for one in documents]} if kind == "delete" else {}
+    task = queue.create(kind, corpus, **more)
+    half(queue, tmp_path)
+    assert corpus not in client.corpora()
+    client.index(documents[:1], corpus=corpus)
+    queue.work()
+    assert (queue.get(task).state, queue.get(task).attempt) == ("succeeded", 2)
+    assert sources(client, corpus).keys() == {"a"}
+
+
+def test_a_second_attempt_finds_its_import_done(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
+    client.index([from_text(TEXT, corpus=corpus, source="a")], corpus=corpus)
+    client.export_corpus(tmp_path / "a.zip", corpus=corpus)
+    task = queue.create("import", f"{corpus}-2", ("a.zip", (tmp_path / "a.zip").read_bytes()))
+    first = half(queue, tmp_path)
+    queue.work()
+    assert queue.get(task).result == first
+
+
+# --- stopping ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server() -> Iterator[Failing]:
+    failing = Failing()
+    yield failing
+    failing.stop()
+
+
+SUMMARY = part("Alice Harper met Bob Miller.") + END.replace(b": 5", b': "all"')
+
+
+def hanging(queue: Queue, server: Failing, then: Callable[[Worker], Awaitable[Any]]) -> None:
+    """Start a worker, do something once its task waits for a chat model, and wait for the worker to stop."""
+    queue.driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    server.replies = [SUMMARY, HANGS]
+    settings = queue.settings.model_copy(
+        update={"ollama_host": server.host, "chat_model": "ollama:m", "llm_concurrency": 1, "summary_tokens": 40}
+    )
+
+    async def run() -> None:
+        async with AsyncE2G(settings=settings) as client:
+            worker = Worker(client)
+            running = asyncio.create_task(worker.run())
+            while not server.hanging.is_set():
+                assert not running.done(), running
+                await asyncio.sleep(0.05)
+            await then(worker)
+            worker.stopping.set()
+            await running
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "RENEW_SECONDS", 0.2)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await asyncio.sleep(0.05)
+
+
+def test_a_running_task_is_cancelled(queue: Queue, server: Failing, corpus: str, quick: None) -> None:
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
+
+    async def cancel(_: Worker) -> None:
+        await until(lambda: queue.get(task).tokens > 0)
+        assert queue.get(task).stage is not None
+        queue.run(tasks.cancel(task))
+        await until(lambda: queue.get(task).state == "cancelled")
+
+    hanging(queue, server, cancel)
+    ended = queue.get(task)
+    assert (ended.result, ended.error, ended.attempt) == (None, None, 1)
+    assert queue.blobs() == 1
+
+
+def test_a_stopped_worker_puts_its_task_back(queue: Queue, client: E2G, server: Failing, corpus: str) -> None:
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
+
+    async def nothing(_: Worker) -> None:
+        pass
+
+    hanging(queue, server, nothing)
+    assert (queue.get(task).state, queue.get(task).attempt) == ("queued", 0)
+    queue.work()
+    assert (queue.get(task).state, queue.get(task).attempt) == ("succeeded", 1)
+    assert client.corpora()[corpus] == 1
+
+
+def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
+    queue: Queue, server: Failing, corpus: str, quick: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
+    other: list[Claim] = []
+
+    async def take_over(worker: Worker) -> None:
+        queue.driver.execute_query("MATCH (t:E2GTask) SET t.expires = 0")
+        while not other:
+            if claim := queue.run(tasks.claim()):
+                other.append(claim)
+            else:  # it was renewed just then
+                queue.driver.execute_query("MATCH (t:E2GTask) SET t.expires = 0")
+        await until(lambda: "the claim was lost" in caplog.text)
+
+    hanging(queue, server, take_over)
+    assert (queue.get(task).state, queue.get(task).attempt) == ("running", 2)
+    assert queue.run(tasks.renew(other[0], None, 0, 0, 0)) is False
+
+
+def test_what_is_not_ours_is_named_only(
+    queue: Queue, corpus: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"secret of {TEXT}")
+
+    monkeypatch.setattr("e2g_neo4j.indexing.run.embed_long", broken)
+    task = queue.done("index", corpus, ("a.txt", TEXT.encode()))
+    assert task.error is not None
+    assert task.error["code"] == "internal"
+    assert "RuntimeError" in task.error["detail"]
+    assert "secret" not in task.error["detail"] + caplog.text
+    assert "Unexpected RuntimeError at" in caplog.text
+
+
+class Proxy:
+    """A way to the server that can be closed."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.target = connection.uri.rpartition("//")[2].split(":")
+        self.open = False
+        self.writers: list[asyncio.StreamWriter] = []
+
+    async def listen(self) -> str:
+        server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
+        return f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self.open:
+            writer.close()
+            return
+        there, to = await asyncio.open_connection(self.target[0], int(self.target[1]))
+        self.writers += [writer, to]
+
+        async def copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            with suppress(OSError):
+                while data := await source.read(2**16):
+                    sink.write(data)
+                    await sink.drain()
+            sink.close()
+
+        await asyncio.gather(copy(reader, to), copy(there, writer))
+
+    def close(self) -> None:
+        self.open = False
+        for writer in self.writers:
+            writer.close()
+
+
+def test_a_worker_outlives_the_database(
+    queue: Queue, scratch: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_module, "LONGEST_WAIT_SECONDS", 1.0)
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
+
+    async def run() -> None:
+        proxy = Proxy(scratch)
+        settings = queue.settings.model_copy(update={"neo4j_uri": await proxy.listen()})
+        async with AsyncE2G(settings=settings) as client:
+            worker = Worker(client)
+            running = asyncio.create_task(worker.run())
+            await until(lambda: "The database failed" in caplog.text)
+            proxy.open = True
+            await until(lambda: queue.get(task).state == "succeeded")
+            caplog.clear()
+            proxy.close()
+            await until(lambda: "The database failed" in caplog.text)
+            proxy.open = True
+            again = queue.create("index", corpus, ("b.txt", TEXT.encode()))
+            await until(lambda: queue.get(again).state == "succeeded")
+            worker.stopping.set()
+            await running
+
+    asyncio.run(asyncio.wait_for(run(), 250))
+    assert scratch.password.get_secret_value() not in caplog.text
+
+
+# --- killed ------------------------------------------------------------------------------------------
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    assert settings.neo4j_uri is not None
+    assert settings.neo4j_password is not None
+    return {
+        **os.environ,
+        "NEO4J_URI": settings.neo4j_uri,
+        "NEO4J_USERNAME": settings.neo4j_username,
+        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
+        "E2G_CHUNK_TOKENS": "64",
+        "E2G_CHUNK_OVERLAP": "8",
+        "E2G_GROUP_SIZE": "2",
+        "E2G_WORKERS": "1",
+    }
+
+
+def started(settings: Settings) -> subprocess.Popen[bytes]:
+    command = [str(Path(sys.executable).parent / "e2g"), "worker"]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment(settings))
+
+
+def graph(driver: Driver, corpus: str) -> Any:
+    """The corpus, without the leases of runs that were killed."""
+    nodes, relationships = snapshot(driver, corpus)
+    return {key: held for key, held in nodes.items() if key[0] != "E2GRun"}, relationships
+
+
+def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    while not condition():
+        assert process.poll() is None
+        time.sleep(0.05)
+
+
+def test_a_killed_worker_is_replaced_by_another_one(queue: Queue, client: E2G, corpus: str) -> None:
+    files = [(name, (SAMPLE / name).read_bytes()) for name in ("great-gales.md", "society-minutes.md")]
+    queue.done("index", corpus, *files)
+    whole = graph(queue.driver, corpus)
+    client.delete(corpus=corpus)
+    task = queue.create("index", corpus, *files)
+    first = started(queue.settings)
+    wait(lambda: queue.get(task).state == "running", first)
+    perform = performing(queue.driver)
+    wait(lambda: any(row["work"] == "indexing" for row in perform(_documents(corpus, files))), first)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert queue.get(task).state == "running"
+    queue.expire()
+    second = started(queue.settings)
+    wait(lambda: queue.get(task).state == "succeeded", second)
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(60) == 0
+    assert queue.get(task).attempt == 2
+    assert queue.blobs() == 0
+    assert graph(queue.driver, corpus) == whole
+
+
+def _documents(corpus: str, files: list[tuple[str, bytes]]) -> Read:
+    ids = [document_id(corpus, f"upload:{name}") for name, _ in files]
+    return Read("index/documents", {"corpus": corpus, "ids": ids})
+
+
+Prepare = Callable[[Queue, E2G, str, Path], Callable[[], str]]
+
+
+def _index(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
+    return lambda: queue.create("index", corpus, ("a.txt", TEXT.encode()), ("b.txt", OTHER.encode()))
+
+
+def _replace(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
+    before = from_text(TEXT + OTHER, corpus=corpus, source="a")
+    client.index([before], corpus=corpus)
+    return lambda: queue.create("replace", corpus, ("b.txt", (OTHER + TEXT).encode()), document=before.id)
+
+
+def _delete(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
+    documents = [from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER, TEXT + OTHER)]
+    client.index(documents, corpus=corpus)
+    return lambda: queue.create("delete", corpus, documents=[one.id for one in documents[:2]])
+
+
+def _import(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
+    archive = folder / "a.zip"
+    if not archive.exists():
+        client.index([from_text(TEXT, corpus="exported", source="a")], corpus="exported")
+        client.export_corpus(archive, corpus="exported")
+        client.delete(corpus="exported")
+    return lambda: queue.create("import", corpus, ("a.zip", archive.read_bytes()))
+
+
+POINTS = 8
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("prepare", [_index, _replace, _delete, _import])
+def test_a_task_is_done_once_wherever_its_worker_is_killed(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path, prepare: Prepare
+) -> None:
+    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 32 points."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["crashes"])
+    sent = context.SimpleQueue()
+    task = prepare(queue, client, corpus, tmp_path)()
+    process = context.Process(target=crashes.work_and_die, args=(queue.settings, -1, sent))
+    process.start()
+    names = []
+    while process.is_alive() or not sent.empty():
+        if not sent.empty():
+            names.append(sent.get())
+        else:
+            time.sleep(0.02)
+    assert queue.get(task).state == "succeeded"
+    whole = graph(queue.driver, corpus)
+    last = names.index("service/end_task")
+    attempts = []
+    every = sorted({1 + round(n * last / (POINTS - 1)) for n in range(POINTS)})  # from the first statement to the last
+    points = at_length(every, [last // 3, 2 * last // 3, last])
+    for point in points:
+        with suppress(Exception):
+            client.delete(corpus=corpus)
+        task = prepare(queue, client, corpus, tmp_path)()
+        process = context.Process(target=crashes.work_and_die, args=(queue.settings, point))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        queue.expire()
+        queue.work()
+        ended = queue.get(task)
+        attempts.append(ended.attempt)
+        assert (ended.state, ended.error) == ("succeeded", None), names[point]
+        assert graph(queue.driver, corpus) == whole, names[point]
+        assert queue.blobs() == 0
+    assert 2 in attempts
+    assert set(attempts) <= {1, 2}
+
+
+async def test_the_command_ends_on_a_signal(queue: Queue) -> None:
+    running = asyncio.create_task(main(queue.settings))
+    await asyncio.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(running, 120)

@@ -1,0 +1,191 @@
+"""API keys, what they used, and the audit, on a real server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from libraries import driven, performing
+from neo4j import Driver, GraphDatabase
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph import keys
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.types.service import UsageInfo
+
+Run = Callable[[Any], Any]
+
+
+@pytest.fixture(scope="module")
+def server(scratch: Connection) -> Iterator[Driver]:
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        migrate(driver, "neo4j", embedding_dimensions=384)
+        yield driver
+
+
+@pytest.fixture
+def run(server: Driver) -> Run:
+    server.execute_query("MATCH (n:E2GKey|E2GUsage|E2GAudit) DELETE n")
+    perform = performing(server)
+    return lambda operation: driven(perform, operation)
+
+
+def test_a_key_is_created_found_listed_and_revoked(run: Run, server: Driver) -> None:
+    assert run(keys.any_key()) is False
+    given, text = run(
+        keys.create("CI", ["write", "read", "read"], ["novels", "team-*"], requests_per_minute=5, tokens_per_day=7)
+    )
+    assert keys.SECRET.fullmatch(text)
+    assert (given.name, given.scopes, given.corpora) == ("CI", ("read", "write"), ("novels", "team-*"))
+    assert (given.requests_per_minute, given.requests_per_day, given.tokens_per_day) == (5, None, 7)
+    assert (given.expires, given.revoked) == (None, None)
+    secret = text[17:]
+    assert run(keys.find(given.id)) == (given, sha256(secret.encode()).hexdigest())
+    other, _ = run(keys.create("B", ["admin"], ["*"]))
+    assert run(keys.list_keys()) == [given, other]
+    assert run(keys.verified(text)) == given
+    revoked = run(keys.revoke(given.id))
+    assert revoked.revoked is not None
+    assert run(keys.revoke(given.id)) == revoked
+    assert run(keys.verified(text)) is None
+    run(keys.revoke(other.id))
+    assert run(keys.any_key()) is True, "the service stays closed"
+    assert run(keys.revoke("0" * 12)) is None
+    assert run(keys.find("0" * 12)) is None
+    stored = server.execute_query("MATCH (k:E2GKey) RETURN properties(k) AS held").records
+    assert not any(secret in str(row["held"]) for row in stored)
+
+
+def test_only_the_whole_key_is_accepted(run: Run) -> None:
+    given, text = run(keys.create("a", ["read"], ["*"]))
+    _, other = run(keys.create("b", ["read"], ["*"]))
+    last = "A" if text[-2] != "A" else "B"
+    wrong = [
+        "",
+        "e2g_",
+        text[:-1],
+        text + "A",
+        text + "\n",
+        f" {text}",
+        text.upper(),
+        text[:-2] + last + text[-1],
+        text[:17] + other[17:],
+        f"e2g_{'0' * 12}_{text[17:]}",
+        text.replace("e2g", "E2G"),
+        "e2g_" + "٣" * 12 + text[16:],
+        text[:20] + "\0" + text[21:],
+        text[:20] + "\ud800" + text[21:],
+    ]
+    assert [run(keys.verified(one)) for one in wrong] == [None] * len(wrong)
+    assert run(keys.verified(text)) == given
+
+
+def test_a_wrong_key_is_looked_up_like_a_malformed_one() -> None:
+    """So neither the answer nor the number of round trips tells which it is."""
+    for text in ("", "e2g_x", f"e2g_{'0' * 12}_{'A' * 43}"):
+        operation: Any = keys.verified(text)
+        assert operation.send(None).statement == "service/key"
+        with pytest.raises(StopIteration) as end:
+            operation.send([])
+        assert end.value.value is None
+
+
+def test_a_key_expires_by_the_clock_of_the_server(run: Run, server: Driver) -> None:
+    now = server.execute_query("RETURN timestamp() AS now").records[0]["now"]
+    given, text = run(keys.create("a", ["read"], ["*"], expires=now + 3_600_000))
+    assert given.expires == now + 3_600_000
+    assert run(keys.verified(text)) == given
+    server.execute_query("MATCH (k:E2GKey) SET k.expires = timestamp() - 1")
+    assert run(keys.verified(text)) is None
+    with pytest.raises(InputError, match="expired"):
+        run(keys.create("b", ["read"], ["*"], expires=now - 1))
+    assert len(run(keys.list_keys())) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"name": " "},
+        {"name": "x" * 101},
+        {"name": "a\nb"},
+        {"scopes": []},
+        {"scopes": ["read", "root"]},
+        {"corpora": []},
+        {"corpora": "novels"},
+        {"corpora": [""]},
+        {"corpora": ["a*b"]},
+        {"corpora": ["**"]},
+        {"corpora": ["x" * 1001]},
+        {"corpora": ["\ud800"]},
+        {"corpora": ["a"] * 1001},
+        {"expires": 0},
+        {"expires": 2**60},
+        {"tokens_per_day": 0},
+        {"requests_per_minute": -1},
+        {"requests_per_day": 2**63},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used_is_refused(wrong: dict[str, Any], run: Run) -> None:
+    given = {"name": "a", "scopes": ["read"], "corpora": ["novels"]}
+    with pytest.raises(InputError):
+        run(keys.create(**{**given, **wrong}))
+    assert run(keys.any_key()) is False
+
+
+def test_usage_adds_up_per_key_and_day(run: Run, server: Driver) -> None:
+    perform = performing(server)
+    rows = [{"key": f"k{number % 3}", "requests": 1, "prompt_tokens": 10} for number in range(9)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: driven(perform, keys.add_usage(rows)), range(8)))
+    run(keys.add_usage([{"key": "k0", "completion_tokens": 5}]))
+    run(keys.add_usage([]))
+    today = server.execute_query("RETURN toString(date({timezone: 'UTC'})) AS day").records[0]["day"]
+    assert run(keys.usage()) == [
+        UsageInfo("k0", today, 24, 240, 5),
+        UsageInfo("k1", today, 24, 240, 0),
+        UsageInfo("k2", today, 24, 240, 0),
+    ]
+    assert [one.key for one in run(keys.usage(["k1"], 1))] == ["k1"]
+    server.execute_query(
+        "MATCH (u:E2GUsage {key: 'k1'}) SET u.day = toString(date({timezone: 'UTC'}) - duration('P1D'))"
+    )
+    assert [one.key for one in run(keys.usage(days=1))] == ["k0", "k2"]
+    assert [one.key for one in run(keys.usage(days=2))] == ["k0", "k2", "k1"]
+    for days in (0, 4000):
+        with pytest.raises(InputError):
+            run(keys.usage(days=days))
+
+
+def test_the_audit_is_listed_page_by_page(run: Run) -> None:
+    entries = [
+        {"key": f"k{number % 2}", "action": "delete", "corpus": "novels", "target": f"d{number}", "status": 202}
+        for number in range(5)
+    ]
+    run(keys.add_audit(entries[:3]))
+    run(keys.add_audit([]))
+    time.sleep(0.01)
+    run(keys.add_audit([*entries[3:], {"key": "k9", "action": "create_key"}]))
+    pages, cursor = [], None
+    while True:
+        page, cursor = run(keys.audit(limit=4, cursor=cursor))
+        pages.append(page)
+        if cursor is None:
+            break
+    assert [len(page) for page in pages] == [4, 2]
+    found = [one for page in pages for one in page]
+    assert {one.target for one in found} == {None, *(f"d{number}" for number in range(5))}
+    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
+    assert {one.target for one in found[:3]} == {"d3", "d4", None}
+    [mine] = run(keys.audit(keys=["k9"]))[0]
+    assert (mine.action, mine.corpus, mine.status, mine.request_id) == ("create_key", None, None, None)
+    with pytest.raises(InputError):
+        run(keys.audit(cursor=uuid4().hex))
