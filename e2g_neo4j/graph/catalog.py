@@ -6,17 +6,22 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import AdoptedCorpusError, CorpusNotFoundError, DocumentNotFoundError, InputError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
-from e2g_neo4j.types.reports import DocumentInfo
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText
 from e2g_neo4j.types.results import Evidence
 
 if TYPE_CHECKING:
     from neo4j.graph import Path as GraphPath
+
+
+LONGEST_TEXT = 2**62
+"""More characters than any document has, within the integers of Neo4j."""
 
 
 def corpora() -> Operation[dict[str, int]]:
@@ -44,6 +49,69 @@ def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
         if listed:  # none if the corpus was deleted between the two reads
             by_corpus[row["corpus"]] = [DocumentInfo(**document) for document in listed]
     return by_corpus
+
+
+def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> Operation[DocumentText]:
+    """Return a span of a document's text, exactly as it was indexed.
+
+    White space is not stored before the first chunk, after the last one, and between two that share no text. It is
+    returned as line breaks, which is what stands between the text nodes of an adopted document.
+
+    Args:
+        corpus: the corpus.
+        document: the id of the document.
+        start: the first character.
+        end: the character after the last one; None, or more than there are: the end of the text.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or none with this id that queries can see.
+        InputError: the span is empty or outside the text, or text nodes of it have changed since they were adopted.
+    """
+    first = _in_range(start)
+    until = LONGEST_TEXT if end is None else max(first, _in_range(end))
+    rows = yield Read("query/text", {"corpus": corpus, "document": document, "start": first, "end": until})
+    if not rows:
+        yield from documents(corpus)
+        raise DocumentNotFoundError(document, corpus)
+    [row] = rows
+    until = min(until, row["characters"])
+    if not 0 <= start < until:
+        raise InputError(
+            f"The document {document!r} has {row['characters']} characters, so {start} to "
+            f"{'the end' if end is None else end} is no part of it: choose a start below its end, within these."
+        )
+    if any(part["changed"] for part in row["parts"]):
+        raise InputError(
+            f"Text nodes of the document {document!r} have changed since they were adopted, so offsets do not apply: "
+            f"adopt the corpus {corpus!r} again with the same `e2g adopt`."
+        )
+    return DocumentText(
+        document,
+        corpus,
+        row["title"],
+        row["source"],
+        start,
+        until,
+        row["characters"],
+        _span(row["parts"], start, until),
+    )
+
+
+def _in_range(place: int) -> int:
+    return max(0, min(place, LONGEST_TEXT))
+
+
+def _span(parts: Sequence[dict[str, Any]], start: int, end: int) -> str:
+    """Join parts that may overlap into the text of a span. What no part contains is white space."""
+    pieces: list[str] = []
+    at = start
+    for part in parts:
+        pieces.append("\n" * (part["start"] - at))
+        at = max(at, part["start"])
+        pieces.append(part["text"][at - part["start"] :])
+        at = max(at, part["end"])
+    pieces.append("\n" * (end - at))
+    return "".join(pieces)
 
 
 def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation[list[EntityInfo]]:
@@ -127,8 +195,8 @@ def check_kind(corpus: str, adopted: bool) -> Operation[None]:
 def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInfo], corpus: str) -> list[DocumentInfo]:
     """Resolve targets to documents.
 
-    A target matches a document by id or source. If there is none, it matches documents in a folder or JSON Lines file,
-    and else a document by title.
+    A target matches a document by id or source. If there is none, it matches a file, or the documents in a folder or
+    JSON Lines file, and else a document by title. Ids, sources and names of uploads are not looked up on the disk.
 
     Args:
         targets: what to resolve.
@@ -141,10 +209,12 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
     """
     chosen: dict[str, DocumentInfo] = {}
     for target in map(str, targets):
-        path = _absolute_path(target)
-        prefixes = (path + os.sep, path + "#")
-        matches = [one for one in listed if one.id == target or one.source in (target, path)]
-        matches = matches or [one for one in listed if one.source.startswith(prefixes)]
+        matches = [one for one in listed if target in (one.id, one.source)]
+        if not matches:
+            path = _absolute_path(target)
+            prefixes = (path + os.sep, path + "#")
+            matches = [one for one in listed if one.source == path]
+            matches = matches or [one for one in listed if one.source.startswith(prefixes)]
         if not matches:
             matches = [one for one in listed if one.title == target]
             if len(matches) > 1:
@@ -153,13 +223,15 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
                     f"file ({', '.join(one.source for one in matches)}). Nothing was deleted."
                 )
         if not matches:
-            raise DocumentNotFoundError(target, corpus)
+            raise DocumentNotFoundError(target, corpus, deleting=True)
         chosen |= {one.id: one for one in matches}
     return list(chosen.values())
 
 
 def _absolute_path(target: str) -> str:
-    """Return the absolute path of a target, or the target itself if it cannot be a path."""
+    """Return the absolute path of a target, or the target itself if it cannot be a path, as those of uploads."""
+    if target.startswith(UPLOAD):
+        return target
     with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL, no such user, circular links
         if target:  # an empty target does not mean the working directory
             return str(Path(target).expanduser().resolve())

@@ -1,0 +1,106 @@
+"""How two entities are connected: the shortest path between them, and sentences that mention each two neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.graph.catalog import documents
+from e2g_neo4j.indexing.extraction_codec import decode
+from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.runtime.requests import Operation, Read
+
+CHUNKS = 10
+"""Chunks per step in which sentences are looked for, those that mention both entities most often."""
+
+QUOTES = 2
+"""Sentences per step."""
+
+LONGEST_QUOTE = 500
+"""In characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence that mentions two entities. Offsets count characters of the document's text."""
+
+    document: str
+    title: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Two neighbours on a path.
+
+    Attributes:
+        a: the name of the first entity.
+        b: the name of the second entity.
+        sentences: how many sentences of the corpus mention both.
+        quotes: at most QUOTES of them. Empty if an earlier version indexed all chunks that were searched.
+    """
+
+    a: str
+    b: str
+    sentences: int
+    quotes: tuple[Quote, ...]
+
+
+def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...]]:
+    """Return the steps of the shortest path between two entities; none if no path of at most `hops` edges connects
+    them, or if both names are those of one entity.
+
+    Args:
+        corpus: the corpus.
+        a: a name of the first entity.
+        b: a name of the second entity.
+        hops: the maximum length of the path, 1 to 6 edges.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or no such entity.
+    """
+    [found] = yield Read("query/connect", {"corpus": corpus, "a": entity_key(a), "b": entity_key(b), "hops": hops})
+    for name, key in ((a, found["a"]), (b, found["b"])):
+        if key is None:
+            yield from documents(corpus)
+            raise NotFoundError(
+                f"The corpus {corpus!r} has no entity {name!r}: look for the names that it has with `e2g entities`."
+            )
+    if not found["names"]:
+        return ()
+    pairs = [{"a": one, "b": other} for one, other in pairwise(found["keys"])]
+    chunks = yield Read("query/shared_chunks", {"corpus": corpus, "pairs": pairs, "limit": CHUNKS})
+    chosen = [_sentences([one for one in chunks if one["a"] == pair["a"] and one["b"] == pair["b"]]) for pair in pairs]
+    spans = [{"chunk": chunk["chunk"], "start": start, "end": end} for step in chosen for chunk, start, end in step]
+    rows = yield Read("query/sentences", {"corpus": corpus, "spans": spans})
+    texts = {(row["chunk"], row["start"]): row["text"] for row in rows}
+    return tuple(
+        Step(one, other, number, tuple(_quote(*sentence, texts) for sentence in step))
+        for (one, other), number, step in zip(pairwise(found["names"]), found["sentences"], chosen, strict=True)
+    )
+
+
+def _sentences(chunks: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int, int]]:
+    """Return chunk, start and end of sentences that mention both entities of a step, each sentence of a document once
+    although chunks overlap."""
+    found: dict[tuple[str, int], tuple[dict[str, Any], int, int]] = {}
+    for chunk in chunks:
+        if chunk["notes"] is None:
+            continue
+        for one in decode(chunk["notes"]).sentences:
+            if not (set(chunk["names_a"]).isdisjoint(one.entities) or set(chunk["names_b"]).isdisjoint(one.entities)):
+                place = (chunk["document"], chunk["start"] + one.start)
+                found.setdefault(place, (chunk, one.start, min(one.end, one.start + LONGEST_QUOTE)))
+        if len(found) >= QUOTES:
+            break
+    return list(found.values())[:QUOTES]
+
+
+def _quote(chunk: dict[str, Any], start: int, end: int, texts: dict[tuple[str, int], str]) -> Quote:
+    begins = chunk["start"]
+    return Quote(chunk["document"], chunk["title"], begins + start, begins + end, texts[chunk["chunk"], start])

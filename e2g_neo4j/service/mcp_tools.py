@@ -1,0 +1,366 @@
+"""The MCP tools. Each checks the caller's scope and corpora before it calls the client."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
+
+from anyio import to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode
+from e2g_neo4j.service.connections import connect
+from e2g_neo4j.service.mcp_results import Results
+from e2g_neo4j.service.mcp_schemas import (
+    Answered,
+    Connection,
+    Corpora,
+    Entities,
+    Explanation,
+    Passages,
+    Span,
+    Task,
+)
+from e2g_neo4j.service.mcp_writing import Writer
+from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.service import Caller, Scope
+
+Used: TypeAlias = Callable[[Caller, int, int], None]
+"""Counts the prompt and completion tokens that a caller used."""
+
+CallerOf: TypeAlias = Callable[[Any], Caller]
+"""Returns who calls, from the HTTP request, or from None over stdio."""
+
+DEFAULT_TOKENS = 2000
+"""Length of all passages of a search together, unless `k` or `tokens` says otherwise."""
+
+MOST_TOKENS = 4000
+
+LONGEST_SPAN = 4000
+"""Characters that read_passage returns at most."""
+
+LONGEST_TEXT = 1_000_000
+"""Characters of a text to index."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Question = Annotated[
+    str, Field(min_length=1, max_length=4000, description="The question, in words, with the names it is about.")
+]
+CorpusName = Annotated[
+    str | None,
+    Field(max_length=1000, description="The corpus, see list_corpora. May be left out if there is only one."),
+]
+CorpusNames = Annotated[
+    list[str] | None,
+    Field(max_length=20, description="The corpora to search, see list_corpora. May be left out if there is only one."),
+]
+K = Annotated[int | None, Field(ge=1, le=50, description="Chunks of text to return, instead of `tokens`.")]
+Tokens = Annotated[
+    int | None,
+    Field(ge=MIN_TOKENS, le=MOST_TOKENS, description=f"Length of all passages. Default: {DEFAULT_TOKENS}."),
+]
+ModeName = Annotated[
+    Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+]
+DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+EntityType = Annotated[
+    str | None, Field(max_length=100, description="Only entities of this type, such as person, place or noun.")
+]
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+SCOPES: dict[str, Scope] = {
+    "list_corpora": "read",
+    "search": "read",
+    "ask": "ask",
+    "explain": "read",
+    "find_entities": "read",
+    "connect": "read",
+    "read_passage": "read",
+    "index_text": "write",
+    "task_status": "write",
+    "delete_document": "write",
+}
+"""The scope that each tool needs."""
+
+
+def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Report errors of this package to the model with their messages. Others have their messages withheld."""
+
+    @functools.wraps(tool)
+    async def reporting(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await tool(*args, **kwargs)
+        except E2GError as error:
+            raise ToolError(str(error)) from None
+
+    return reporting
+
+
+class Access:
+    """What one caller may do.
+
+    Args:
+        client: the client.
+        caller_of: returns who calls.
+    """
+
+    def __init__(self, client: AsyncE2G, caller_of: CallerOf) -> None:
+        self._client, self._caller_of = client, caller_of
+
+    def caller(self, context: Context[Any, Any], scope: Scope) -> Caller:
+        """Return who calls. Raises ToolError without the scope."""
+        caller = self._caller_of(context.request_context.request)
+        if scope not in caller.scopes:
+            raise ToolError(f"This needs the scope {scope!r}, which the key does not have: use another key.")
+        return caller
+
+    async def visible(self, caller: Caller) -> dict[str, int]:
+        """Return the corpora that the caller may use, with the number of their documents that can be searched."""
+        return {name: number for name, number in (await self._client.corpora()).items() if caller.sees(name)}
+
+    async def corpora(self, caller: Caller, names: list[str] | None) -> list[str]:
+        """Return the corpora to use: those named, or the only one that the caller may use.
+
+        What exists is read first, so that a foreign corpus is the same as one that does not exist, to the message and
+        the time that it takes.
+
+        Raises:
+            NotFoundError: one does not exist, or the caller may not use it.
+            QueryError: none is named, and there is not exactly one.
+        """
+        visible = await self.visible(caller)
+        if not names:
+            if len(visible) == 1:
+                return list(visible)
+            listed = ", ".join(map(repr, list(visible)[:50])) or "there is none yet"
+            raise QueryError(f"Name a corpus: {listed}.")
+        for name in names:
+            if name not in visible:
+                raise CorpusNotFoundError(name)
+        return list(dict.fromkeys(names))
+
+    async def corpus(self, caller: Caller, name: str | None) -> str:
+        """The same for one corpus."""
+        [corpus] = await self.corpora(caller, [name] if name else None)
+        return corpus
+
+
+class ReadingTools:
+    """The tools that only read.
+
+    Args:
+        client: the client.
+        access: what callers may do.
+        results: builds the results.
+        used: counts the prompt and completion tokens of a caller's answer; None: they are not counted.
+    """
+
+    def __init__(self, client: AsyncE2G, access: Access, results: Results, used: Used | None = None) -> None:
+        self._client, self._access, self._results, self._used = client, access, results, used
+
+    @with_our_errors
+    async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
+        """List the corpora that can be searched, with their number of documents."""
+        visible = await self._access.visible(self._access.caller(context, "read"))
+        return await to_thread.run_sync(self._results.corpora, visible)
+
+    @with_our_errors
+    async def search(
+        self,
+        context: Context[Any, Any],
+        question: Question,
+        corpora: CorpusNames = None,
+        k: K = None,
+        tokens: Tokens = None,
+        mode: ModeName = "auto",
+    ) -> Annotated[CallToolResult, Passages]:
+        """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
+        [1]. A whole question with full names works better than keywords."""
+        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        return await to_thread.run_sync(self._results.passages, found)
+
+    @with_our_errors
+    async def explain(
+        self,
+        context: Context[Any, Any],
+        question: Question,
+        corpora: CorpusNames = None,
+        k: K = None,
+        tokens: Tokens = None,
+        mode: ModeName = "auto",
+    ) -> Annotated[CallToolResult, Explanation]:
+        """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
+        was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
+        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        return await to_thread.run_sync(self._results.explanation, found)
+
+    @with_our_errors
+    async def ask(
+        self, context: Context[Any, Any], question: Question, corpora: CorpusNames = None
+    ) -> Annotated[CallToolResult, Answered]:
+        """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
+        model; `search` returns the passages without it."""
+        caller = self._access.caller(context, "ask")
+        given = await self._client.answer(question, corpora=await self._access.corpora(caller, corpora))
+        if self._used is not None:
+            self._used(caller, given.prompt_tokens, given.completion_tokens)
+        return await to_thread.run_sync(self._results.answer, given)
+
+    @with_our_errors
+    async def find_entities(
+        self,
+        context: Context[Any, Any],
+        query: Annotated[str, Field(max_length=200, description="Part of a name; empty: those in most chunks.")] = "",
+        corpus: CorpusName = None,
+        type: EntityType = None,
+        limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
+    ) -> Annotated[CallToolResult, Entities]:
+        """Find people, places, things and terms of a corpus by a part of their name, those in most chunks first."""
+        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
+        found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
+        return await to_thread.run_sync(self._results.entities, chosen, found)
+
+    @with_our_errors
+    async def connect(
+        self,
+        context: Context[Any, Any],
+        a: Annotated[Name, Field(description="Name of an entity, see find_entities.")],
+        b: Annotated[Name, Field(description="Name of another entity.")],
+        corpus: CorpusName = None,
+        hops: Annotated[int, Field(ge=1, le=MAX_HOPS, description="Maximum length of the path, in edges.")] = 4,
+    ) -> Annotated[CallToolResult, Connection]:
+        """Find out how two entities are connected: the shortest path between them through entities that share
+        sentences, with sentences for each step."""
+        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
+        steps = await self._client.runner.run(connect(chosen, a, b, hops))
+        return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
+
+    @with_our_errors
+    async def read_passage(
+        self,
+        context: Context[Any, Any],
+        document: DocumentId,
+        start: Annotated[int, Field(ge=0, le=2**40, description="First character.")] = 0,
+        end: Annotated[
+            int | None, Field(ge=1, le=2**40, description=f"End, at most {LONGEST_SPAN} characters after start.")
+        ] = None,
+        corpus: CorpusName = None,
+    ) -> Annotated[CallToolResult, Span]:
+        """Read the text of a document, such as what surrounds a passage. Start and end are character offsets, as in
+        citations. At most 4,000 characters are returned; read on from where they end."""
+        chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
+        until = start + LONGEST_SPAN if end is None else min(end, start + LONGEST_SPAN)
+        found = await self._client.runner.run(catalog.text(chosen, document, start, until))
+        return await to_thread.run_sync(self._results.span, found)
+
+    async def _retrieved(
+        self,
+        context: Context[Any, Any],
+        question: str,
+        corpora: list[str] | None,
+        k: int | None,
+        tokens: int | None,
+        mode: Mode,
+    ) -> Evidence:
+        caller = self._access.caller(context, "read")
+        chosen = await self._access.corpora(caller, corpora)
+        limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
+        return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
+
+
+class WritingTools:
+    """The tools that change corpora.
+
+    Args:
+        client: the client.
+        access: what callers may do.
+        results: builds the results.
+        writer: makes the changes.
+    """
+
+    def __init__(self, client: AsyncE2G, access: Access, results: Results, writer: Writer) -> None:
+        self._client, self._access, self._results, self._writer = client, access, results, writer
+
+    @with_our_errors
+    async def index_text(
+        self,
+        context: Context[Any, Any],
+        corpus: Annotated[str, Field(min_length=1, max_length=1000, description="The corpus; a new name makes one.")],
+        title: Annotated[Name, Field(description="Names the document. The same title again replaces it.")],
+        text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the document.")],
+    ) -> Annotated[CallToolResult, Task]:
+        """Index a text as a document of a corpus. Returns a task: it is done, or task_status tells when."""
+        caller = self._access.caller(context, "write")
+        check_corpus_name(corpus)
+        if not caller.sees(corpus):
+            raise CorpusNotFoundError(corpus)
+        return self._results.task(await self._writer.index_text(caller, corpus, title, text))
+
+    @with_our_errors
+    async def task_status(
+        self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
+    ) -> Annotated[CallToolResult, Task]:
+        """Return the state of a task of index_text or delete_document: queued, running, succeeded, failed or
+        cancelled."""
+        caller = self._access.caller(context, "write")
+        found = await self._writer.task(caller, task)
+        if found is None or not caller.sees(found.corpus):
+            raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
+        return self._results.task(found)
+
+    @with_our_errors
+    async def delete_document(
+        self, context: Context[Any, Any], corpus: Name, document: DocumentId
+    ) -> Annotated[CallToolResult, Task]:
+        """Delete a document of a corpus, with everything that only it contributed. This cannot be undone."""
+        caller = self._access.caller(context, "write")
+        chosen = await self._access.corpus(caller, corpus)
+        if document not in {one.id for one in await self._client.documents(chosen)}:
+            raise DocumentNotFoundError(document, chosen)
+        return self._results.task(await self._writer.delete_document(caller, chosen, document))
+
+
+def add_reading_tools(server: MCPServer[Any], tools: ReadingTools, *, chat: bool) -> None:
+    """Add the tools that read; `ask` only if there is a chat model."""
+    titles: dict[Callable[..., Any], str] = {
+        tools.list_corpora: "List corpora",
+        tools.search: "Search documents",
+        tools.explain: "Explain a search",
+        tools.find_entities: "Find entities",
+        tools.connect: "Connect two entities",
+        tools.read_passage: "Read a document",
+    }
+    for tool, title in (titles | ({tools.ask: "Ask documents"} if chat else {})).items():
+        server.add_tool(tool, title=title, annotations=READS, description=_one_line(tool))
+
+
+def add_writing_tools(server: MCPServer[Any], tools: WritingTools) -> None:
+    """Add the tools that change corpora."""
+    server.add_tool(tools.index_text, title="Index a text", annotations=WRITES, description=_one_line(tools.index_text))
+    server.add_tool(
+        tools.task_status, title="State of a task", annotations=READS, description=_one_line(tools.task_status)
+    )
+    server.add_tool(
+        tools.delete_document,
+        title="Delete a document",
+        annotations=WRITES,
+        description=_one_line(tools.delete_document),
+    )
+
+
+def _one_line(tool: Callable[..., Any]) -> str:
+    return " ".join((tool.__doc__ or "").split())

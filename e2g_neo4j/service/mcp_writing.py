@@ -1,0 +1,111 @@
+"""How the MCP tools change corpora: at once through the client, or by a queue that the HTTP service passes in."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+from uuid import uuid4
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.service.uploads import submitted, text_parts
+from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
+
+
+def upload_source(title: str) -> str:
+    """Return the source of a text that was sent with a title. It is never a path on this machine."""
+    return f"upload:{title}"
+
+
+class Writer(Protocol):
+    """Changes corpora for a caller. The caller's scopes and corpora have been checked."""
+
+    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+        """Index a text as the document with the source `upload_source(title)`, or replace it."""
+
+    async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
+        """Delete a document by its id, which exists."""
+
+    async def task(self, caller: Caller, task: str) -> TaskInfo | None:
+        """Return a task of the caller; None if it has no task with this id."""
+
+
+class DirectWriter:
+    """Does everything at once, and remembers what it did while the process lives.
+
+    Args:
+        client: the client.
+    """
+
+    def __init__(self, client: AsyncE2G) -> None:
+        self._client = client
+        self._tasks: dict[str, TaskInfo] = {}
+
+    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+        limit = int(self._client.settings.max_document_mb * 2**20)
+        document = from_text(text, corpus=corpus, source=upload_source(title), title=title, max_bytes=limit)
+        began = _now()
+        report = await self._client.index([document], corpus=corpus)
+        result = {"document": document.id, "chunks": report.chunks, "unchanged": report.unchanged}
+        return self._done(caller, "index", corpus, began, result)
+
+    async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
+        began = _now()
+        deleted = await self._client.delete([document], corpus=corpus)
+        return self._done(caller, "delete", corpus, began, {"documents": [one.id for one in deleted]})
+
+    async def task(self, caller: Caller, task: str) -> TaskInfo | None:
+        return self._tasks.get(task)
+
+    def _done(self, caller: Caller, kind: TaskKind, corpus: str, began: int, result: dict[str, object]) -> TaskInfo:
+        done = TaskInfo(
+            id=uuid4().hex,
+            kind=kind,
+            corpus=corpus,
+            key=caller.key,
+            state="succeeded",
+            created=began,
+            started=began,
+            ended=_now(),
+            attempt=1,
+            done=1,
+            total=1,
+            result=result,
+        )
+        self._tasks[done.id] = done
+        return done
+
+
+class QueueWriter:
+    """Puts everything into the queue of the service.
+
+    Args:
+        client: the client, whose database has the queue.
+    """
+
+    def __init__(self, client: AsyncE2G) -> None:
+        self._client = client
+
+    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+        parameters = {"documents": [{"source": title, "title": title}]}
+        task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
+        await self._audit(caller, "MCP index_text", corpus, title)
+        return task
+
+    async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
+        task = await submitted(self._client, caller, "delete", corpus, {"documents": [document]})
+        await self._audit(caller, "MCP delete_document", corpus, document)
+        return task
+
+    async def task(self, caller: Caller, task: str) -> TaskInfo | None:
+        found = await self._client.runner.ask(tasks.get(task))
+        return found if found is not None and caller.sees(found.corpus) else None
+
+    async def _audit(self, caller: Caller, action: str, corpus: str, target: str) -> None:
+        row = {"key": caller.key, "action": action, "corpus": corpus, "target": target, "status": 202}
+        await self._client.runner.ask(keys.add_audit([row]))
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,101 @@
+"""A span of a document's text, from chunks that overlap, touch or lie apart, and from the user's own nodes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from libraries import remove
+from neo4j import Driver
+
+from e2g_neo4j import E2G, Settings
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.types.reports import DocumentText
+
+WORDS = ("Ada", "Otto", "light😀house", "the", "of", "e\u0301toile", "𝔊reat", "灯塔", "rang.\n\n", "bell.", "and")
+
+
+@pytest.fixture(params=[(60, 15), (60, 0)], ids=["overlapping", "apart"])
+def e2g(request, neo4j_connection, monkeypatch) -> Iterator[E2G]:
+    monkeypatch.setenv("E2G_WORKERS", "1")
+    size, overlap = request.param
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=size,
+        chunk_overlap=overlap,
+    )
+    with E2G(settings=settings) as e2g:
+        yield e2g
+
+
+def span(e2g: E2G, corpus: str, document: str, start: int = 0, end: int | None = None) -> DocumentText:
+    return e2g.runner.run(catalog.text(corpus, document, start, end))
+
+
+def invented(seed: int) -> str:
+    drawn = random.Random(seed)
+    return "\n".join(" ".join(drawn.choices(WORDS, k=12)) for _ in range(60)) + "\n"
+
+
+def blank(text: str) -> str:
+    """A text in which one white space is like another."""
+    return "".join("\n" if character.isspace() else character for character in text)
+
+
+def test_every_span_is_a_slice_of_the_text(e2g: E2G, corpus: str, driver: Driver) -> None:
+    texts = {f"{seed}.txt": invented(seed) for seed in range(2)} | {
+        path.name: path.read_text("utf-8") for path in sorted(LIBRARY.glob("*.txt"))[:1]
+    }
+    e2g.index([from_text(text, corpus=corpus, source=name) for name, text in texts.items()], corpus=corpus)
+    drawn = random.Random(7)
+    for document in e2g.documents(corpus):
+        text = texts[document.source]
+        assert document.chunks > 3
+        spans = [(0, len(text)), *(sorted(drawn.sample(range(len(text) + 1), 2)) for _ in range(25))]
+        for start, end in spans:
+            found = span(e2g, corpus, document.id, start, end)
+            assert (found.start, found.end, found.characters) == (start, end, len(text))
+            assert blank(found.text) == blank(text[start:end])
+            if e2g.settings.chunk_overlap:
+                assert found.text.rstrip("\n") == text[start:end].rstrip("\n")
+        whole = span(e2g, corpus, document.id)
+        assert (whole.title, whole.source, whole.end) == (document.title, document.source, len(text))
+        assert span(e2g, corpus, document.id, 0, 10**30) == whole
+        refused: list[tuple[int, int | None]] = [(-1, 5), (5, 5), (6, 5), (len(text), None), (10**30, None)]
+        for start, until in refused:
+            with pytest.raises(InputError, match="no part of it"):
+                span(e2g, corpus, document.id, start, until)
+    with pytest.raises(NotFoundError, match="no document with the id 'nothing'"):
+        span(e2g, corpus, "nothing")
+    with pytest.raises(NotFoundError, match="holds no document: index"):
+        span(e2g, f"{corpus}-not", "nothing")
+    remove(driver, [corpus])
+
+
+def test_the_text_of_an_adopted_document_is_that_of_its_nodes(e2g: E2G, corpus: str, driver: Driver) -> None:
+    texts = ["Ada Lund 😀 rang the bell.", "  Otto Vinge 𝔊 heard it.\n", "灯塔 The light went out."]
+    rows = [{"id": f"{corpus}-{number}", "order": number, "text": text} for number, text in enumerate(texts)]
+    driver.execute_query("UNWIND $rows AS row CREATE (n:McpNote) SET n = row", rows=rows)
+    try:
+        e2g.adopt(corpus=corpus, label="McpNote", order="order")
+        [document] = e2g.documents(corpus)
+        whole = "\n\n".join(texts)
+        for start in range(0, len(whole), 3):
+            for end in (start + 1, start + 20, len(whole)):
+                assert span(e2g, corpus, document.id, start, end).text == whole[start:end]
+        driver.execute_query("MATCH (n:McpNote {order: 1}) SET n.text = 'Another.'")
+        assert span(e2g, corpus, document.id, 0, 10).text == whole[:10]
+        with pytest.raises(InputError, match="have changed since they were adopted"):
+            span(e2g, corpus, document.id)
+        driver.execute_query("MATCH (n:McpNote {order: 1}) DETACH DELETE n")
+        with pytest.raises(InputError, match="have changed since they were adopted"):
+            span(e2g, corpus, document.id)
+    finally:
+        remove(driver, [corpus])
+        driver.execute_query("MATCH (n:McpNote) DETACH DELETE n")
