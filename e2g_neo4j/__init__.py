@@ -10,6 +10,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.remote_client import RemoteE2G
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
 from e2g_neo4j.runtime.former_names import keep_former_modules
 from e2g_neo4j.settings import Settings
@@ -68,6 +69,7 @@ __all__ = [
     "Pair",
     "Passage",
     "Progress",
+    "RemoteE2G",
     "RetrievalOptions",
     "Round",
     "Settings",

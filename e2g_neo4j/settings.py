@@ -13,7 +13,8 @@ from e2g_neo4j.errors import ConfigurationError
 
 MAX_HOPS = 6
 """Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that
-the same number is in `cypher/query/link`, `cypher/explore/evidence` and `cypher/explore/between`."""
+the same number is in `cypher/query/link`, `cypher/query/connect`, `cypher/explore/evidence` and
+`cypher/explore/between`."""
 
 
 def _neo4j(name: str) -> AliasChoices:
@@ -83,6 +84,10 @@ class Settings(BaseSettings):
     price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")
     price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")
     max_document_mb: int = Field(32, ge=1, description="Maximum size of the text of a document, in MiB of UTF-8.")
+    public_url: str | None = Field(
+        None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."
+    )
+    upload_mb: int = Field(100, ge=1, description="Maximum size of an upload to the service, in MiB.")
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from re import finditer
 from typing import Any, TypeVar
+from uuid import uuid4
 from zlib import crc32
 
 import numpy as np
@@ -17,8 +18,10 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 from tiers import at_length
 
+from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
+from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
@@ -518,6 +521,47 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
 def of_corpus(words: dict[str, Any]) -> Any:
     """The windows of a corpus that contain each term, without those of the other corpora of the server."""
     return words["windows"], {one["term"]: one["windows"] for one in words["terms"]}
+
+
+def service_life(run: Callable[[Operation[Any]], Any]) -> None:
+    """All operations of the service on tasks and keys, one after the other, where no other task waits."""
+    upload = [Upload(0, "a.txt", [b"text"], "text/plain")]
+    parts = run(tasks.add_blobs("first", upload))
+    asked: dict[str, Any] = {"idempotency_key": uuid4().hex, "body_sha256": "a"}
+    run(tasks.create("first", "index", "novels", "local", {}, parts=parts, **asked))
+    run(tasks.blobs("first"))
+    run(tasks.part("first", 0, 0))
+    run(tasks.list_tasks(["*"]))
+    run(tasks.counts())
+    run(tasks.put_back(run(tasks.claim())))
+    claim = run(tasks.claim())
+    run(tasks.renew(claim, "reading", 1, 2, 3))
+    run(tasks.remember(claim, {}))
+    run(tasks.cancel("first"))
+    run(tasks.fail(claim, "internal", "Broken."))
+    run(tasks.retry("first"))
+    run(tasks.get("first"))
+    run(_write_step("first"))
+    run(tasks.step_done("first", "a"))
+    run(tasks.finish(run(tasks.claim()), {}))
+    run(tasks.add_blobs("second", upload))
+    run(tasks.create("second", "index", "novels", "local", {}, parts=1, **asked))
+    run(tasks.clean_up())
+    key, text = run(keys.create("a", ["read"], ["*"]))
+    run(keys.verified(text))
+    run(keys.find(key.id))
+    run(keys.list_keys())
+    run(keys.any_key())
+    run(keys.revoke(key.id))
+    run(keys.add_usage([{"key": key.id, "requests": 1}]))
+    run(keys.usage())
+    audited = dict.fromkeys(("action", "corpus", "target", "request_id"), "a")
+    run(keys.add_audit([{"key": key.id, **audited, "status": 202}]))
+    run(keys.audit())
+
+
+def _write_step(task: str) -> Operation[None]:
+    yield Write((), condition=tasks.do_step(task, "a"))
 
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:

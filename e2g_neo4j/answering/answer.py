@@ -55,10 +55,15 @@ def answer(
 
     Without `k` and `tokens`, the evidence has as many tokens as the answer may use, `settings.evidence_tokens`.
     """
-    if retrieval.k is None and retrieval.tokens is None:
-        retrieval = retrieval.model_copy(update={"tokens": min(models.settings.evidence_tokens, MAX_TOKENS)})
-    evidence = yield from retrieve(models, question, corpora, retrieval)
+    evidence = yield from retrieve(models, question, corpora, answer_options(retrieval, models.settings))
     return (yield from answer_from(evidence, models.chat_model, models.settings, options))
+
+
+def answer_options(retrieval: RetrievalOptions, settings: Settings) -> RetrievalOptions:
+    """Return the options to retrieve the evidence for an answer with: without `k` and `tokens`, as much as fits."""
+    if retrieval.k is None and retrieval.tokens is None:
+        return retrieval.model_copy(update={"tokens": min(settings.evidence_tokens, MAX_TOKENS)})
+    return retrieval
 
 
 def answer_from(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _GROUP = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
 _BEGUN = re.compile(r"\s*\[[\d\s,;–-]{0,40}$|\s+$")
@@ -56,6 +56,12 @@ class CitationFilter:
         self.says_nothing = self.says_nothing or 0 in numbers
         space = group[0][: len(group[0]) - len(group[0].lstrip())]
         return f"{space}[{', '.join(map(str, kept))}]" if kept else ""
+
+
+def citations_in(text: str) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield the citations of a filtered text: where each starts and ends, and its numbers."""
+    for group in _GROUP.finditer(text):
+        yield group.start(), group.end(), list(_numbers(group[1]))
 
 
 def _numbers(group: str) -> Iterable[int]:

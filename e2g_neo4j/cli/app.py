@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import typer
 
-from e2g_neo4j.cli import asking, corpora, existing_graphs
+from e2g_neo4j.cli import asking, corpora, existing_graphs, service
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluation import evaluate_command
+from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.cli.options import out
 
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.add_typer(db_app, name="db")
 app.add_typer(migrate_app, name="migrate")
+app.add_typer(service.app, name="keys")
 
 
 def demo() -> None:
@@ -51,6 +53,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": corpora.export_command,
     "import": corpora.import_command,
     "eval": evaluate_command,
+    "serve": service.serve,
+    "worker": service.worker,
+    "mcp": mcp,
     "demo": demo,
 }
 

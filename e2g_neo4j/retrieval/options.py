@@ -22,6 +22,9 @@ MAX_K = 1000
 MAX_RELATIONSHIP_TYPES = 50
 """Maximum number of relationship types."""
 
+LINKING_TYPES = frozenset(["REFERS_TO", "STANDS_FOR"])
+"""The types that lead from corpora to the user's graph. Facts along them would show entities of other corpora."""
+
 MAX_QUESTION = 100_000
 """Maximum characters of a question."""
 
@@ -111,6 +114,11 @@ class RetrievalOptions(BaseModel):
         if len(types) > MAX_RELATIONSHIP_TYPES:
             raise ValueError(
                 f"relationship_types has {len(types)} relationship types: choose at most {MAX_RELATIONSHIP_TYPES}."
+            )
+        if own := LINKING_TYPES.intersection(types):
+            raise ValueError(
+                f"relationship_types has {min(own)}, which connects entities and chunks of this program to your graph: "
+                "choose types of your own graph."
             )
         return tuple(dict.fromkeys(types))
 

@@ -1,4 +1,4 @@
-"""Hide installed packages that others import although they are not needed here."""
+"""Packages of extras, and installed packages that others import although they are not needed here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
+
+from e2g_neo4j.errors import ConfigurationError
 
 
 @contextmanager
@@ -21,6 +24,13 @@ def hidden(module: str) -> Iterator[None]:
         yield
     finally:
         del sys.modules[module]
+
+
+def require_extra(extra: str, *modules: str) -> None:
+    """Raise ConfigurationError if a package of an extra is not installed."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ConfigurationError(f"{module} is not installed: run `pip install 'e2g-neo4j[{extra}]'`.")
 
 
 class _TorchHider(MetaPathFinder):

@@ -182,3 +182,24 @@ def test_memory(scratch: Connection, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert done == 0
     assert re.search(r"chunks, \d+ edges, \d+ mentions: peak \d+ MiB", told[0])
     assert told[1] == "the largest needs 1.00 times the memory of the smallest"
+
+
+@pytest.mark.full
+def test_service(
+    scratch: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a server of its own: its worker would take the tasks of other tests."""
+    monkeypatch.chdir(tmp_path)
+    environment(scratch, monkeypatch)
+    with E2G() as e2g:
+        e2g.index([BOOK], corpus="benchmark-papers")
+    questions = tmp_path / "questions.txt"
+    questions.write_text(f"{QUESTION}\nWho was Theodora Quill?\n", encoding="utf-8")
+    arguments = [str(questions), "--corpus", "benchmark-papers", "--book", str(BOOK)]
+    benchmark("service").main([*arguments, "--seconds", "2", "--clients", "2", "--repeat", "1"])
+    alone, together = map(json.loads, capsys.readouterr().out.splitlines())
+    assert alone["alone"]["questions"] == 2
+    assert together["clients"] == 2
+    assert set(together["statuses"]) <= {"200", "429"}
+    with E2G() as e2g:
+        assert list(e2g.corpora()) == ["benchmark-papers"], "it removes what it made"

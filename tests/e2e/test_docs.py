@@ -22,6 +22,7 @@ from libraries import remove
 from nbclient import NotebookClient
 from neo4j import Driver
 from real_ollama import RealOllama
+from running_service import running
 from scripted_models import Says
 from typer.core import TyperGroup, TyperOption
 from typer.main import get_command
@@ -29,6 +30,7 @@ from typer.main import get_command
 from e2g_neo4j import E2G, Settings, cli, errors
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.graph import keys
 from e2g_neo4j.managed_neo4j import Connection
 
 ROOT = Path(__file__).parents[2]
@@ -37,8 +39,9 @@ PAGES = sorted({page.stem for page in DOCS.glob("*.md")} - {"evaluation"})
 """All but the one that says how figures were made that took hours."""
 NOTEBOOK = DOCS / "first_questions.ipynb"
 CORPORA = ("manuals", "papers", "papers-again", "drafts", "notes")
-ELSEWHERE = {"db", "demo"}
-"""Commands with tests of their own: one would stop the server of this one. Here they only say how they are called."""
+ELSEWHERE = {"db", "demo", "serve"}
+"""Commands with tests of their own: one would stop the server of this one, one runs until Ctrl-C. Here they only say
+how they are called."""
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -89,6 +92,18 @@ def here(place: Path, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPa
     return place
 
 
+@pytest.fixture
+def service(here: Path, ollama_server: RealOllama, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The service for the papers, and a key."""
+    ollama_server.create("docs-teller", Says("Theodora Quill made it. [1]"))
+    settings = Settings(ollama_host=ollama_server.host, chat_model="ollama:docs-teller")
+    with E2G(settings=settings) as e2g, running(settings) as url:
+        _, key = e2g.runner.run(keys.create("docs", ["read", "ask"], ["papers"]))
+        monkeypatch.setenv("E2G_SERVICE", url)
+        monkeypatch.setenv("E2G_API_KEY", key)
+        yield
+
+
 @pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -100,6 +115,8 @@ def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, c
         ollama: RealOllama = request.getfixturevalue("ollama_server")
         ollama.create("qwen3:8b", Says("Theodora Quill made it. [1]"))
         monkeypatch.setenv("OLLAMA_HOST", ollama.host)
+    if any("E2G_SERVICE" in text for _, text in shown):
+        request.getfixturevalue("service")
     names: dict[str, object] = {"__name__": "__main__"}
     for language, text in shown:
         if language == "sh":

@@ -205,7 +205,8 @@ def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
     for empty in empties:
         with pytest.raises(InputError):
             place.client.link(**{"corpus": corpus, "label": "Person", "name": "name", **empty})
-    for wrong in ({"through": [""]}, {"through": ["X"] * 51}, {"through": ["X"], "mode": "dense"}):
+    leading_back = {"through": ["KNOWS", "REFERS_TO"]}, {"through": ["STANDS_FOR"]}
+    for wrong in ({"through": [""]}, {"through": ["X"] * 51}, {"through": ["X"], "mode": "dense"}, *leading_back):
         with pytest.raises(QueryError):
             place.client.retrieve(QUESTION, corpus=corpus, **wrong)
 

@@ -368,7 +368,7 @@ WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link"
     "adopt",
     "unadopt",
 }
-OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor"}
+OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor", "bookmark", "wait_for"}
 
 
 def public(client: type) -> dict[str, Any]:
@@ -450,6 +450,7 @@ COMMANDS_OF_ALL = {"corpora"}
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
+    *("serve", "worker", "mcp", "keys create", "keys list", "keys revoke"),
 }
 
 

@@ -12,9 +12,9 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
-from libraries import REAL_DIMENSIONS, Staged, indexed, published, stage, text_of
+from libraries import REAL_DIMENSIONS, Staged, driven, indexed, published, service_life, stage, text_of
 from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
 from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
@@ -26,7 +26,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
-from e2g_neo4j.runtime.requests import Embed, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
 from e2g_neo4j.runtime.statements import folder, load
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
@@ -68,6 +68,8 @@ VALUES: dict[str, Any] = {
     "a": "a",
     "b": "b",
     "hops": 3,
+    "start": 0,
+    "end": 9,
     "first": "d",
     "second": "d",
     "label": "Entity",
@@ -77,6 +79,11 @@ VALUES: dict[str, Any] = {
     "order": "index",
     "part_of": "PART_OF",
     "database": "neo4j",
+    **dict.fromkeys(("task", "worker", "kind", "body_sha256", "idempotency", "parameters", "found", "step"), "a"),
+    **dict.fromkeys(("state", "result", "error", "stage", "sha256", "corpus"), "a"),
+    **dict.fromkeys(("file", "part", "parts", "milliseconds", "attempts", "age", "days"), 1),
+    **dict.fromkeys(("done", "total", "tokens", "prompt_tokens", "completion_tokens", "cost"), 1),
+    **dict.fromkeys(("created", "at", "keys", "states", "expires")),
 }
 """Parameters that EXPLAIN wants a sensible value for; the others get an empty list."""
 
@@ -149,10 +156,27 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}").consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
+        service_life(lambda operation: driven(in_transaction(transaction), operation))
         transaction.rollback()
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
     with GraphDatabase.driver(neo4j_connection.uri, auth=auth, warn_notification_severity="OFF") as driver:
         yield driver
+
+
+def in_transaction(transaction: Transaction) -> Execute:
+    """What does requests in a transaction of the caller's."""
+
+    def perform(request: Read | Write) -> Rows:
+        if isinstance(request, Read):
+            return transaction.run(load(request.statement), request.parameters).data()
+        rows: Rows = []
+        if request.condition:
+            rows = transaction.run(load(request.condition[0]), request.condition[1]).data()
+        for statement, parameters in request.statements if rows or not request.condition else ():
+            transaction.run(load(statement), parameters).consume()
+        return rows
+
+    return perform
 
 
 SECTIONS = (Section("page", "1", 0), Section("heading", "One", 0))
@@ -395,6 +419,20 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
         "query/documents",
         "query/corpora",
     } <= checked
+
+
+def test_the_service_gives_each_statement_the_parameters_that_it_asks_for(driver: Driver) -> None:
+    record = Recorded()
+    with driver.session() as session, session.begin_transaction() as transaction:
+        plain = in_transaction(transaction)
+
+        def perform(request: Read | Write) -> Rows:
+            record.add(request)
+            return plain(request)
+
+        service_life(lambda operation: driven(perform, operation))
+        transaction.rollback()
+    assert record.given == {name: parameters_of(load(name)) for name in FILES if name.startswith("service/")}
 
 
 def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:

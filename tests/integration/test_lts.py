@@ -10,6 +10,7 @@ from typing import get_args
 
 import pytest
 from graphs import evidence
+from libraries import driven, performing, service_life
 from neo4j import Driver, GraphDatabase
 from test_cypher import FILES, VALUES, columns_told, parameters_told, whole
 from test_migrate import real_tool
@@ -70,6 +71,13 @@ def test_the_server_understands_the_statement(name: str, driver: Driver) -> None
     statement = whole(name) if stand_in == name else load(stand_in)
     asked = set(re.findall(r"\$(\w+)", statement))
     driver.execute_query(f"EXPLAIN {statement}", {one: VALUES.get(one, []) for one in asked})
+
+
+def test_the_service_runs(driver: Driver) -> None:
+    service_life(lambda operation: driven(performing(driver), operation))
+    left = driver.execute_query("MATCH (t:E2GTask) RETURN t.id AS id, t.state AS state").records
+    assert [(row["id"], row["state"]) for row in left] == [("first", "succeeded")]
+    assert driver.execute_query("MATCH (n:E2GBlob|E2GTaskStep) RETURN count(n) AS n").records[0]["n"] == 0
 
 
 @pytest.mark.parametrize("path", STAND_INS, ids=lambda path: f"{path.parent.name}/{path.stem}")

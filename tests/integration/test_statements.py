@@ -11,19 +11,22 @@ from uuid import uuid4
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from libraries import service_life
 from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver, GraphDatabase
 from recording import Sent, files, recorded
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.evaluation import Question, evaluate
-from e2g_neo4j.graph import schema
+from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.bookmarks import as_text
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.service.connections import connect
 
 DIMENSIONS = 384
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
@@ -49,9 +52,11 @@ def settings(connection: Connection) -> Settings:
     )
 
 
-def life(client: Any, corpus: str, folder: Path) -> Iterator[Any]:
+def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]:
     """All that a client can do, one after the other."""
     whole, changed = (from_text(TEXT + end, corpus=corpus, source="x") for end in ("", "It rained."))
+    yield client.wait_for(bookmark)
+    yield client.bookmark()
     yield client.migrate()
     yield client.migrate(accept_pipeline=True)
     yield client.migrations()
@@ -97,18 +102,23 @@ def sent(scratch: Connection, tmp_path_factory: pytest.TempPathFactory) -> Sent:
     ) as theirs:
         theirs.execute_query("CREATE (:Person {name: 'Alice Harper'})-[:KNOWS]->(:Person {name: 'Bob Miller'})")
         theirs.execute_query("CREATE (:Page {id: 1, text: $text})", text=TEXT)
+        bookmark = as_text(theirs.execute_query_bookmark_manager.get_bookmarks())
     model = FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])
 
     async def asynchronously() -> None:
         async with AsyncE2G(settings=settings(connection), chat_model=model) as client:
-            for step in life(client, "async", folder):
+            for step in life(client, "async", folder, bookmark):
                 await step
 
     with recorded() as sent:
         with E2G(settings=settings(connection), chat_model=model) as client:
-            for _ in life(client, "sync", folder):
+            for _ in life(client, "sync", folder, bookmark):
                 pass
+            service_life(client.runner.run)
             client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
+            client.runner.run(connect("evaluated", "Alice Harper", "Bob Miller", 3))
+            [document] = client.documents("evaluated")
+            client.runner.run(catalog.text("evaluated", document.id))
             question = Question("1", "Did Alice Harper meet Bob Miller?", documents=("x",))
             evaluate(client, [question], corpus="evaluated", modes=["e2g"])
             with pytest.MonkeyPatch.context() as patch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -23,7 +24,7 @@ from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.chat.retry import ask, ask_async, stream, stream_async
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage
 from e2g_neo4j.types.reports import TokenUsage
 
 REQUEST = ChatRequest("Be brief.", "Tell me.", 50)
@@ -47,6 +48,16 @@ class Scripted(FakeListChatModel):
         if isinstance(response, Exception):
             raise response
         return response
+
+
+class Roles(FakeListChatModel):
+    """Remembers the messages that it heard, with their roles."""
+
+    heard: list[tuple[str, str]] = []  # noqa: RUF012 (a pydantic field, copied for each instance)
+
+    def _call(self, messages, *args, **kwargs):
+        self.heard.extend((message.type, str(message.content)) for message in messages)
+        return super()._call(messages, *args, **kwargs)
 
 
 def chat(*messages: AIMessage | str) -> LangChainChat:
@@ -90,6 +101,18 @@ def test_thinking_is_kept_apart():
     message = AIMessage([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Well."}])
     reply = ask(chat(message), REQUEST)
     assert (reply.text, reply.thinking) == ("Well.", "Hm.")
+
+
+def test_a_conversation_is_passed_on_in_order():
+    model = Roles(responses=["Yes."])
+    earlier = (EarlierMessage("user", "Hello."), EarlierMessage("assistant", "Hi."))
+    request = replace(REQUEST, earlier=earlier)
+    assert LangChainChat(model).ask(request).text == "Yes."
+    assert model.heard == [("system", "Be brief."), ("human", "Hello."), ("ai", "Hi."), ("human", "Tell me.")]
+    assert request.text == "Be brief.\nHello.\nHi.\nTell me."
+    model.heard.clear()
+    LangChainChat(model).ask(replace(request, system="", earlier=()))
+    assert model.heard == [("human", "Tell me.")]
 
 
 def test_streams_sync_and_async():

@@ -30,6 +30,6 @@ def test_the_reference_documents_every_public_name(name: str) -> None:
     assert getattr(e2g_neo4j, name).__doc__ or name in ("Mode", "Progress")
 
 
-@pytest.mark.parametrize("statement", ["query/link", "explore/evidence", "explore/between"])
+@pytest.mark.parametrize("statement", ["query/link", "query/connect", "explore/evidence", "explore/between"])
 def test_statements_hold_the_longest_path_as_a_literal(statement: str) -> None:
     assert f"[:CO_OCCURS*..{MAX_HOPS}]" in load(statement)

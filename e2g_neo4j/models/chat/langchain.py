@@ -113,7 +113,11 @@ def _message(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:
 
 
 def _messages(request: ChatRequest) -> list[BaseMessage]:
-    return [SystemMessage(request.system), HumanMessage(request.user)]
+    earlier = [
+        HumanMessage(message.text) if message.role == "user" else AIMessage(message.text) for message in request.earlier
+    ]
+    system = [SystemMessage(request.system)] if request.system else []
+    return [*system, *earlier, HumanMessage(request.user)]
 
 
 def _finish(message: BaseMessage) -> Finish:

@@ -121,6 +121,7 @@ class OllamaChat:
 
     def _arguments(self, request: ChatRequest, options: dict[str, Any]) -> dict[str, Any]:
         messages = [{"role": "system", "content": request.system}] if request.system else []
+        messages += [{"role": message.role, "content": message.text} for message in request.earlier]
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [*messages, {"role": "user", "content": request.user}],

@@ -1,0 +1,157 @@
+"""Who sends a request, and what they may see: keys, scopes and walls between corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import APIKeyHeader, HTTPBearer
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.errors import CorpusNotFoundError, E2GError
+from e2g_neo4j.graph import keys
+from e2g_neo4j.service.limits import Limits
+from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.types.service import ALL_CORPORA, LOCAL, Caller, KeyInfo, Scope
+
+OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
+"""Paths that need no key. They show nothing of any corpus."""
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
+
+_bearer = HTTPBearer(auto_error=False, description="An API key: `Authorization: Bearer e2g_ID_SECRET`.")
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key.")
+
+
+class Authenticate:
+    """Middleware that finds the caller of a request, before any of its body is read.
+
+    The caller is `request.state.caller`. Without a key in the database, requests from this machine need none.
+
+    Args:
+        app: The application.
+        client: The client, whose database has the keys.
+        limits: Counts the requests of each key.
+        always: Whether requests from this machine need a key too, because a proxy may send them for others.
+    """
+
+    def __init__(self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, always: bool = False) -> None:
+        self._app, self._client, self._limits, self._always = app, client, limits, always
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _is_open(scope["path"]):
+            return await self._app(scope, receive, send)
+        connection = HTTPConnection(scope)
+        try:
+            caller = await self._caller(connection)
+            self._limits.admit(caller)
+        except (ProblemError, E2GError) as error:
+            return await problem_of(error, str(getattr(connection.state, "request_id", "")))(scope, receive, send)
+        connection.state.caller = caller
+        return await self._app(scope, receive, send)
+
+    async def _caller(self, connection: HTTPConnection) -> Caller:
+        text = _key_in(connection.headers)
+        if text is None:
+            from_here = connection.client is not None and connection.client.host in _LOOPBACK
+            if from_here and not self._always and not await self._client.runner.ask(keys.any_key()):
+                return LOCAL
+            raise _unauthenticated()
+        found = await self._client.runner.ask(keys.verified(text))
+        if found is None:
+            raise _unauthenticated()
+        return caller_of(found)
+
+
+def caller_of(key: KeyInfo) -> Caller:
+    """Return the caller that a key stands for."""
+    return Caller(
+        key.id,
+        frozenset(key.scopes),
+        key.corpora,
+        key.requests_per_minute,
+        key.requests_per_day,
+        key.tokens_per_minute,
+        key.tokens_per_day,
+    )
+
+
+def _is_open(path: str) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in OPEN)
+
+
+def _key_in(headers: Headers) -> str | None:
+    """Return the key that a request carries. An empty one is a wrong one."""
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return credentials.strip()
+    return headers.get("x-api-key")
+
+
+def _unauthenticated() -> ProblemError:
+    return ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
+
+
+def current_caller(
+    request: Request, _bearer: Annotated[Any, Depends(_bearer)], _header: Annotated[Any, Depends(_header)]
+) -> Caller:
+    """Return the caller of a request. The two schemes are only for the API's description."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def needs(scope: Scope) -> Callable[..., Caller]:
+    """Return a dependency: the caller, who must have a scope."""
+
+    def allowed(caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+        check_scope(caller, scope)
+        return caller
+
+    return allowed
+
+
+def check_scope(caller: Caller, scope: Scope) -> None:
+    """Raise a 403 if the caller lacks a scope."""
+    if scope not in caller.scopes:
+        raise ProblemError(403, "scope", f"This needs a key with the scope {scope!r}.")
+
+
+def check_wall(caller: Caller, corpora: Sequence[str]) -> None:
+    """Raise the error of a corpus that does not exist, if the caller may not see one of these.
+
+    Raises:
+        CorpusNotFoundError: A corpus is outside the caller's.
+    """
+    for corpus in corpora:
+        if not caller.sees(corpus):
+            raise CorpusNotFoundError(corpus)
+
+
+def visible_corpus(request: Request, corpus: str) -> str:
+    """Return the corpus in the path of a request, if the caller may see it."""
+    check_wall(request.state.caller, [corpus])
+    return corpus
+
+
+def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Caller:
+    """Return the caller, who must be an administrator of all corpora: links and adoption read any node of the database.
+
+    Raises:
+        ProblemError: The caller is not.
+    """
+    if ALL_CORPORA not in caller.corpora:
+        raise ProblemError(403, "scope", "This needs a key with the scope 'admin' for all corpora.")
+    return caller
+
+
+VisibleCorpus = Annotated[str, Depends(visible_corpus)]
+Reader = Annotated[Caller, Depends(needs("read"))]
+Asker = Annotated[Caller, Depends(needs("ask"))]
+Writer = Annotated[Caller, Depends(needs("write"))]
+Admin = Annotated[Caller, Depends(needs("admin"))]
+GraphAdmin = Annotated[Caller, Depends(graph_admin)]

@@ -1,0 +1,221 @@
+"""What the endpoints in the shapes of OpenAI and Ollama share: models, messages, and a reply in pieces.
+
+A model is a corpus, `e2g/novels`, or several, `e2g/novels+letters`. In the name of a corpus, `+` is written `%2B` and
+`%` is written `%25`, so that an id has one meaning whatever corpora there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urljoin
+
+from pydantic import BaseModel
+
+from e2g_neo4j.answering.citations import citations_in
+from e2g_neo4j.retrieval.options import MAX_QUESTION
+from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.service.routes.questions import answer_events
+from e2g_neo4j.service.schemas import MAX_CORPORA, AnswerReply, AskedQuestion, CitationLink
+from e2g_neo4j.service.state import State
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish, StreamingChatModel
+from e2g_neo4j.types.service import Caller
+
+PLAIN = "e2g-plain"
+"""The model that answers without retrieval, for what clients ask on their own account, such as titles."""
+
+PREFIX = "e2g/"
+
+
+class Part(BaseModel):
+    """A part of a message. Only parts of type `text` are read."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation. `images` are Ollama's."""
+
+    role: str
+    content: str | list[Part] | None = None
+    images: list[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole reply of a model, after its pieces."""
+
+    text: str
+    finish: Finish
+    citations: tuple[CitationLink, ...]
+    prompt_tokens: int
+    completion_tokens: int
+
+    def annotations(self, base: str) -> list[dict[str, Any]]:
+        """Return OpenAI's `url_citation` for each number in the text. A fact has no text to link to.
+
+        Args:
+            base: The address of the service.
+        """
+        links = {link.n: link for link in self.citations if link.url is not None}
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {
+                    "start_index": start,
+                    "end_index": end,
+                    "url": urljoin(base, links[number].url),
+                    "title": links[number].title,
+                },
+            }
+            for start, end, numbers in citations_in(self.text)
+            for number in numbers
+            if number in links
+        ]
+
+
+def model_id(corpus: str) -> str:
+    """Return the id of the model that asks a corpus."""
+    return PREFIX + corpus.replace("%", "%25").replace("+", "%2B")
+
+
+async def list_models(state: State, caller: Caller) -> list[str]:
+    """Return the ids of the models that a caller may use: one for each corpus, then the plain one."""
+    return [*map(model_id, caller.visible(await state.client.corpora())), PLAIN]
+
+
+async def corpora_of(state: State, caller: Caller, model: str) -> tuple[str, ...]:
+    """Return the corpora that a model asks, or none for the plain one.
+
+    Raises:
+        ProblemError: There is no such model, or a corpus is outside the caller's, which is the same.
+    """
+    if model == PLAIN:
+        return ()
+    visible = caller.visible(await state.client.corpora())
+    corpora = tuple(dict.fromkeys(unquote(one) for one in model.removeprefix(PREFIX).split("+")))
+    if not model.startswith(PREFIX) or not set(corpora) <= set(visible):
+        raise ProblemError(404, "model_not_found", f"The model {model!r} does not exist, or this key may not use it.")
+    if len(corpora) > MAX_CORPORA:
+        raise refused(f"The model names {len(corpora)} corpora; the maximum is {MAX_CORPORA}.")
+    return corpora
+
+
+async def reply_pieces(
+    state: State, caller: Caller, model: str, messages: Sequence[ChatMessage], max_tokens: int | None
+) -> AsyncGenerator[str | Reply, None]:
+    """Answer the last message of a user. Yield an empty text, the text in pieces, and the whole reply.
+
+    The empty text comes once the evidence is there, so that what fails before can still be the status of the reply.
+
+    Args:
+        state: What the routes share.
+        caller: Who asks.
+        model: The id of a model.
+        messages: The conversation. Only the plain model gets more of it than the last message of the user.
+        max_tokens: Maximum tokens of the reply, if it is less than the configured one.
+    """
+    chat_model = state.chat_model()
+    corpora = await corpora_of(state, caller, model)
+    last = max((n for n, message in enumerate(messages) if message.role == "user"), default=None)
+    if last is None:
+        raise refused("There is no message with the role `user`.")
+    question = text_of(messages[last])
+    if not question.strip():
+        raise refused("The last message of the user is empty.")
+    if not corpora:
+        request = ChatRequest(
+            "\n\n".join(text_of(one) for one in messages[:last] if one.role in ("system", "developer")),
+            question,
+            state.settings_for(max_tokens).answer_tokens,
+            earlier=tuple(filter(None, map(_earlier, messages[:last]))),
+        )
+        pieces = _plain_pieces(state, caller, chat_model, request)
+    elif len(question) > MAX_QUESTION:
+        raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
+    else:
+        asked = AskedQuestion(question=question, corpora=corpora)
+        pieces = _answer_pieces(state, caller, asked, max_tokens)
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield piece
+
+
+async def whole_reply(pieces: AsyncGenerator[str | Reply, None]) -> Reply:
+    """Return the last of the pieces, which is the whole reply."""
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Reply):
+                return piece
+    raise ProblemError(502, "model", "The chat model returned no answer.")
+
+
+def text_of(message: ChatMessage) -> str:
+    """Return the text of a message. Raises a 400 if it has anything else, such as an image."""
+    parts = message.content if isinstance(message.content, list) else []
+    other = next((part.type for part in parts if part.type != "text"), "image" if message.images else None)
+    if other is not None:
+        raise refused(f"A message has a part of type {other!r}. Only text can be read.")
+    return message.content if isinstance(message.content, str) else "\n".join(part.text for part in parts)
+
+
+def refused(detail: str) -> ProblemError:
+    """Return the error of a request that cannot be answered."""
+    return ProblemError(400, "unsupported", detail)
+
+
+async def _answer_pieces(
+    state: State, caller: Caller, question: AskedQuestion, max_tokens: int | None
+) -> AsyncGenerator[str | Reply, None]:
+    async with aclosing(answer_events(state, question, caller, max_tokens)) as events:
+        async for event in events:
+            if event.name == "evidence":
+                yield ""
+            elif event.name == "delta":
+                yield event.data["text"]
+            elif isinstance(event.data, AnswerReply):
+                answer = event.data
+                finish: Finish = "stop" if answer.finished else "length"
+                tokens = answer.usage
+                yield Reply(answer.text or "", finish, answer.citations, tokens.prompt_tokens, tokens.completion_tokens)
+
+
+async def _plain_pieces(
+    state: State, caller: Caller, model: StreamingChatModel, request: ChatRequest
+) -> AsyncGenerator[str | Reply, None]:
+    yield ""
+    async with aclosing(state.client.runner.stream(_chat(model, request))) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, ChatReply):
+                state.used(caller, piece.prompt_tokens, piece.completion_tokens)
+                yield Reply(piece.text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
+            else:
+                yield piece
+
+
+def _chat(model: StreamingChatModel, request: ChatRequest) -> Operation[ChatReply]:
+    reply: ChatReply = yield Chat(model, request, _Unfiltered())
+    return reply
+
+
+class _Unfiltered:
+    """Shows the text of a model as it is."""
+
+    def add(self, piece: str) -> str:
+        return piece
+
+    def end(self) -> str:
+        return ""
+
+
+def _earlier(message: ChatMessage) -> EarlierMessage | None:
+    """Return a message of the conversation. What tools said is left out."""
+    if message.role == "user":
+        return EarlierMessage("user", text_of(message))
+    if message.role == "assistant" and message.content:
+        return EarlierMessage("assistant", text_of(message))
+    return None

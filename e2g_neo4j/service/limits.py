@@ -1,0 +1,183 @@
+"""Limits of keys and of the service, and the usage of keys."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.errors import E2GError
+from e2g_neo4j.graph import keys
+from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.types.service import Caller
+
+logger = logging.getLogger(__name__)
+
+MINUTE = 60.0
+
+MAX_BODY = 2**20
+"""Maximum bytes of a body that is not an upload."""
+
+MAX_REQUESTS = 256
+"""Requests that are open at once. Streams and waits for tasks count as long as they last."""
+
+QUESTIONS_AT_ONCE = 3 * (os.cpu_count() or 1)
+"""Questions whose evidence is searched at once. More would only make each other slower."""
+
+QUESTION_WAIT_SECONDS = 0.5
+"""How long a question waits for its turn."""
+
+FLUSH_SECONDS = 2.0
+"""Usage is written to the database this often. Limits per day count what other processes have written."""
+
+
+@dataclass(slots=True)
+class _Window:
+    """Events of the last minute: (time, amount)."""
+
+    events: deque[tuple[float, int]] = field(default_factory=deque)
+    total: int = 0
+
+    def add(self, now: float, amount: int) -> None:
+        self.events.append((now, amount))
+        self.total += amount
+
+    def expire(self, now: float) -> None:
+        while self.events and self.events[0][0] <= now - MINUTE:
+            self.total -= self.events.popleft()[1]
+
+    def seconds_left(self, now: float) -> int:
+        """How long until the oldest event is a minute old."""
+        return max(1, int(self.events[0][0] + MINUTE - now) + 1)
+
+
+class Limits:
+    """Counts requests and tokens of keys, refuses those beyond a limit, and records the usage.
+
+    Limits per minute are those of this process. Limits per day include what all processes recorded.
+
+    Args:
+        client: The client, whose database has the usage.
+    """
+
+    def __init__(self, client: AsyncE2G) -> None:
+        self._client = client
+        self._requests: defaultdict[str, _Window] = defaultdict(_Window)
+        self._tokens: defaultdict[str, _Window] = defaultdict(_Window)
+        self._today = _day()
+        self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
+        self._unwritten: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._questions = asyncio.Semaphore(QUESTIONS_AT_ONCE)
+
+    def admit(self, caller: Caller) -> None:
+        """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
+        now = time.monotonic()
+        for windows, limit, what in (
+            (self._requests, caller.requests_per_minute, "requests"),
+            (self._tokens, caller.tokens_per_minute, "tokens"),
+        ):
+            window = windows[caller.key]
+            window.expire(now)
+            if limit is not None and window.total >= limit:
+                raise _too_many(f"{limit} {what} per minute", window.seconds_left(now))
+        requests, tokens = self._used_today(caller.key)
+        for used, limit, what in (
+            (requests, caller.requests_per_day, "requests"),
+            (tokens, caller.tokens_per_day, "tokens"),
+        ):
+            if limit is not None and used >= limit:
+                raise _too_many(f"{limit} {what} per day", _seconds_to_midnight())
+        self._requests[caller.key].add(now, 1)
+        self._unwritten[caller.key]["requests"] += 1
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None, None]:
+        """Wait for the turn of a question. Raises a 429 if it does not come soon: the service is overloaded."""
+        try:
+            await asyncio.wait_for(self._questions.acquire(), QUESTION_WAIT_SECONDS)
+        except TimeoutError:
+            detail = f"The service answers {QUESTIONS_AT_ONCE} questions already, its maximum."
+            raise ProblemError(429, "busy", detail, {"Retry-After": "1"}) from None
+        try:
+            yield
+        finally:
+            self._questions.release()
+
+    def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
+        """Count the tokens of a call of the chat model."""
+        self._tokens[caller.key].add(time.monotonic(), prompt + completion)
+        self._unwritten[caller.key] += Counter(prompt_tokens=prompt, completion_tokens=completion)
+
+    async def flush(self) -> None:
+        """Write the usage, and read that of all processes."""
+        rows = {key: Counter(counts) for key, counts in self._unwritten.items()}
+        try:
+            await self._client.runner.ask(keys.add_usage({"key": key, **counts} for key, counts in rows.items()))
+            for key, counts in rows.items():
+                self._unwritten[key] -= counts
+                if not self._unwritten[key]:
+                    del self._unwritten[key]
+            listed = await self._client.runner.ask(keys.usage(days=1))
+            self._today = _day()
+            self._recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
+        except E2GError as error:
+            logger.warning("The usage of keys was not recorded, and is kept: %s", error)
+
+    async def flush_forever(self) -> None:
+        """Flush every FLUSH_SECONDS."""
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await self.flush()
+
+    def _used_today(self, key: str) -> tuple[int, int]:
+        requests, tokens = self._recorded.get(key, (0, 0)) if self._today == _day() else (0, 0)
+        mine = self._unwritten.get(key, Counter[str]())
+        return requests + mine["requests"], tokens + mine["prompt_tokens"] + mine["completion_tokens"]
+
+
+def _day() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _seconds_to_midnight() -> int:
+    now = datetime.now(UTC)
+    return 86_400 - (now.hour * 3600 + now.minute * 60 + now.second)
+
+
+def _too_many(limit: str, seconds: int) -> ProblemError:
+    return ProblemError(429, "quota", f"This key is limited to {limit}.", {"Retry-After": str(seconds)})
+
+
+class Admission:
+    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick.
+
+    Args:
+        app: The application.
+        most: How many requests are answered at once.
+    """
+
+    def __init__(self, app: ASGIApp, most: int = MAX_REQUESTS) -> None:
+        self._app, self._most, self._now = app, most, 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in ("/livez", "/readyz", "/metrics"):
+            return await self._app(scope, receive, send)
+        if self._now >= self._most:
+            detail = f"The service answers {self._most} requests already, its maximum."
+            error = ProblemError(429, "busy", detail, {"Retry-After": "1"})
+            return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        self._now += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._now -= 1
+        return None

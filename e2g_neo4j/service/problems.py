@@ -1,0 +1,285 @@
+"""Errors as `application/problem+json` (RFC 9457), one status and code per kind of error."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from e2g_neo4j.errors import (
+    AccessError,
+    BudgetError,
+    ConfigurationError,
+    DatabaseError,
+    E2GError,
+    FingerprintError,
+    InputError,
+    LocalServerError,
+    MigrationError,
+    ModelError,
+    NotFoundError,
+    TaskStateError,
+    UnreachableError,
+)
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+OPENAI_PATHS = ("/v1/models", "/v1/chat/")
+"""What the paths start with under which an error also has the shape of OpenAI's."""
+
+OLLAMA_PATHS = ("/api/",)
+
+RETRY_SECONDS = 5
+"""When a client may try again after 503."""
+
+_STATUS: tuple[tuple[type[E2GError], int, str], ...] = (
+    (UnreachableError, 503, "The database cannot be reached."),
+    (MigrationError, 503, "The schema of the database is not up to date."),
+    (AccessError, 503, "The database refuses the service."),
+    (FingerprintError, 409, "The index was made with other models."),
+    (DatabaseError, 503, "The database failed."),
+    (LocalServerError, 503, "The managed database failed."),
+    (NotFoundError, 404, "Not found."),
+    (TaskStateError, 409, "The task is in another state."),
+    (InputError, 422, "The request cannot be used."),
+    (BudgetError, 422, "The token budget is spent."),
+    (ModelError, 502, "A model failed."),
+    (ConfigurationError, 500, "The service is not configured correctly."),
+)
+"""The first that fits an error gives its status and title."""
+
+_TITLES = {
+    400: "The request cannot be read.",
+    401: "Not authenticated.",
+    403: "Not allowed.",
+    404: "Not found.",
+    405: "Method not allowed.",
+    409: "Conflict.",
+    413: "The request is too large.",
+    415: "Unsupported media type.",
+    422: "The request cannot be used.",
+    429: "Too many requests.",
+    501: "Not configured.",
+    503: "Not available.",
+}
+
+_CODES = {400: "unreadable", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+
+_OPENAI_CODES = {
+    "unauthenticated": "invalid_api_key",
+    "quota": "rate_limit_exceeded",
+    "busy": "rate_limit_exceeded",
+    "corpus_not_found": "model_not_found",
+}
+"""Codes of OpenAI for ours. Clients compare some of them."""
+
+_NEXT = {
+    401: "Send a valid key as `Authorization: Bearer KEY`.",
+    403: "Use a key with this scope.",
+    404: "List what there is, and check the name.",
+    413: "Send less at once.",
+    429: "Wait for the seconds in Retry-After, then send the request again.",
+    501: "Set E2G_CHAT_MODEL on the server.",
+    502: "Try again; if it fails again, check the model's server.",
+    503: "Try again after the seconds in Retry-After.",
+}
+
+
+class Problem(BaseModel):
+    """An error.
+
+    Attributes:
+        type: Identifies the kind of error.
+        title: The kind of error in words.
+        status: The HTTP status.
+        detail: What happened, to what.
+        code: A short name of the kind of error, for programs.
+        next: What to do about it.
+        request_id: The id of the request, as in the log of the service.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    next: str
+    request_id: str
+
+
+class ProblemError(Exception):
+    """An error of the service itself, with the status of the reply."""
+
+    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status, self.code, self.headers = status, code, dict(headers or {})
+
+
+class ProblemReply(JSONResponse):
+    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it.
+
+    Args:
+        problem: The error.
+        headers: Headers of the reply.
+    """
+
+    def __init__(self, problem: Problem, headers: Mapping[str, str]) -> None:
+        self.problem = problem
+        super().__init__(problem.model_dump(), problem.status, dict(headers), MEDIA_TYPE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.body = self.render(self.content_for(scope["path"]))
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+    def content_for(self, path: str) -> dict[str, Any]:
+        """Return the body of the reply to a request for a path."""
+        content = self.problem.model_dump()
+        message = f"{self.problem.detail.rstrip('.')}. {self.problem.next}"
+        if path.startswith(OPENAI_PATHS):
+            code = _OPENAI_CODES.get(self.problem.code, self.problem.code)
+            content["error"] = {
+                "message": message,
+                "type": _openai_type(self.problem.status),
+                "param": "model" if code == "model_not_found" else None,
+                "code": code,
+            }
+        elif path.startswith(OLLAMA_PATHS):
+            content["error"] = message
+        return content
+
+
+def _openai_type(status: int) -> str:
+    if status == 429:
+        return "rate_limit_error"
+    return "server_error" if status >= 500 else "invalid_request_error"
+
+
+def problem(
+    request_id: str, status: int, code: str, detail: str, title: str | None = None, headers: Mapping[str, str] = {}
+) -> ProblemReply:
+    """Return the reply for an error."""
+    content = Problem(
+        type=f"urn:e2g:problem:{code}",
+        title=title or _TITLES.get(status, "Error."),
+        status=status,
+        detail=detail,
+        code=code,
+        next=_NEXT.get(status, "Correct the request."),
+        request_id=request_id,
+    )
+    return ProblemReply(content, headers)
+
+
+def problem_of(error: Exception, request_id: str) -> ProblemReply:
+    """Return the reply for an exception. What is not an error of this package says nothing about its cause."""
+    if isinstance(error, E2GError):
+        status, title = next((status, title) for kind, status, title in _STATUS if isinstance(error, kind))
+        headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+        if status == 500:
+            logger.error("The service is not configured correctly: %s", error)
+        return problem(request_id, status, error.code(), str(error), title, headers)
+    if isinstance(error, ProblemError):
+        return problem(request_id, error.status, error.code, str(error), headers=error.headers)
+    if isinstance(error, HTTPException):
+        code = _CODES.get(error.status_code, "http")
+        return problem(request_id, error.status_code, code, str(error.detail), headers=error.headers or {})
+    return problem(request_id, 500, "internal", "The service failed. Its log has the reason under this request_id.")
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer every error of an app with a problem."""
+
+    def reply(request: Request, error: Exception) -> JSONResponse:
+        if isinstance(error, DatabaseError):
+            request.app.state.service.metrics.database_errors.labels(error.code()).inc()
+        return problem_of(error, request_id(request))
+
+    def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 (FastAPI calls this for nothing else)
+        faults = error.errors()
+        if faults and faults[0]["type"] == "json_invalid":
+            return problem(request_id(request), 422, "invalid_json", "The body is not valid JSON.")
+        return problem(request_id(request), 422, "invalid", " ".join(map(_fault, faults[:5])))
+
+    def failed(request: Request, error: Exception) -> JSONResponse:
+        logger.error("Request %s failed.", request_id(request), exc_info=error)
+        return problem_of(error, request_id(request))
+
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, reply)
+    app.add_exception_handler(ProblemError, reply)
+    app.add_exception_handler(E2GError, reply)
+    app.add_exception_handler(Exception, failed)
+
+
+class PlainErrors:
+    """Middleware that turns error replies in plain text, which Starlette sends itself, into problems."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                plain = Headers(scope=message).get("content-type", "").startswith("text/plain")
+                status = message["status"] if plain and message["status"] >= 400 else 0
+            if not status:
+                await send(message)
+            elif message["type"] == "http.response.body":
+                detail = message.get("body", b"").decode() or "The request cannot be used."
+                reply = problem(scope["state"]["request_id"], status, _CODES.get(status, "http"), detail)
+                await reply(scope, receive, send)
+
+        await self._app(scope, receive, sending)
+        return None
+
+
+def request_id(request: Request) -> str:
+    """Return the id of a request."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def _fault(fault: dict[str, Any]) -> str:
+    place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
+    message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
+    return f"{place}: {message}." if place else f"{message}."
+
+
+STATUSES = {
+    400: "The request cannot be read, or names a host that is not this service's.",
+    401: "No key, or one that is wrong, expired or revoked.",
+    403: "The key lacks a scope.",
+    404: "There is no such thing, or the key may not see it.",
+    409: "The index was made with other models, or an earlier request excludes this one.",
+    413: "The body is too large.",
+    415: "The body has another media type.",
+    422: "The request cannot be used; `detail` says why.",
+    429: "A limit of the key or of the service is reached.",
+    500: "The service failed.",
+    501: "No chat model is configured.",
+    502: "A model failed.",
+    503: "The database cannot be reached or is not ready.",
+}
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of a route: these errors, and those of every route."""
+    every = (400, 401, 403, 413, 422, 429, 500, 503)
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": STATUSES[status], "content": content} for status in sorted({*statuses, *every})}

@@ -1,0 +1,82 @@
+"""Administration: keys, usage and the audit log. Administrators of some corpora see and create keys for these only."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from e2g_neo4j.graph import keys
+from e2g_neo4j.graph.tasks import MOST_LISTED
+from e2g_neo4j.service.access import Admin
+from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.schemas import AuditPage, CreatedKey, NewKey
+from e2g_neo4j.service.state import State, state_of
+from e2g_neo4j.types.service import ALL_CORPORA, Caller, KeyInfo, UsageInfo
+
+router = APIRouter(prefix="/v1", tags=["administration"])
+
+
+@router.get("/keys", responses=documented())
+async def list_keys(request: Request, caller: Admin) -> list[KeyInfo]:
+    """List the keys, without their secrets."""
+    return await _visible_keys(state_of(request), caller)
+
+
+@router.post("/keys", status_code=201, responses=documented())
+async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey:
+    """Create a key. The reply is the only place where it is shown."""
+    if outside := [one for one in new.corpora if not caller.covers(one)]:
+        raise ProblemError(403, "scope", f"This key may not give access to {outside[0]!r}.")
+    operation = keys.create(**new.model_dump())
+    info, key = await state_of(request).client.runner.ask(operation)
+    return CreatedKey(key=key, info=info)
+
+
+@router.delete("/keys/{key}", responses=documented(404))
+async def revoke_key(request: Request, key: str, caller: Admin) -> KeyInfo:
+    """Revoke a key. It is refused from then on."""
+    state = state_of(request)
+    if key not in [one.id for one in await _visible_keys(state, caller)]:
+        raise ProblemError(404, "key_not_found", f"There is no key {key!r}.")
+    revoked = await state.client.runner.ask(keys.revoke(key))
+    if revoked is None:
+        raise ProblemError(404, "key_not_found", f"There is no key {key!r}.")
+    return revoked
+
+
+@router.get("/usage", responses=documented())
+async def usage(
+    request: Request, caller: Admin, days: Annotated[int, Query(ge=1, le=keys.MOST_DAYS)] = 30
+) -> list[UsageInfo]:
+    """Return requests and tokens by key and day, the latest day first."""
+    state = state_of(request)
+    await state.limits.flush()
+    return await state.client.runner.ask(keys.usage(await _visible_ids(state, caller), days))
+
+
+@router.get("/audit", responses=documented())
+async def audit(
+    request: Request,
+    caller: Admin,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+    cursor: Annotated[str | None, Query(max_length=200, description="From the reply before.")] = None,
+) -> AuditPage:
+    """List who changed what, the latest first."""
+    state = state_of(request)
+    entries, following = await state.client.runner.ask(
+        keys.audit(limit=limit, cursor=cursor, keys=await _visible_ids(state, caller))
+    )
+    return AuditPage(entries=entries, cursor=following)
+
+
+async def _visible_keys(state: State, caller: Caller) -> list[KeyInfo]:
+    found = await state.client.runner.ask(keys.list_keys())
+    return [one for one in found if all(map(caller.covers, one.corpora))]
+
+
+async def _visible_ids(state: State, caller: Caller) -> list[str] | None:
+    """Return the ids of the keys that an administrator may see; None: all, and requests without a key."""
+    if ALL_CORPORA in caller.corpora:
+        return None
+    return [one.id for one in await _visible_keys(state, caller)]

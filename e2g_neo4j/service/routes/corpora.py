@@ -1,0 +1,102 @@
+"""Corpora: list, statistics, deletion, export and import."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Header, Request, Response, UploadFile
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+
+from e2g_neo4j.graph.archive.format import Format
+from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, check_wall
+from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.schemas import CorpusInfo, Name
+from e2g_neo4j.service.state import state_of
+from e2g_neo4j.service.uploads import accepted, file_parts, submitted
+from e2g_neo4j.types.service import TaskInfo
+
+router = APIRouter(prefix="/v1", tags=["corpora"])
+
+imports = APIRouter(prefix="/v1", tags=["corpora"])
+"""The route that takes archives."""
+
+IdempotencyKey = Annotated[
+    str | None, Header(min_length=1, max_length=200, description="Repeating a request with this key has no effect.")
+]
+
+
+@router.get("/corpora", responses=documented())
+async def list_corpora(request: Request, caller: Reader) -> list[CorpusInfo]:
+    """List the corpora that the key may see."""
+    found = await state_of(request).client.corpora()
+    return [CorpusInfo(corpus=name, documents=found[name]) for name in caller.visible(found)]
+
+
+@router.get("/corpora/{corpus}", responses=documented(404))
+async def corpus_statistics(request: Request, corpus: VisibleCorpus, _: Reader) -> dict[str, int]:
+    """Return how much a corpus holds."""
+    return await state_of(request).client.stats(corpus)
+
+
+@router.delete("/corpora/{corpus}", status_code=202, responses=documented(404))
+async def delete_corpus(
+    request: Request, response: Response, corpus: VisibleCorpus, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> TaskInfo:
+    """Delete a corpus."""
+    await state_of(request).client.documents(corpus)  # 404 if there is none
+    task = await submitted(
+        state_of(request).client, caller, "delete_corpus", corpus, {}, idempotency_key=idempotency_key
+    )
+    return accepted(response, task)
+
+
+@router.get(
+    "/corpora/{corpus}/export",
+    response_class=FileResponse,
+    responses={
+        **documented(404),
+        200: {"content": {"application/zip": {}, "application/graphml+xml": {}}, "description": "The corpus."},
+    },
+)
+async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: Format = "archive") -> FileResponse:
+    """Download a corpus as an archive for `POST /imports`, or as GraphML for other tools."""
+    client = state_of(request).client
+    await client.documents(corpus)
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="e2g-export-"))
+    remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        file = folder / ("corpus.zip" if format == "archive" else "corpus.graphml")
+        await client.export_corpus(file, corpus=corpus, format=format)
+    except BaseException:
+        await remove()
+        raise
+    media_type = "application/zip" if format == "archive" else "application/graphml+xml"
+    return FileResponse(file, media_type=media_type, filename=file.name, background=remove)
+
+
+@imports.post("/imports", status_code=202, responses=documented(404, 415))
+async def import_corpus(
+    request: Request,
+    response: Response,
+    caller: Writer,
+    file: Annotated[UploadFile, File(description="An archive from `export`.")],
+    corpus: Annotated[Name, Form(description="The name of the new corpus.")],
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Make a corpus from an archive, completely or not at all."""
+    check_wall(caller, [corpus])
+    task = await submitted(
+        state_of(request).client,
+        caller,
+        "import",
+        corpus,
+        {},
+        files=[file_parts(file)],
+        idempotency_key=idempotency_key,
+    )
+    return accepted(response, task)

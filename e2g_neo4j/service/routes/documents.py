@@ -1,0 +1,264 @@
+"""Documents: upload, list, read, replace and delete."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import FormData, UploadFile
+
+from e2g_neo4j.errors import DocumentNotFoundError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
+from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.routes.corpora import IdempotencyKey
+from e2g_neo4j.service.schemas import DocumentPage, NewText, TextDocuments
+from e2g_neo4j.service.state import state_of
+from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
+from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
+from e2g_neo4j.types.service import TaskInfo
+
+T = TypeVar("T")
+
+MAX_FILES = 1000
+"""Maximum number of files of one upload."""
+MAX_TEXT = 1_000_000
+"""Maximum characters of a text that is read at once."""
+
+router = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
+
+uploads = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
+"""The routes that take large bodies."""
+
+_TEXTS = TypeAdapter(TextDocuments)
+_TEXT = TypeAdapter(NewText)
+
+
+def _bodies(json_body: str, file: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a body that is JSON or a form with files."""
+    form = {"type": "object", "properties": file, "required": list(file)[:1], "additionalProperties": False}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": {"$ref": f"#/components/schemas/{json_body}"}},
+                "multipart/form-data": {"schema": form},
+            },
+        }
+    }
+
+
+_FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
+
+
+@uploads.post(
+    "",
+    status_code=202,
+    response_model=TaskInfo,
+    responses={
+        **documented(404, 409, 415),
+        200: {"model": IndexPlan, "description": "With `dry_run`: what indexing would do and cost."},
+    },
+    openapi_extra=_bodies(
+        "TextDocuments",
+        {"files": {"type": "array", "items": _FILE, "minItems": 1}, "budget_tokens": {"type": "integer", "minimum": 1}},
+    ),
+)
+async def add_documents(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    caller: Writer,
+    dry_run: bool = False,
+    idempotency_key: IdempotencyKey = None,
+) -> Any:
+    """Index documents: files of a form, or texts in JSON. A document with a known name or source is replaced.
+
+    The kind of a file is that of its name: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines.
+    """
+    check_corpus_name(corpus)
+    async with request.form(max_files=MAX_FILES, max_fields=10) as form:
+        files, parameters = await _documents(request, form)
+        if dry_run:
+            plan = await _plan(request, corpus, files, parameters)
+            return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
+        task = await submitted(
+            state_of(request).client, caller, "index", corpus, parameters, files=files, idempotency_key=idempotency_key
+        )
+    return accepted(response, task)
+
+
+@uploads.put(
+    "/{document}",
+    status_code=202,
+    responses=documented(404, 409, 415),
+    openapi_extra=_bodies("NewText", {"file": _FILE}),
+)
+async def replace_document(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    document: str,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Replace the text of a document, in one transaction. It keeps its id and source."""
+    stored = await _stored(request, corpus, document)
+    parameters: dict[str, Any] = {"document": stored.id}
+    async with request.form(max_files=1, max_fields=1) as form:
+        if _media_type(request) == "application/json":
+            new = _read(_TEXT, await request.body())
+            files = [text_parts(stored.source, new.text)]
+            parameters |= {"documents": [{"source": stored.source, "title": new.title}]}
+        else:
+            files = [file_parts(one) for one in form.getlist("file") if isinstance(one, UploadFile)]
+            if len(files) != 1 or len(form.multi_items()) != 1:
+                raise ProblemError(422, "invalid", "file: Send exactly one file.")
+        task = await submitted(
+            state_of(request).client,
+            caller,
+            "replace",
+            corpus,
+            parameters,
+            files=files,
+            idempotency_key=idempotency_key,
+        )
+    return accepted(response, task)
+
+
+@router.get("", responses=documented(404))
+async def list_documents(
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    state: State | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[str | None, Query(max_length=100, description="From the reply before.")] = None,
+) -> DocumentPage:
+    """List the documents of a corpus, by title."""
+    listed = await state_of(request).client.documents(corpus)
+    if cursor is not None:
+        place = next((number for number, one in enumerate(listed) if one.id == cursor), None)
+        if place is None:
+            raise ProblemError(422, "invalid", "cursor: This document is gone; begin again without a cursor.")
+        listed = listed[place + 1 :]
+    chosen = [one for one in listed if state in (None, one.state)]
+    page = chosen[:limit]
+    return DocumentPage(documents=page, cursor=page[-1].id if len(chosen) > limit else None)
+
+
+@router.get("/{document}", responses=documented(404))
+async def get_document(request: Request, corpus: VisibleCorpus, document: str, _: Reader) -> DocumentInfo:
+    """Return a document and its state."""
+    return await _stored(request, corpus, document)
+
+
+@router.get("/{document}/text", responses=documented(404))
+async def get_text(
+    request: Request,
+    corpus: VisibleCorpus,
+    document: str,
+    _: Reader,
+    start: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    end: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+) -> DocumentText:
+    """Return the text of a document, or a part of it, at most a million characters."""
+    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
+    return await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last))
+
+
+@router.delete("/{document}", status_code=202, responses=documented(404))
+async def delete_document(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    document: str,
+    caller: Writer,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Delete a document, with everything that only it contributed."""
+    stored = await _stored(request, corpus, document)
+    task = await submitted(
+        state_of(request).client, caller, "delete", corpus, {"documents": [stored.id]}, idempotency_key=idempotency_key
+    )
+    return accepted(response, task)
+
+
+async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:
+    """Return a document by its id. Raises DocumentNotFoundError if there is none."""
+    listed = await state_of(request).client.documents(corpus)
+    found = next((one for one in listed if one.id == document), None)
+    if found is None:
+        raise DocumentNotFoundError(document, corpus)
+    return found
+
+
+async def _documents(request: Request, form: FormData) -> tuple[list[Upload], dict[str, Any]]:
+    """Return the files of an upload and the parameters of its task."""
+    if _media_type(request) == "application/json":
+        given = _read(_TEXTS, await request.body())
+        sources = [one.source for one in given.documents]
+        if twice := [source for source in sources if sources.count(source) > 1]:
+            raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
+        files = [text_parts(one.source, one.text) for one in given.documents]
+        described = [{"source": one.source, "title": one.title} for one in given.documents]
+        return files, {"documents": described, "budget_tokens": given.budget_tokens}
+    files = [file_parts(one) for one in form.getlist("files") if isinstance(one, UploadFile)]
+    budget = form.get("budget_tokens")
+    if budget is not None and not (isinstance(budget, str) and budget.isdecimal() and int(budget) > 0):
+        raise ProblemError(422, "invalid", "budget_tokens: Send a whole number above 0.")
+    if not files or (len(form.multi_items()) != len(files) + (budget is not None)):
+        raise ProblemError(422, "invalid", "files: Send one file or several in the fields `files`, and nothing else.")
+    return files, {"budget_tokens": int(budget) if isinstance(budget, str) else None}
+
+
+async def _plan(request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any]) -> IndexPlan:
+    client = state_of(request).client
+    largest = client.settings.max_document_mb * 2**20
+    titles = [one["title"] for one in parameters.get("documents", ())]
+
+    def read() -> list[SourceDocument]:
+        if titles:
+            return [
+                read_text(b"".join(one.parts()), one.name, corpus, largest, title=title)
+                for one, title in zip(files, titles, strict=True)
+            ]
+        with tempfile.TemporaryDirectory(prefix="e2g-plan-") as folder:
+            documents: list[SourceDocument] = []
+            for number, one in enumerate(files):
+                path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
+                with path.open("wb") as target:
+                    target.writelines(one.parts())
+                documents += read_upload(path, one.name, corpus, largest)
+        return documents
+
+    return await client.plan(await asyncio.to_thread(read), corpus=corpus)
+
+
+def _media_type(request: Request) -> str:
+    """Return the media type of a body.
+
+    Raises:
+        ProblemError: It is neither JSON nor a form.
+    """
+    given = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if given not in ("application/json", "multipart/form-data"):
+        raise ProblemError(415, "media_type", "Send application/json or multipart/form-data.")
+    return given
+
+
+def _read(kind: TypeAdapter[T], body: bytes) -> T:
+    try:
+        return kind.validate_json(body)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise ProblemError(422, "invalid", f"{place}: {fault['msg']}." if place else f"{fault['msg']}.") from None

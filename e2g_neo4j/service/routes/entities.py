@@ -1,0 +1,131 @@
+"""Entities, merged names, links to other graphs, and adopted text nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
+from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.routes.corpora import IdempotencyKey
+from e2g_neo4j.service.schemas import NewAdoption, NewLinks
+from e2g_neo4j.service.state import state_of
+from e2g_neo4j.service.uploads import accepted, submitted
+from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.service import TaskInfo
+
+router = APIRouter(prefix="/v1/corpora/{corpus}", tags=["entities"])
+
+
+@router.get("/entities", responses=documented(404))
+async def list_entities(
+    request: Request,
+    corpus: VisibleCorpus,
+    _: Reader,
+    q: Annotated[str, Query(max_length=1000, description="A part of the name.")] = "",
+    type: Annotated[str | None, Query(max_length=100, description="Only this type, such as `person`.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> list[EntityInfo]:
+    """List the entities of a corpus, those in most chunks first."""
+    return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
+
+
+@router.get("/merges", responses=documented(404))
+async def list_merges(
+    request: Request, corpus: VisibleCorpus, _: Reader, q: Annotated[str, Query(max_length=1000)] = ""
+) -> list[Alias]:
+    """List which names resolve to another entity, and why, and which are kept apart."""
+    return await state_of(request).client.merges(q, corpus=corpus)
+
+
+@router.put("/splits/{name}", responses=documented(404))
+async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
+    """Keep a name apart from the entities that it resolves to. Repeating this has no effect."""
+    client = state_of(request).client
+    try:
+        return await client.split(name, corpus=corpus)
+    except NotFoundError:
+        apart = [one for one in await client.merges(name, corpus=corpus) if one.apart and one.name == name]
+        if not apart:
+            raise
+        return apart
+
+
+@router.delete("/splits/{name}", responses=documented(404))
+async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
+    """Undo a split."""
+    return await state_of(request).client.join(name, corpus=corpus)
+
+
+@router.get("/links", responses=documented(404))
+async def count_links(
+    request: Request, corpus: VisibleCorpus, _: GraphAdmin, label: Annotated[str | None, Query(max_length=1000)] = None
+) -> dict[str, int]:
+    """Count the links of a corpus to nodes of other graphs, by their labels."""
+    return await state_of(request).client.links(corpus=corpus, label=label)
+
+
+@router.post("/links", status_code=202, responses=documented(404))
+async def link(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    links: NewLinks,
+    caller: GraphAdmin,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Link the entities of a corpus to nodes of another graph in the database."""
+    await state_of(request).client.documents(corpus)
+    task = await submitted(
+        state_of(request).client, caller, "link", corpus, links.model_dump(), idempotency_key=idempotency_key
+    )
+    return accepted(response, task)
+
+
+@router.delete("/links", status_code=202, responses=documented(404))
+async def unlink(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    caller: GraphAdmin,
+    label: Annotated[str | None, Query(max_length=1000)] = None,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Remove the links of a corpus, or those to nodes with a label."""
+    await state_of(request).client.documents(corpus)
+    task = await submitted(
+        state_of(request).client, caller, "unlink", corpus, {"label": label}, idempotency_key=idempotency_key
+    )
+    return accepted(response, task)
+
+
+@router.post("/adoption", status_code=202, responses=documented(404))
+async def adopt(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    adoption: NewAdoption,
+    caller: GraphAdmin,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Make a corpus of text nodes that are in the database already."""
+    task = await submitted(
+        state_of(request).client, caller, "adopt", corpus, adoption.model_dump(), idempotency_key=idempotency_key
+    )
+    return accepted(response, task)
+
+
+@router.delete("/adoption", status_code=202, responses=documented(404))
+async def unadopt(
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    caller: GraphAdmin,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskInfo:
+    """Remove everything that adopting and linking wrote for a corpus."""
+    await state_of(request).client.documents(corpus)
+    task = await submitted(state_of(request).client, caller, "unadopt", corpus, {}, idempotency_key=idempotency_key)
+    return accepted(response, task)

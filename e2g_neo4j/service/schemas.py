@@ -1,0 +1,293 @@
+"""Bodies of requests and replies that are not types of the client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
+from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.reports import DocumentInfo
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
+from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
+
+MAX_CORPORA = 50
+"""Maximum number of corpora that a question may name."""
+
+Name = Annotated[str, Field(min_length=1, max_length=1000)]
+Source = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class Body(BaseModel):
+    """A body of a request. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Question(RetrievalOptions):
+    """A question and its options.
+
+    Attributes:
+        question: The question.
+        corpora: The corpora to search, 1 to 50.
+    """
+
+    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
+    corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA)]
+
+    def options(self) -> RetrievalOptions:
+        """Return the retrieval options alone."""
+        return RetrievalOptions.of(self.keywords())
+
+
+class AskedQuestion(Question):
+    """A question for the chat model.
+
+    Attributes:
+        choices: 2 to 26 answers to choose from; empty: a free answer.
+        stream: Whether to stream the answer as server-sent events.
+    """
+
+    choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
+    stream: bool = False
+
+
+class CitationLink(BaseModel):
+    """A number in an answer, and the passage that it cites.
+
+    Attributes:
+        n: The number.
+        corpus: The corpus.
+        document: The id of the document.
+        title: Its title.
+        source: Its source.
+        start: Where the passage starts in the text of the document.
+        end: Where it ends.
+        page: The page or range of pages.
+        heading: The heading.
+        url: Where the text of the passage can be read. None for a fact.
+        text: The passage.
+        fact: The fact, if a relationship of a linked graph is cited.
+    """
+
+    n: int
+    corpus: str
+    document: str
+    title: str
+    source: str
+    start: int
+    end: int
+    page: str | None
+    heading: str | None
+    url: str | None
+    text: str
+    fact: Fact | None
+
+    @classmethod
+    def of(cls, citation: Citation, base: str) -> CitationLink:
+        """Return the link of a citation, under the address of the service."""
+        passage = citation.passage
+        document = document_id(passage.corpus, passage.source)
+        path = f"/v1/corpora/{quote(passage.corpus, safe='')}/documents/{document}/text"
+        return cls(
+            n=citation.number,
+            corpus=passage.corpus,
+            document=document,
+            title=passage.document,
+            source=passage.source,
+            start=passage.start,
+            end=passage.end,
+            page=passage.page,
+            heading=passage.heading,
+            url=None if citation.fact else f"{base}{path}?start={passage.start}&end={passage.end}",
+            text=passage.text,
+            fact=citation.fact,
+        )
+
+
+class Usage(BaseModel):
+    """The tokens that an answer cost."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class AnswerReply(BaseModel):
+    """The chat model's answer. The fields are those of `Answer`."""
+
+    text: str | None
+    found: bool
+    finished: bool
+    choice: str | None
+    distribution: Mapping[str, float] | None
+    citations: tuple[CitationLink, ...]
+    given: tuple[Passage, ...]
+    dropped: tuple[int, ...]
+    evidence: Evidence
+    usage: Usage
+
+    @classmethod
+    def of(cls, answer: Answer, base: str) -> AnswerReply:
+        """Return the reply for an answer, with links under the address of the service."""
+        return cls(
+            text=answer.text,
+            found=answer.found,
+            finished=answer.finished,
+            choice=answer.choice,
+            distribution=answer.distribution,
+            citations=tuple(CitationLink.of(one, base) for one in answer.citations),
+            given=answer.given,
+            dropped=answer.dropped,
+            evidence=answer.evidence,
+            usage=Usage(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens),
+        )
+
+
+class GraphNode(BaseModel):
+    """A node of the graph, without vectors."""
+
+    id: str
+    labels: list[str]
+    properties: dict[str, object]
+
+
+class GraphRelationship(BaseModel):
+    """A relationship of the graph."""
+
+    id: str
+    type: str
+    start: str
+    end: str
+    properties: dict[str, object]
+
+
+class Explanation(BaseModel):
+    """Why a question got its evidence.
+
+    Attributes:
+        evidence: The evidence.
+        cypher: A statement that shows the paths in Neo4j Browser.
+        parameters: The parameters of the statement.
+        nodes: The nodes on the paths.
+        relationships: Their relationships.
+    """
+
+    evidence: Evidence
+    cypher: str
+    parameters: dict[str, object]
+    nodes: list[GraphNode]
+    relationships: list[GraphRelationship]
+
+
+class CorpusInfo(BaseModel):
+    """A corpus and the number of its documents that can be searched."""
+
+    corpus: str
+    documents: int
+
+
+class TextDocument(Body):
+    """A document as text.
+
+    Attributes:
+        text: The text.
+        source: Identifies the document in its corpus: the same source replaces it. Never taken for a path.
+        title: The title. Default: derived from the source.
+    """
+
+    text: Annotated[str, Field(min_length=1)]
+    source: Source
+    title: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+
+
+class TextDocuments(Body):
+    """Documents to index."""
+
+    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=10_000)]
+    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+
+
+class NewText(Body):
+    """The new text of a document."""
+
+    text: Annotated[str, Field(min_length=1)]
+    title: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+
+
+class DocumentPage(BaseModel):
+    """Some documents of a corpus. `cursor` continues the list; it is None at the end."""
+
+    documents: list[DocumentInfo]
+    cursor: str | None
+
+
+class NewLinks(Body):
+    """Which nodes to link the entities of a corpus to; see `E2G.link`."""
+
+    label: Name
+    name: Name
+    aliases: Name | None = None
+    type: Name | None = None
+
+
+class NewAdoption(Body):
+    """Which text nodes to adopt; see `E2G.adopt`."""
+
+    label: Name
+    text: Name = "text"
+    key: Name = "id"
+    order: Name | None = None
+    document: Name | None = None
+    part_of: Name | None = None
+    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+
+
+class TaskPage(BaseModel):
+    """Some tasks, the newest first. `cursor` continues the list; it is None at the end."""
+
+    tasks: list[TaskInfo]
+    cursor: str | None
+
+
+class NewKey(Body):
+    """An API key to create.
+
+    Attributes:
+        name: What the key is for.
+        scopes: What it may do.
+        corpora: Names of corpora, prefixes such as `team-*`, or `*` for all.
+        expires: When it expires, in milliseconds since 1970, UTC. Default: never.
+    """
+
+    name: Name
+    scopes: Annotated[list[Scope], Field(min_length=1)]
+    corpora: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    expires: Annotated[int, Field(ge=0, le=2**53)] | None = None
+    requests_per_minute: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    requests_per_day: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    tokens_per_day: Annotated[int, Field(ge=1, le=2**31)] | None = None
+
+
+class CreatedKey(BaseModel):
+    """A new API key. The key itself is shown only here."""
+
+    key: str
+    info: KeyInfo
+
+
+class AuditPage(BaseModel):
+    """Some entries of the audit log, the latest first. `cursor` continues the list; it is None at the end."""
+
+    entries: list[AuditInfo]
+    cursor: str | None
+
+
+class Health(BaseModel):
+    """Whether the service can answer, and if not, why."""
+
+    status: Literal["ok", "not ready"]
+    problems: list[str] = []

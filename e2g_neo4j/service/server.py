@@ -1,0 +1,152 @@
+"""Run the service: the app under uvicorn, and a worker in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+
+import uvicorn
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.graph import keys
+from e2g_neo4j.service.app import create_app
+from e2g_neo4j.service.observability import log_json
+from e2g_neo4j.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+SECONDS_TO_STOP = 15
+"""How long requests may go on after SIGTERM. Streams end before."""
+
+WORKER_SECONDS_TO_STOP = 12.0
+"""How long the worker has to put its task back into the queue."""
+
+LONGEST_PAUSE = 30.0
+"""Maximum seconds before a worker that ended is started again."""
+
+
+def serve(
+    settings: Settings, *, host: str, port: int, worker: bool, mcp_write: bool = False, as_ollama: bool = False
+) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Args:
+        settings: The settings.
+        host: The address to listen on.
+        port: The port; 0: any free one.
+        worker: Whether to run a worker and to bring the schema up to date.
+        mcp_write: Whether MCP has the tools that change corpora.
+        as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
+
+    Raises:
+        ConfigurationError: Others can reach the service, and there are no keys.
+    """
+    with E2G(settings=settings) as e2g:
+        if worker:
+            e2g.migrate()
+        if (not is_loopback(host) or settings.public_url) and not e2g.runner.run(keys.any_key()):
+            raise ConfigurationError(
+                f"Without API keys, the service is for this machine only, not for {settings.public_url or host}: "
+                "create one with `e2g keys create --name NAME --scopes read,ask --corpora '*'`, or use --host "
+                "127.0.0.1 without E2G_PUBLIC_URL."
+            )
+    log_json()
+    asyncio.run(_serve(settings, host, port, worker=worker, mcp_write=mcp_write, as_ollama=as_ollama))
+
+
+class _Server(uvicorn.Server):
+    """A server that ends like any program when it is told to stop, where uvicorn would kill its process.
+
+    `stopping` is set when it is told to stop.
+    """
+
+    stopping: asyncio.Event
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for one in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(one, self._stop, one)
+        yield
+
+    def _stop(self, number: int) -> None:
+        self.stopping.set()
+        self.handle_exit(number, None)
+
+
+async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_write: bool, as_ollama: bool) -> None:
+    app = create_app(
+        AsyncE2G(settings=settings),
+        public_url=settings.public_url,
+        upload_mb=settings.upload_mb,
+        mcp_write=mcp_write,
+        as_ollama=as_ollama,
+    )
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SECONDS_TO_STOP,
+    )
+    server = _Server(config)
+    server.stopping = asyncio.Event()
+    keeping = asyncio.create_task(_keep_worker(server.stopping)) if worker else None
+    try:
+        await server.serve()
+    finally:
+        server.stopping.set()
+        if keeping is not None:
+            await keeping
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address can only be reached from this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def _keep_worker(stopping: asyncio.Event) -> None:
+    """Run a worker, start it again whenever it ends, and stop it when the event is set.
+
+    It has a process of its own, because indexing would slow down every request. It ends with its standard input, so
+    that none is left if this process is killed.
+    """
+    told = asyncio.create_task(stopping.wait())
+    pause = 1.0
+    while not stopping.is_set():
+        began = asyncio.get_running_loop().time()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "e2g_neo4j.cli", "worker", "--stop-with-stdin", "--log-json", stdin=PIPE
+        )
+        ended = asyncio.create_task(process.wait())
+        await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)
+        if stopping.is_set():
+            await _stop(process)
+            return
+        pause = 1.0 if asyncio.get_running_loop().time() - began > 60 else min(2 * pause, LONGEST_PAUSE)
+        logger.error("The worker ended with code %s. It is started again in %.0f s.", process.returncode, pause)
+        await asyncio.wait([told], timeout=pause)
+
+
+async def _stop(process: Process) -> None:
+    """Stop a worker: gracefully, then at once."""
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), WORKER_SECONDS_TO_STOP)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,100 @@
+"""Server-sent events. A stream ends with an `error` event if something fails, or when the service stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from fastapi import Request
+from pydantic_core import to_json
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from e2g_neo4j.errors import E2GError
+from e2g_neo4j.service.problems import ProblemError, problem_of, request_id
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS = 15
+"""A comment is sent this often while there is nothing else, so that proxies keep the connection."""
+
+LINE_END = "\n"
+"""Some clients look for an empty line without carriage returns."""
+
+SECONDS_TO_FINISH = 8.0
+"""How long streams may go on after the service was told to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event: its name, if it has one, and its data. Text is sent as it is, everything else as JSON."""
+
+    name: str | None
+    data: Any
+
+
+def event_stream(request: Request, events: AsyncGenerator[Event, None]) -> EventSourceResponse:
+    """Return a reply that sends events. If the client disconnects, the generator is closed."""
+    stopping = anyio.Event()
+    return EventSourceResponse(
+        _sent(request, events, stopping),
+        ping=PING_SECONDS,
+        ping_message_factory=lambda: ServerSentEvent(comment="ping", sep=LINE_END),
+        sep=LINE_END,
+        shutdown_event=stopping,
+        shutdown_grace_period=SECONDS_TO_FINISH + 2,
+    )
+
+
+async def _sent(
+    request: Request, events: AsyncGenerator[Event, None], stopping: anyio.Event
+) -> AsyncGenerator[ServerSentEvent, None]:
+    try:
+        async with aclosing(events), aclosing(_until(events, stopping)) as some:
+            async for event in some:
+                data = event.data if isinstance(event.data, str) else to_json(event.data).decode()
+                yield ServerSentEvent(data, event=event.name, sep=LINE_END)
+    except (E2GError, ProblemError) as error:
+        yield _error(request, error)
+    except Exception as error:
+        logger.exception("The stream of request %s failed.", request_id(request))
+        yield _error(request, error)
+
+
+async def _until(events: AsyncIterator[Event], stopping: anyio.Event) -> AsyncGenerator[Event, None]:
+    """Yield events, until SECONDS_TO_FINISH after the service was told to stop.
+
+    Raises:
+        ProblemError: the time is over.
+    """
+    stop = asyncio.ensure_future(_over(stopping))
+    following: asyncio.Future[Event] | None = None
+    try:
+        while True:
+            following = asyncio.ensure_future(anext(events))
+            await asyncio.wait([following, stop], return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                raise ProblemError(503, "stopping", "The service is stopping.")
+            try:
+                yield following.result()
+            except StopAsyncIteration:
+                return
+    finally:
+        stop.cancel()
+        if following is not None and not following.done():
+            following.cancel()
+            await asyncio.wait([following])
+
+
+async def _over(stopping: anyio.Event) -> None:
+    await stopping.wait()
+    await asyncio.sleep(SECONDS_TO_FINISH)
+
+
+def _error(request: Request, error: Exception) -> ServerSentEvent:
+    content = problem_of(error, request_id(request)).content_for(request.url.path)
+    return ServerSentEvent(to_json(content).decode(), event="error", sep=LINE_END)

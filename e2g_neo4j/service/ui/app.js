@@ -1,0 +1,106 @@
+// The page: its views, the key, and the list of corpora.
+
+import { call, hasKey, setKey } from "./api.js";
+import { setUpAsking, showCorpora } from "./ask.js";
+import { setUpDocuments, showDocuments } from "./documents.js";
+import { byId } from "./dom.js";
+import { clear, onMissingKey, show } from "./problems.js";
+import { hideTasks, setUpTasks, showTasks } from "./tasks.js";
+
+const VIEWS = { ask: "Ask", documents: "Documents", tasks: "Tasks" };
+
+const currentView = () => (location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "ask");
+
+function showView() {
+  if (location.hash === "#main") return; // the link that skips the navigation
+  const view = currentView();
+  for (const name of Object.keys(VIEWS)) byId(`view-${name}`).hidden = name !== view;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${VIEWS[view]} · E2G`;
+  clear();
+  hideTasks();
+  if (view === "documents") showDocuments();
+  if (view === "tasks") showTasks();
+}
+
+async function loadCorpora() {
+  try {
+    const corpora = await call("GET", "/corpora");
+    closeKey();
+    showCorpora(corpora);
+    if (currentView() !== "ask") showView();
+    return true;
+  } catch (problem) {
+    show(problem);
+    return false;
+  }
+}
+
+// --- the key ---
+
+function openKey(message) {
+  byId("key-panel").hidden = false;
+  byId("key-button").setAttribute("aria-expanded", "true");
+  byId("key-note").textContent =
+    message ?? "The key stays in the memory of this tab. Reloading the page forgets it.";
+  byId("key").toggleAttribute("aria-invalid", false);
+  byId("key").focus();
+}
+
+function closeKey() {
+  byId("key-panel").hidden = true;
+  byId("key-button").setAttribute("aria-expanded", "false");
+  byId("key-button").textContent = hasKey() ? "API key: in use" : "API key";
+  byId("key-forget").hidden = !hasKey();
+}
+
+onMissingKey(() => {
+  const refused = hasKey();
+  openKey(
+    refused
+      ? "The service refuses this key: it is wrong, expired or revoked. Enter another one."
+      : "This service needs an API key. It stays in the memory of this tab.",
+  );
+  if (refused) byId("key").setAttribute("aria-invalid", "true");
+});
+
+byId("key-button").addEventListener("click", () => {
+  if (byId("key-panel").hidden) openKey();
+  else closeKey();
+});
+
+byId("key-panel").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  closeKey();
+  byId("key-button").focus();
+});
+
+byId("key-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  clear();
+  setKey(byId("key").value);
+  if (await loadCorpora()) {
+    byId("key").value = "";
+    byId(currentView() === "ask" ? "question" : `${currentView()}-title`).focus();
+  }
+});
+
+byId("key-forget").addEventListener("click", () => {
+  setKey("");
+  location.reload(); // nothing that the key showed stays
+});
+
+// --- start ---
+
+setUpAsking();
+setUpDocuments(loadCorpora);
+setUpTasks();
+window.addEventListener("hashchange", () => {
+  showView();
+  if (location.hash !== "#main") byId(`${currentView()}-title`).focus();
+});
+showView();
+loadCorpora();

@@ -1,0 +1,212 @@
+// Documents of a corpus: list, upload and deletion.
+
+import { call, inCorpus, upload } from "./api.js";
+import { byId, counted, make, number } from "./dom.js";
+import { clear, show } from "./problems.js";
+import { follow, sign, taskState } from "./tasks.js";
+
+const PAGE = 25;
+const SIGNS = { ready: "✓", pending: "○", indexing: "◐", failed: "✕" };
+
+let pages = [null]; // the cursors of the pages so far; the last is that of the page on the screen
+let following = null;
+let reloadCorpora;
+
+/** Set up the view. `reload` loads the corpora again. */
+export function setUpDocuments(reload) {
+  reloadCorpora = reload;
+  byId("filter").addEventListener("submit", (event) => {
+    event.preventDefault();
+    refresh();
+  });
+  byId("corpus").addEventListener("change", () => {
+    byId("upload-corpus").value = byId("corpus").value;
+    listPage([null]);
+  });
+  byId("state").addEventListener("change", () => listPage([null]));
+  byId("earlier").addEventListener("click", () => listPage(pages.slice(0, -1)));
+  byId("later").addEventListener("click", () => listPage([...pages, following]));
+  setUpUpload();
+}
+
+/** Show the documents of the corpus that is chosen, or of the first. */
+export async function showDocuments() {
+  try {
+    const corpora = await call("GET", "/corpora");
+    const chosen = byId("corpus").value;
+    byId("corpus").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus }, corpus)));
+    byId("known-corpora").replaceChildren(...corpora.map(({ corpus }) => make("option", { value: corpus })));
+    if (corpora.some(({ corpus }) => corpus === chosen)) byId("corpus").value = chosen;
+    byId("upload-corpus").value ||= byId("corpus").value;
+    await listPage([null]);
+  } catch (problem) {
+    show(problem);
+  }
+}
+
+async function refresh() {
+  clear();
+  await reloadCorpora(); // this shows the documents too
+}
+
+async function listPage(cursors) {
+  const corpus = byId("corpus").value;
+  if (!corpus) {
+    byId("documents").replaceChildren();
+    byId("documents").hidden = true;
+    byId("documents-note").textContent = "There is no corpus yet. Upload documents to make one.";
+    return;
+  }
+  try {
+    const query = { state: byId("state").value, limit: PAGE, cursor: cursors.at(-1) };
+    const { documents, cursor } = await call("GET", inCorpus(corpus, "documents"), { query });
+    pages = cursors;
+    following = cursor;
+    render(corpus, documents);
+  } catch (problem) {
+    show(problem);
+  }
+}
+
+function render(corpus, documents) {
+  const more = pages.length > 1 || following;
+  byId("documents-note").textContent = documents.length
+    ? `${counted(documents.length, "document")}${more ? ` on page ${pages.length}` : ""}.`
+    : "No documents.";
+  byId("documents").hidden = !documents.length;
+  const head = (name) => make("th", { scope: "col", class: name === "Characters" || name === "Chunks" ? "number" : null }, name);
+  const heads = ["Title", "State", "Characters", "Chunks", "Action"].map(head);
+  byId("documents").replaceChildren(
+    make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, ...heads)),
+      make("tbody", {}, ...documents.map((document) => row(corpus, document))),
+    ),
+  );
+  byId("pages").hidden = !more;
+  byId("earlier").disabled = pages.length < 2;
+  byId("later").disabled = !following;
+}
+
+function row(corpus, document) {
+  const { title, source, state, why, visible, characters, chunks } = document;
+  const remove = () => deleteDocument(corpus, document, cell);
+  const cell = make("td", { class: "task" }, make("button", { type: "button", "aria-label": `Delete ${title}`, onclick: remove }, "Delete"));
+  const notes = [why, visible && state !== "ready" ? "An earlier version can be asked." : ""].filter(Boolean);
+  return make(
+    "tr",
+    {},
+    make("th", { scope: "row" }, title, make("span", { class: "note source" }, source)),
+    make(
+      "td",
+      {},
+      make("span", { class: `state ${state}` }, sign(SIGNS[state]), state),
+      ...notes.map((note) => make("span", { class: "note source" }, note)),
+    ),
+    make("td", { class: "number" }, visible ? number(characters) : "–"),
+    make("td", { class: "number" }, number(chunks)),
+    cell,
+  );
+}
+
+// --- deletion ---
+
+async function deleteDocument(corpus, { id, title }, cell) {
+  const sure = await confirmed(`Delete “${title}”?`, `It disappears from the corpus ${corpus}, with everything that only it contributed. This cannot be undone.`);
+  if (!sure) return;
+  clear();
+  try {
+    const task = await call("DELETE", inCorpus(corpus, "documents", id));
+    const focused = cell.contains(document.activeElement);
+    await shownIn(cell, task, focused);
+    const here = cell.contains(document.activeElement) || document.activeElement === document.body;
+    await refresh();
+    if (here) byId("documents-title").focus();
+  } catch (problem) {
+    show(problem);
+  }
+}
+
+function confirmed(title, text) {
+  const dialog = byId("confirm");
+  byId("confirm-title").textContent = title;
+  byId("confirm-text").textContent = text;
+  return new Promise((resolve) => {
+    let sure = false;
+    byId("confirm-yes").onclick = () => {
+      sure = true;
+      dialog.close();
+    };
+    byId("confirm-no").onclick = () => dialog.close();
+    dialog.onclose = () => resolve(sure);
+    dialog.showModal();
+    byId("confirm-no").focus();
+  });
+}
+
+/** Show a task in an element until it has succeeded, also after retries. */
+function shownIn(element, task, focused) {
+  return new Promise((resolve, reject) => {
+    let latest = 0;
+    const run = (from) => {
+      latest += 1;
+      const mine = latest;
+      follow(from, (now) => {
+        if (mine !== latest) return;
+        const inside = focused || element.contains(document.activeElement);
+        focused = false;
+        element.replaceChildren(...taskState(now, run));
+        if (inside) element.querySelector("button")?.focus();
+      }).then((ended) => {
+        if (mine === latest && ended.state === "succeeded") resolve();
+      }, reject);
+    };
+    run(task);
+  });
+}
+
+// --- upload ---
+
+function setUpUpload() {
+  const [form, files, drop] = [byId("upload-form"), byId("files"), byId("drop")];
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(byId("upload-corpus").value.trim(), [...files.files]);
+    files.value = "";
+  });
+  for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", over);
+      if (name === "drop" && event.dataTransfer.files.length) files.files = event.dataTransfer.files;
+    });
+  }
+}
+
+async function send(corpus, files) {
+  clear();
+  const form = new FormData();
+  for (const file of files) form.append("files", file, file.name);
+  const names = files.length > 3 ? `${files[0].name} and ${files.length - 1} more` : files.map((one) => one.name).join(", ");
+  const controller = new AbortController();
+  const bar = make("progress", { max: 1, value: 0, "aria-label": `Upload of ${names}` });
+  const percent = make("span", { class: "note" }, "sending");
+  const cancel = make("button", { type: "button", onclick: () => controller.abort() }, "Cancel");
+  const status = make("div", { class: "task" }, bar, percent, cancel);
+  const item = make("li", {}, make("p", {}, make("strong", {}, names), ` → ${corpus}`), status);
+  byId("uploads").prepend(item);
+  try {
+    const progress = (share) => {
+      bar.value = share;
+      percent.textContent = share < 1 ? `sending, ${Math.round(100 * share)} %` : "sent, being stored";
+    };
+    const task = await upload(inCorpus(corpus, "documents"), form, { progress, signal: controller.signal });
+    await shownIn(status, task, false);
+    await refresh();
+  } catch (problem) {
+    const stopped = problem.name === "AbortError";
+    status.replaceChildren(make("span", { class: stopped ? "note" : "error" }, sign(stopped ? "–" : "✕"), stopped ? "Cancelled." : `Failed. ${problem.message}`));
+    show(problem);
+  }
+}

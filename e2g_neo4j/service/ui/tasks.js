@@ -1,0 +1,151 @@
+// Tasks: what changes a corpus, with its progress.
+
+import { call } from "./api.js";
+import { byId, counted, make, number, pause } from "./dom.js";
+import { clear, show } from "./problems.js";
+
+const POLL = 1500; // milliseconds between two looks at a task
+const ENDED = ["succeeded", "failed", "cancelled"];
+const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
+const SIGNS = { queued: "○", running: "◐", succeeded: "✓", failed: "✕", cancelled: "–" };
+
+let watching = 0;
+let cursor = null;
+const rows = new Map();
+
+export const hasEnded = (task) => ENDED.includes(task.state);
+
+/** Call `update` with a task until it has ended, and return it then. It goes on while the service is away. */
+export async function follow(task, update) {
+  let now = task;
+  update(now);
+  while (!hasEnded(now)) {
+    await pause(POLL);
+    try {
+      now = await call("GET", `/tasks/${now.id}`);
+    } catch (problem) {
+      if (problem.status && problem.status < 500 && problem.status !== 429) throw problem;
+      continue;
+    }
+    update(now);
+  }
+  return now;
+}
+
+/** Make the state of a task with its progress and the buttons to cancel or retry it. */
+export function taskState(task, changed) {
+  const parts = [make("span", { class: `state ${task.state}` }, sign(SIGNS[task.state]), task.state)];
+  if (task.state === "running") {
+    const amount = task.total ? { max: task.total, value: task.done } : {};
+    const stage = task.stage ?? "starting";
+    parts.push(make("progress", { "aria-label": `Progress: ${stage}`, ...amount }));
+    parts.push(make("span", { class: "note" }, task.total ? `${stage}, ${number(task.done)} of ${number(task.total)}` : stage));
+  }
+  if (task.state === "succeeded" && task.result) parts.push(make("span", { class: "note" }, outcome(task.result)));
+  if (task.error) parts.push(make("span", { class: "error" }, task.error.detail ?? task.error.code));
+  const name = `${KINDS[task.kind] ?? task.kind}, ${task.corpus}`;
+  if (!hasEnded(task)) parts.push(action(task, "cancel", "Cancel", name, changed));
+  if (task.state === "failed" || task.state === "cancelled") parts.push(action(task, "retry", "Retry", name, changed));
+  return parts;
+}
+
+export const sign = (text) => make("span", { class: "sign", "aria-hidden": "true" }, text);
+
+function outcome(result) {
+  const said = [];
+  if (typeof result.documents === "number") said.push(counted(result.documents, "document"));
+  if (result.replaced) said.push(`${number(result.replaced)} replaced`);
+  if (result.unchanged) said.push(`${number(result.unchanged)} unchanged`);
+  return said.join(", ");
+}
+
+function action(task, verb, label, name, changed) {
+  const onclick = async (event) => {
+    event.currentTarget.disabled = true;
+    clear();
+    try {
+      changed(await call("POST", `/tasks/${task.id}/${verb}`));
+    } catch (problem) {
+      event.target.disabled = false;
+      show(problem);
+    }
+  };
+  return make("button", { type: "button", "aria-label": `${label}: ${name}`, onclick }, label);
+}
+
+// --- the list ---
+
+export function setUpTasks() {
+  byId("tasks-refresh").addEventListener("click", () => showTasks());
+  byId("tasks-more").addEventListener("click", () => load(cursor, false).catch(show));
+}
+
+export function hideTasks() {
+  watching += 1;
+}
+
+/** Show the newest tasks, and follow those that have not ended while the list is on the screen. */
+export async function showTasks() {
+  watching += 1; // ends the loop of an earlier call, also while this one loads
+  try {
+    await load(null, true);
+    await watch();
+  } catch (problem) {
+    show(problem);
+  }
+}
+
+async function watch() {
+  watching += 1;
+  const mine = watching;
+  while ([...rows.values()].some(({ task }) => !hasEnded(task))) {
+    await pause(POLL);
+    if (mine !== watching) return;
+    const { tasks } = await call("GET", "/tasks");
+    if (mine === watching) tasks.forEach((task) => put(task));
+  }
+}
+
+async function load(from, anew) {
+  const page = await call("GET", "/tasks", { query: { cursor: from } });
+  cursor = page.cursor;
+  if (anew) {
+    rows.clear();
+    const heads = ["Task", "Corpus", "Created", "State"].map((one) => make("th", { scope: "col" }, one));
+    byId("tasks").replaceChildren(
+      make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {})),
+    );
+    byId("tasks").hidden = !page.tasks.length;
+    byId("tasks-note").textContent = page.tasks.length ? "" : "There are no tasks. Ended tasks are kept for 7 days.";
+  }
+  page.tasks.forEach((task) => put(task, { atEnd: true }));
+  byId("tasks-more").hidden = !cursor;
+}
+
+/** Add a task to the list, or show what has changed. New tasks that appear while one looks come first. */
+function put(task, { atEnd = false } = {}) {
+  const known = rows.get(task.id);
+  if (known && JSON.stringify(known.task) === JSON.stringify(task)) return;
+  const cell = known?.cell ?? make("td", { class: "task" });
+  const focused = cell.contains(document.activeElement);
+  const changed = (now) => {
+    put(now);
+    watch().catch(show);
+  };
+  cell.replaceChildren(...taskState(task, changed));
+  if (focused) (cell.querySelector("button") ?? byId("tasks")).focus();
+  rows.set(task.id, { task, cell });
+  if (known) return;
+  const created = new Date(task.created);
+  const row = make(
+    "tr",
+    {},
+    make("th", { scope: "row" }, KINDS[task.kind] ?? task.kind),
+    make("td", {}, task.corpus),
+    make("td", {}, make("time", { datetime: created.toISOString() }, created.toLocaleString())),
+    cell,
+  );
+  const body = byId("tasks").querySelector("tbody");
+  if (atEnd) body.append(row);
+  else body.prepend(row);
+}

@@ -1,0 +1,381 @@
+"""The service as its users meet it: a real `e2g serve` with its worker, a real Neo4j, HTTP and the remote client."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from running_service import RunningService, create_key, e2g, environment
+
+from e2g_neo4j import E2G, Settings
+from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.remote_client import RemoteE2G
+
+SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
+FILES = sorted(SAMPLE.glob("*.md"))[:4]
+QUESTION = "Who kept the light on Gannet Head?"
+JSON = {"Content-Type": "application/json"}
+SECRET = "Zerubbabel keeps the third ledger under the floor of the north tower."
+
+
+@pytest.fixture(scope="module")
+def variables(scratch: Connection) -> dict[str, str]:
+    return environment(scratch)
+
+
+@pytest.fixture(scope="module")
+def without_keys(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What holds before there is a key; then there is one for good."""
+    refused = e2g(variables, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert refused.returncode == 3
+    assert "e2g keys create" in refused.stderr
+    assert "0.0.0.0" in refused.stderr
+    behind_a_proxy = e2g({**variables, "E2G_PUBLIC_URL": "https://e2g.example.org"}, "serve", "--port", "0")
+    assert behind_a_proxy.returncode == 3
+    assert "https://e2g.example.org" in behind_a_proxy.stderr
+    service = RunningService(variables, tmp_path_factory.mktemp("open") / "log")
+    with service.client() as http:
+        assert http.get("/v1/corpora").json() == []
+        assert http.get("/v1/corpora", headers={"Host": "elsewhere.example"}).status_code == 400
+        assert http.get("/v1/corpora", headers={"X-API-Key": "e2g_nonsense"}).status_code == 401
+    assert service.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def keys(variables: dict[str, str], without_keys: None) -> dict[str, str]:
+    return {
+        "all": create_key(variables, scopes="read,ask,write,admin", corpora="*"),
+        "team": create_key(variables, scopes="read,ask,write,admin", corpora="team-*"),
+        "reader": create_key(variables, scopes="read", corpora="*"),
+    }
+
+
+@pytest.fixture(scope="module")
+def service(
+    variables: dict[str, str], keys: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
+    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def remote(service: RunningService, keys: dict[str, str]) -> Iterator[RemoteE2G]:
+    with RemoteE2G(service.url, keys["all"]) as client:
+        client.index(FILES, corpus="library")
+        client.index([from_text(SECRET, corpus="vault", source="ledger")], corpus="vault")
+        yield client
+
+
+@pytest.fixture(scope="module")
+def local(scratch: Connection) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=scratch.uri, neo4j_username=scratch.username, neo4j_password=scratch.password, workers=1
+    )
+    with E2G(settings=settings) as client:
+        yield client
+
+
+# --- the remote client -------------------------------------------------------------------------------
+
+
+def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2G) -> None:
+    assert remote.corpora() == local.corpora()
+    assert remote.documents("library") == local.documents("library")
+    assert remote.stats("library") == local.stats("library")
+    assert remote.entities("light", corpus="library") == local.entities("light", corpus="library")
+    assert remote.merges(corpus="library") == local.merges(corpus="library")
+    for mode in ("auto", "e2g", "tree"):
+        there, here = (one.retrieve(QUESTION, corpus="library", k=3, mode=mode) for one in (remote, local))
+        assert [replace(one, score=0.0) for one in there.passages] == [replace(one, score=0.0) for one in here.passages]
+        assert (there.route, there.reason, there.entities, there.pairs) == (
+            here.route,
+            here.reason,
+            here.entities,
+            here.pairs,
+        )
+    assert remote.answer(QUESTION, corpus="library", k=3).text is None, "no chat model is configured"
+    assert sorted(one.source for one in remote.documents("library")) == [f"upload:{file.name}" for file in FILES]
+
+
+def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
+    report = remote.index(
+        [from_text(f"The brig {name} left Port Hesk.", corpus="ships", source=name) for name in ("Averil", "Lantry")],
+        corpus="ships",
+    )
+    assert (report.documents, report.unchanged, report.replaced) == (2, 0, 0)
+    again = remote.index([from_text("The brig Averil came back.", corpus="ships", source="Averil")], corpus="ships")
+    assert (again.documents, again.replaced) == (1, 1)
+    plan = remote.plan([from_text("Another.", corpus="ships", source="Other")], corpus="ships")
+    assert (plan.documents, plan.chunks) == (1, 1)
+    [deleted] = remote.delete(["upload:Lantry"], corpus="ships")
+    assert deleted.source == "upload:Lantry"
+    [left] = remote.documents("ships")
+    assert left.source == "upload:Averil"
+    assert "came back" in remote.retrieve("What did the Averil do?", corpus="ships").passages[0].text
+    remote.delete(corpus="ships")
+    assert "ships" not in remote.corpora()
+
+
+def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
+    text = "Luke Farran met Josiah Quill. Farran spoke. Quill and Farran agreed that Luke Farran was right."
+    remote.index([from_text(text, corpus="names", source="log")], corpus="names")
+    merged = remote.merges(corpus="names")
+    assert "farran" in [one.key for one in merged]
+    assert [one.entity for one in remote.split("Farran", corpus="names")] == ["luke farran"]
+    assert [one.apart for one in remote.merges("Farran", corpus="names")] == [True]
+    assert [one.entity for one in remote.join("Farran", corpus="names")] == ["luke farran"]
+    assert remote.merges(corpus="names") == merged
+
+
+def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) -> None:
+    size = remote.export_corpus(tmp_path / "library.zip", corpus="library")
+    assert size == (tmp_path / "library.zip").stat().st_size
+    imported = remote.import_corpus(tmp_path / "library.zip", corpus="copy")
+    assert imported.corpus == "copy"
+    assert remote.stats("copy") == remote.stats("library")
+    with pytest.raises(InputError, match="exists"):
+        remote.import_corpus(tmp_path / "library.zip", corpus="copy")
+    remote.delete(corpus="copy")
+
+
+def test_errors_are_those_of_the_client(remote: RemoteE2G, service: RunningService, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="nowhere"):
+        remote.retrieve(QUESTION, corpus="nowhere")
+    with pytest.raises(QueryError, match="k is 0"):
+        remote.retrieve(QUESTION, corpus="library", k=0)
+    with pytest.raises(NotFoundError):
+        remote.delete(["nothing"], corpus="library")
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.4 nothing")
+    with pytest.raises(ReadingError, match=r"broken\.pdf") as failed:
+        remote.index([broken], corpus="broken")
+    assert str(tmp_path) not in str(failed.value)
+    with RemoteE2G(service.url, "e2g_" + "0" * 12 + "_" + "A" * 43) as stranger, pytest.raises(AccessError):
+        stranger.corpora()
+    with RemoteE2G("http://127.0.0.1:9") as nobody, pytest.raises(UnreachableError):
+        nobody.corpora()
+
+
+# --- keys, scopes and walls --------------------------------------------------------------------------
+
+
+def test_every_bad_key_gets_the_same_reply(
+    service: RunningService, variables: dict[str, str], keys: dict[str, str]
+) -> None:
+    expired = create_key(variables, scopes="read")
+    with service.client(keys["all"]) as admin:
+        assert admin.delete(f"/v1/keys/{expired.split('_')[1]}").status_code == 200
+    wrong = keys["all"][:-1] + ("A" if keys["all"][-1] != "A" else "B")
+    bodies = set()
+    for key in (None, "", "nonsense", wrong, expired, "e2g_" + "0" * 12 + "_" + "A" * 43, "x" * 5000):
+        with service.client(key) as http:
+            for path in ("/v1/corpora", "/v1/corpora/vault", "/v1/keys", "/v1/nothing"):
+                reply = http.get(path)
+                assert reply.status_code == 401
+                assert reply.headers["www-authenticate"] == "Bearer"
+                bodies.add(json.dumps({**reply.json(), "request_id": ""}))
+    assert len(bodies) == 1
+
+
+def test_a_scope_is_needed(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
+    with service.client(keys["reader"]) as http:
+        assert http.get("/v1/corpora/vault").status_code == 200
+        for method, path in _routes(http):
+            if path.startswith("/v1") and method != "GET" and path not in ("/v1/retrieve", "/v1/explain"):
+                reply = _sent(http, method, path, "vault")
+                assert reply.status_code == 403, (method, path)
+                assert reply.json()["code"] == "scope"
+        assert http.get("/v1/keys").status_code == http.get("/v1/audit").status_code == 403
+
+
+def test_no_route_shows_a_foreign_corpus(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
+    """What a key may not see is answered exactly as what does not exist, on every route there is."""
+    document = remote.documents("vault")[0].id
+    with service.client(keys["team"]) as http:
+        routes = _routes(http)
+        assert len(routes) > 25
+        for method, path in routes:
+            foreign, missing = (_sent(http, method, path, name, document) for name in ("vault", "nobody"))
+            for reply in (foreign, missing):
+                assert "ledger" not in reply.text
+                assert "Zerubbabel" not in reply.text
+            assert foreign.status_code == missing.status_code, (method, path)
+            if "{corpus}" in path or path in ("/v1/retrieve", "/v1/explain", "/v1/imports"):
+                assert foreign.status_code in (403, 404), (method, path)
+                told = [{**one.json(), "request_id": ""} for one in (foreign, missing)]
+                assert json.dumps(told[0]).replace("vault", "nobody") == json.dumps(told[1])
+        assert http.get("/v1/corpora").json() == []
+        assert {one["key"] for one in http.get("/v1/audit").json()["entries"]} <= {keys["team"].split("_")[1]}
+        refused = http.post("/v1/keys", json={"name": "more", "scopes": ["read"], "corpora": ["*"]})
+        assert refused.status_code == 403
+        made = http.post("/v1/keys", json={"name": "less", "scopes": ["read"], "corpora": ["team-a"]})
+        assert made.status_code == 201
+        assert made.json()["key"].startswith(f"e2g_{made.json()['info']['id']}_")
+        listed = http.get("/v1/keys").json()
+        assert made.json()["info"] in listed
+        assert all(one.startswith("team-") for key in listed for one in key["corpora"])
+
+
+def _routes(http: httpx.Client) -> list[tuple[str, str]]:
+    paths = http.get("/openapi.json").json()["paths"]
+    return [(method.upper(), path) for path, methods in paths.items() for method in methods if path.startswith("/v1")]
+
+
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("POST", "/v1/imports"): {"files": {"file": b"nothing"}, "data": {"corpus": "CORPUS"}},
+    ("POST", "/v1/corpora/{corpus}/documents"): {"json": {"documents": [{"source": "a", "text": "b"}]}},
+    ("PUT", "/v1/corpora/{corpus}/documents/{document}"): {"json": {"text": "b"}},
+    ("POST", "/v1/corpora/{corpus}/links"): {"json": {"label": "Person", "name": "name"}},
+    ("POST", "/v1/corpora/{corpus}/adoption"): {"json": {"label": "Chunk"}},
+    ("POST", "/v1/chat/completions"): {
+        "json": {"model": "e2g/CORPUS", "messages": [{"role": "user", "content": "Who?"}]}
+    },
+    ("POST", "/v1/keys"): {"json": {"name": "a", "scopes": ["read"], "corpora": ["CORPUS"]}},
+}
+
+
+def _sent(http: httpx.Client, method: str, path: str, corpus: str, document: str = "0" * 16) -> httpx.Response:
+    """A request that could succeed, about a corpus."""
+    values = {
+        "corpus": corpus,
+        "document": document,
+        "name": "Nobody",
+        "task": "0" * 32,
+        "key": "0" * 12,
+        "model": f"e2g/{corpus}",
+    }
+    question = {"json": {"question": "Who keeps the ledger?", "corpora": [corpus]}}
+    known = BODIES.get((method, path), question if method == "POST" and path.count("/") == 2 else {})
+    body = json.loads(json.dumps(known, default=bytes.decode).replace("CORPUS", corpus))
+    return http.request(method, path.format(**values), **body)
+
+
+# --- tasks -------------------------------------------------------------------------------------------
+
+
+def test_repeating_a_request_has_no_effect(service: RunningService, keys: dict[str, str]) -> None:
+    texts = {"documents": [{"source": "log", "text": "The brig Averil left Port Hesk at dawn."}]}
+    with service.client(keys["all"]) as http:
+        first, again = (
+            http.post("/v1/corpora/twice/documents", json=texts, headers={"Idempotency-Key": "one"}) for _ in range(2)
+        )
+        assert first.status_code == again.status_code == 202
+        assert first.json()["id"] == again.json()["id"]
+        assert first.headers["location"] == f"/v1/tasks/{first.json()['id']}"
+        other = {"documents": [{"source": "log", "text": "Another text."}]}
+        refused = http.post("/v1/corpora/twice/documents", json=other, headers={"Idempotency-Key": "one"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "idempotency")
+        task = _ended(http, first.json()["id"])
+        assert (task["state"], task["attempt"], task["result"]["documents"]) == ("succeeded", 1, 1)
+        events = http.get(f"/v1/tasks/{task['id']}/events").text
+        assert "event: done" in events
+        assert task["id"] in [one["id"] for one in http.get("/v1/tasks").json()["tasks"]]
+
+
+def test_a_file_keeps_the_name_that_its_owner_gave_it(
+    service: RunningService, keys: dict[str, str], tmp_path: Path
+) -> None:
+    """Names of uploads are never paths, whatever they look like."""
+    names = ["../../../etc/passwd.txt", "/etc/*.txt", "~/notes.md", "ü" * 200 + ".txt"]
+    with service.client(keys["all"]) as http:
+        files = [("files", (name, f"Port Hesk number {n}".encode())) for n, name in enumerate(names)]
+        task = _ended(http, http.post("/v1/corpora/names-of-files/documents", files=files).json()["id"])
+        assert task["state"] == "succeeded", task["error"]
+        listed = http.get("/v1/corpora/names-of-files/documents").json()["documents"]
+        assert sorted(one["source"] for one in listed) == sorted(f"upload:{name}" for name in names)
+        for one in listed:
+            text = http.get(f"/v1/corpora/names-of-files/documents/{one['id']}/text").json()["text"]
+            assert text.startswith("Port Hesk number")
+        put = http.put(f"/v1/corpora/names-of-files/documents/{listed[0]['id']}", json={"text": "Quite another."})
+        assert _ended(http, put.json()["id"])["state"] == "succeeded"
+        [now] = [
+            one
+            for one in http.get("/v1/corpora/names-of-files/documents").json()["documents"]
+            if one["id"] == listed[0]["id"]
+        ]
+        assert now["source"] == listed[0]["source"]
+        assert http.get(f"/v1/corpora/names-of-files/documents/{now['id']}/text").json()["text"] == "Quite another."
+
+
+def _ended(http: httpx.Client, task: str) -> dict[str, Any]:
+    until = time.monotonic() + 200
+    while time.monotonic() < until:
+        found: dict[str, Any] = http.get(f"/v1/tasks/{task}", params={"wait": 30}).json()
+        if found["state"] in ("succeeded", "failed", "cancelled"):
+            return found
+    raise AssertionError(f"The task has not ended: {found}")
+
+
+# --- limits, errors and logs -------------------------------------------------------------------------
+
+
+def test_limits_of_a_key_hold(service: RunningService, variables: dict[str, str]) -> None:
+    key = create_key(variables, scopes="read", requests_per_minute="3")
+    with service.client(key) as http:
+        assert [http.get("/v1/corpora").status_code for _ in range(3)] == [200] * 3
+        refused = http.get("/v1/corpora")
+    assert (refused.status_code, refused.json()["code"]) == (429, "quota")
+    assert 0 < int(refused.headers["retry-after"]) <= 61
+
+
+def test_large_and_strange_bodies_are_problems(service: RunningService, keys: dict[str, str]) -> None:
+    with service.client(keys["all"]) as http:
+        large = b"x" * (2**20 + 1)
+        replies = [
+            (413, http.post("/v1/retrieve", content=large, headers=JSON)),
+            (413, http.post("/v1/retrieve", content=iter([large]), headers=JSON)),
+            (422, http.post("/v1/retrieve", content=b"{", headers=JSON)),
+            (422, http.post("/v1/retrieve", content=b'{"question": "\\ud800", "corpora": ["library"]}', headers=JSON)),
+            (415, http.post("/v1/corpora/a/documents", content=b"x", headers={"Content-Type": "text/plain"})),
+            (405, http.patch("/v1/corpora")),
+            (404, http.get("/v1/elsewhere")),
+        ]
+        for status, reply in replies:
+            assert reply.status_code == status, reply.text
+            assert reply.headers["content-type"] == "application/problem+json"
+            assert set(reply.json()) == {"type", "title", "status", "detail", "code", "next", "request_id"}
+            assert reply.headers["x-request-id"] == reply.json()["request_id"]
+
+
+def test_the_log_and_metrics_have_nothing_secret(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str], variables: dict[str, str]
+) -> None:
+    remote.retrieve("Who keeps the third ledger?", corpus="vault")
+    with service.client() as http:
+        metrics = http.get("/metrics").text
+        assert http.get("/livez").status_code == 200
+        assert http.get("/readyz").json() == {"status": "ok", "problems": []}
+    assert 'route="/v1/retrieve"' in metrics
+    log = service.log()
+    assert all(line["request_id"] for line in service.lines() if line["logger"] == "e2g_neo4j.access")
+    secrets = [*keys.values(), *(key.split("_", 2)[2] for key in keys.values()), variables["NEO4J_PASSWORD"]]
+    for text in (log, metrics):
+        for secret in (*secrets, "Zerubbabel", "third ledger"):
+            assert secret not in text
+    assert "vault" not in metrics
+
+
+def test_what_is_changed_is_audited(service: RunningService, keys: dict[str, str]) -> None:
+    with service.client(keys["all"]) as http:
+        made = http.post("/v1/keys", json={"name": "audited", "scopes": ["read"], "corpora": ["x"]}).json()
+        http.delete(f"/v1/keys/{made['info']['id']}")
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            entries = http.get("/v1/audit").json()["entries"]
+            if [one for one in entries if one["action"] == "DELETE /v1/keys/{key}"]:
+                break
+        [entry] = [
+            one for one in entries if one["action"] == "DELETE /v1/keys/{key}" and one["target"] == made["info"]["id"]
+        ]
+        assert (entry["key"], entry["status"]) == (keys["all"].split("_")[1], 200)
+        today = [one for one in http.get("/v1/usage?days=1").json() if one["key"] == keys["all"].split("_")[1]]
+        assert sum(one["requests"] for one in today) > 10

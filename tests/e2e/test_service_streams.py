@@ -1,0 +1,155 @@
+"""Answers of the service as streams, with a real Ollama server: equal to whole answers, cancelled, ended in time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+from real_ollama import RealOllama
+from running_service import RunningService, create_key, environment
+from scripted_models import Says
+
+from e2g_neo4j import Answer
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.remote_client import RemoteE2G
+
+TEXT = "Luke Farran was at the helm of the brig Averil. She left Port Hesk at dawn and met a gale off Gannet Head."
+REPLY = "Luke Farran was at the helm [1]. He came from the moon [7, 1]."
+ASKED = "Who was at the helm of the Averil?"
+QUESTION = {"question": ASKED, "corpora": ["ships"], "stream": True}
+STREAMS = 50
+
+
+@pytest.fixture(scope="module")
+def variables(scratch: Connection, ollama_server: RealOllama) -> dict[str, str]:
+    ollama_server.create("teller", Says(REPLY))
+    ollama_server.create("endless", Says("And then another wave came over the rail. ", endless=True))
+    return environment(scratch, E2G_CHAT_MODEL="ollama:teller", E2G_OLLAMA_HOST=ollama_server.host)
+
+
+@pytest.fixture(scope="module")
+def key(variables: dict[str, str]) -> str:
+    return create_key(variables, scopes="read,ask,write", corpora="*")
+
+
+@pytest.fixture(scope="module")
+def service(variables: dict[str, str], key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
+    with RemoteE2G(running.url, key) as client:
+        client.index([from_text(TEXT, corpus="ships", source="log", title="The log")], corpus="ships")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def endless(
+    variables: dict[str, str], service: RunningService, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
+    """A service whose model never ends an answer by itself."""
+    more = {"E2G_CHAT_MODEL": "ollama:endless", "E2G_ANSWER_TOKENS": "20000"}
+    running = RunningService({**variables, **more}, tmp_path_factory.mktemp("endless") / "log", "--no-worker")
+    yield running
+    running.kill()
+
+
+def events(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: str) -> None:
+    with service.client(key) as http:
+        whole = http.post("/v1/ask", json={**QUESTION, "stream": False}).json()
+        with http.stream("POST", "/v1/ask", json=QUESTION) as reply:
+            assert reply.headers["content-type"].startswith("text/event-stream")
+            streamed = list(events(reply.iter_lines()))
+        names = [name for name, _ in streamed]
+        assert (names[0], names[-2:]) == ("evidence", ["citation", "done"])
+        text = "".join(data["text"] for name, data in streamed if name == "delta")
+        assert text == whole["text"] == "Luke Farran was at the helm [1]. He came from the moon [1]."
+        done = streamed[-1][1]
+        for name in ("text", "citations", "given", "dropped", "usage", "found", "finished"):
+            assert done[name] == whole[name]
+        assert whole["dropped"] == [7]
+        [citation] = whole["citations"]
+        there = http.get(citation["url"]).json()
+        assert there["text"] == citation["text"] == TEXT
+        assert whole["usage"]["prompt_tokens"] > 0
+
+
+def test_the_remote_client_answers_and_streams(service: RunningService, key: str) -> None:
+    with RemoteE2G(service.url, key) as client:
+        whole = client.answer(ASKED, corpus="ships")
+        *pieces, last = client.stream(ASKED, corpus="ships")
+        assert isinstance(last, Answer)
+        assert "".join(map(str, pieces)) == whole.text == last.text
+        assert (last.citations, last.given) == (whole.citations, whole.given)
+        assert whole.citations[0].passage.text == TEXT
+
+
+def test_tokens_are_limited_by_key(service: RunningService, variables: dict[str, str]) -> None:
+    limited = create_key(variables, scopes="ask", tokens_per_minute="10")
+    with service.client(limited) as http:
+        assert http.post("/v1/ask", json={**QUESTION, "stream": False}).status_code == 200
+        assert http.post("/v1/ask", json={**QUESTION, "stream": False}).status_code == 429
+
+
+def test_a_disconnect_ends_the_call_of_the_model(endless: RunningService, key: str) -> None:
+    with endless.client(key) as http:
+        with http.stream("POST", "/v1/ask", json=QUESTION) as reply:
+            for name, _ in events(reply.iter_lines()):
+                if name == "delta":
+                    break
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            if "e2g_requests_in_flight 1.0" in http.get("/metrics").text:  # this one
+                return
+            time.sleep(0.2)
+    raise AssertionError("The request is still at work.")
+
+
+def test_a_service_that_is_stopped_ends_its_streams(endless: RunningService, key: str) -> None:
+    with ExitStack() as stack:
+        http = stack.enter_context(
+            httpx.Client(
+                base_url=endless.url,
+                headers={"Authorization": f"Bearer {key}"},
+                timeout=120,
+                limits=httpx.Limits(max_connections=STREAMS),
+            )
+        )
+        with ThreadPoolExecutor(STREAMS) as pool:
+
+            def last_event(number: int) -> tuple[str, Any]:
+                while True:
+                    with http.stream("POST", "/v1/ask", json=QUESTION) as reply:
+                        if reply.status_code == 200:
+                            begun.append(True)
+                            *_before, last = events(reply.iter_lines())
+                            return last
+                        assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
+                        time.sleep(1)
+
+            begun: list[bool] = []
+            streams = [pool.submit(last_event, number) for number in range(STREAMS)]
+            until = time.monotonic() + 120
+            while len(begun) < STREAMS and time.monotonic() < until:
+                time.sleep(0.1)
+            assert len(begun) == STREAMS
+            began = time.monotonic()
+            assert endless.stop() == 0
+            assert time.monotonic() - began < 20, "promised in docs/service.md"
+            for ended in streams:
+                name, data = ended.result(timeout=5)
+                assert (name, data["code"]) == ("error", "stopping")

@@ -1,0 +1,579 @@
+"""The page at /ui in a headless Chromium, on a real service with a real Neo4j and a scripted model of a real Ollama.
+
+E2G_SCREENSHOTS names a folder for the screenshots.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from neo4j import Driver, GraphDatabase
+from playwright.sync_api import Locator, Page, Playwright, expect, sync_playwright
+from real_browser import MILLISECONDS, chromium_page
+from real_ollama import RealOllama
+from running_service import RunningService, create_key, environment
+from scripted_models import Says
+from tiers import need
+
+from e2g_neo4j import E2G, Settings
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+
+pytestmark = pytest.mark.timeout(600)
+
+CORPUS, HOSTILE, MANY = "voyages", "hostile", "many"
+QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
+ANSWER = "Luke Farran was at the helm [1]. <b>Josiah Quill</b> kept the log [2, 99]."
+ENDLESS = "Tell of the voyage of Luke Farran and Josiah Quill!"
+PIECE = "and the wind was in the north "
+WORK = ("baked bread", "mended a sail", "painted the boats", "counted the barrels", "washed the deck", "caught fish")
+LOG = "\n\n".join(
+    f"On day {day} of the voyage Luke Farran stood at the helm of the Averil 🚢. The wind was in the north and the "
+    f"mate, Josiah Quill, counted {day + 3} sails. They spoke of Port Hesk and of the gale."
+    if day % 12 == 5
+    else f"Number {day}. The crew {WORK[day % 6]} in the morning and {WORK[(day + day // 6) % 6]} after dinner. "
+    f"The rain came and went, the pumps were manned for an hour, and nobody saw land. Supper was biscuit and cold tea."
+    for day in range(90)
+)
+TITLE = "The <img src=x onerror=hacked()> log"
+SCRIPT = "<script>hacked()</script> <img src=x onerror=hacked()>"
+PER_PAGE = 25
+
+WATCH = """
+window.violations = []; window.lengths = []; window.said = [];
+window.hacked = () => violations.push("a script of a document ran");
+document.addEventListener("securitypolicyviolation", event => {
+  violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
+document.addEventListener("DOMContentLoaded", () => {
+  const watch = (id, into, of) => new MutationObserver(() => into.push(of(document.getElementById(id).textContent)))
+    .observe(document.getElementById(id), {childList: true, characterData: true, subtree: true});
+  watch("answer-text", lengths, text => text.length);
+  watch("announce", said, text => text);
+});
+"""
+
+
+@dataclass
+class Seen:
+    """What the browser complained about."""
+
+    errors: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def variables(
+    scratch: Connection, ollama_server: RealOllama, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    need("chromium")
+    ollama_server.create("ui-writer", {"": Says("Nothing."), "?": Says(ANSWER), "!": Says(PIECE, endless=True)})
+    return environment(
+        scratch,
+        E2G_HOME=str(tmp_path_factory.mktemp("home")),
+        E2G_OLLAMA_HOST=ollama_server.host,
+        E2G_CHAT_MODEL="ollama:ui-writer",
+        E2G_ANSWER_TOKENS="15000",
+    )
+
+
+@pytest.fixture(scope="module")
+def client(scratch: Connection, variables: dict[str, str]) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=scratch.uri,
+        neo4j_username=scratch.username,
+        neo4j_password=scratch.password,
+        chunk_tokens=120,
+        chunk_overlap=20,
+        group_size=3,
+        workers=1,
+    )
+    with E2G(settings=settings) as client:
+        client.migrate()
+        client.index([from_text(LOG, corpus=CORPUS, source="memory:log", title="The log")], corpus=CORPUS)
+        hostile = LOG.replace("They spoke", f"{SCRIPT} They spoke")
+        client.index([from_text(hostile, corpus=HOSTILE, source="memory:<b>", title=TITLE)], corpus=HOSTILE)
+        few = [
+            from_text(
+                f"Paper {number} of the society.", corpus=MANY, source=f"memory:{number}", title=f"Paper {number:02}"
+            )
+            for number in range(PER_PAGE + 2)
+        ]
+        client.index(few, corpus=MANY)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def service(
+    client: E2G, variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
+    running = RunningService(variables, tmp_path_factory.mktemp("service") / "log", "--no-worker")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def database(scratch: Connection) -> Iterator[Driver]:
+    with GraphDatabase.driver(scratch.uri, auth=(scratch.username, scratch.password.get_secret_value())) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    expect.set_options(timeout=MILLISECONDS)
+    with sync_playwright() as playwright:
+        yield playwright
+    expect.set_options()
+
+
+@pytest.fixture
+def seen() -> Seen:
+    return Seen()
+
+
+@pytest.fixture
+def page(playwright: Playwright, service: RunningService, seen: Seen) -> Iterator[Page]:
+    """The page, opened. Afterwards: no error, no violation of the policy, and no request to another host."""
+    with chromium_page(playwright) as (page, asked):
+        page.add_init_script(WATCH)
+        page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.goto(f"{service.url}/ui")
+        yield page
+        assert page.evaluate("window.violations") == []
+        assert [error for error in seen.errors if not any(part in error for part in seen.expected)] == []
+        assert [url for url in asked if not url.startswith((f"{service.url}/", "data:"))] == []
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Callable[[str], Path]:
+    """Where a screenshot goes."""
+    folder = Path(os.environ.get("E2G_SCREENSHOTS", tmp_path))
+    return lambda name: folder / f"ui-{name}.png"
+
+
+def choose(page: Page, corpus: str) -> None:
+    page.locator("#corpora input").first.wait_for()
+    for box in page.locator("#corpora input").all():
+        box.set_checked(box.get_attribute("value") == corpus)
+
+
+def ask(page: Page, question: str = QUESTION, corpus: str = CORPUS) -> None:
+    """Ask, and wait for the whole answer and the drawings."""
+    choose(page, corpus)
+    page.get_by_label("Question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#result")).not_to_have_attribute("aria-busy", "true")
+    page.locator("#panel-graph svg.graph").first.wait_for(state="attached")
+
+
+def answer(service: RunningService, corpus: str = CORPUS) -> dict[str, Any]:
+    """What the page should show."""
+    question = {"question": QUESTION, "corpora": [corpus], "k": 10, "hops": 3}
+    with service.client() as client:
+        reply: dict[str, Any] = client.post("/v1/ask", json=question).raise_for_status().json()
+    return reply
+
+
+def active(page: Page, attribute: str = "id") -> str | None:
+    found: str | None = page.evaluate("name => document.activeElement.getAttribute(name)", attribute)
+    return found
+
+
+def tab_to(page: Page, target: Locator, most: int = 60) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if target.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError("the element is not reached with Tab")
+
+
+# --- the files ---------------------------------------------------------------------------------------
+
+
+def test_the_files_keep_foreign_scripts_out(service: RunningService) -> None:
+    page = httpx.get(f"{service.url}/ui", follow_redirects=True)
+    assert page.url.path == "/ui/"
+    policy = dict(part.split(" ", 1) for part in page.headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert "<style" not in page.text
+    assert not re.search(r"<script(?![^>]* src=)| on\w+=| style=", page.text)
+    files = ["", *re.findall(r'(?:src|href)="([\w.]+)"', page.text)]
+    assert len(files) == 3
+    for name in files:
+        headers = httpx.get(f"{service.url}/ui/{name}").headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert "Content-Security-Policy" in headers
+    assert httpx.get(f"{service.url}/ui/app.js").headers["Content-Type"].startswith("text/javascript")
+    assert httpx.get(f"{service.url}/ui/..%2fapp.py").status_code == 404
+
+
+# --- asking ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_streamed_and_read_out_in_sentences(page: Page, service: RunningService) -> None:
+    ask(page)
+    expect(page.locator("#answer-text")).to_have_text(answer(service)["text"])
+    lengths = page.evaluate("window.lengths")
+    assert len(set(lengths)) > 5
+    said = page.evaluate("window.said")
+    assert len(said) < 6
+    assert "The answer is complete." in said[-1]
+    assert "Josiah Quill" in " ".join(said)
+
+
+def test_a_citation_opens_the_very_passage_and_escape_leads_back(
+    page: Page, service: RunningService, client: E2G
+) -> None:
+    ask(page)
+    [first, *_] = answer(service)["citations"]
+    citation = page.get_by_role("button", name=re.compile("^Citation 1:"))
+    citation.click()
+    mark = page.locator("#panel-text mark")
+    expect(mark).to_be_focused()
+    assert mark.text_content() == first["text"] == LOG[first["start"] : first["end"]]
+    expect(page.locator("#panel-text")).to_contain_text(f"characters {first['start']:,}–{first['end']:,}")
+    page.keyboard.press("Escape")
+    expect(citation).to_be_focused()
+    for name in ("Show more before", "Show more after"):
+        button = page.get_by_role("button", name=name)
+        while button.is_visible():
+            before = page.locator(".text .prose").text_content()
+            button.click()
+            expect(page.locator(".text .prose")).not_to_have_text(before or "")
+    assert page.locator(".text .prose").text_content() == LOG
+    assert mark.text_content() == first["text"]
+
+
+def test_graph_and_tree_show_the_evidence(page: Page, service: RunningService) -> None:
+    ask(page)
+    with service.client() as client:
+        question = {"question": QUESTION, "corpora": [CORPUS], "k": 10, "hops": 3}
+        explained = client.post("/v1/explain", json=question).raise_for_status().json()
+    chunks = {node for passage in explained["evidence"]["passages"] for node in passage["nodes"]}
+    entities = [node for node in explained["nodes"] if "Entity" in node["labels"]]
+    edges = [one for one in explained["relationships"] if one["type"] != "CHILD_OF"]
+    assert entities
+    assert edges
+    graph = page.locator("#panel-graph > svg.graph")
+    expect(graph.locator("g.node.entity")).to_have_count(len(entities))
+    expect(graph.locator("g.node.chunk")).to_have_count(len(chunks))
+    expect(graph.locator("line")).to_have_count(len(edges))
+    page.get_by_text("Show as a table").click()
+    assert page.locator("#panel-graph tbody tr").count() >= len(edges)
+    page.get_by_role("tab", name="Tree").click()
+    expect(page.locator("#panel-tree rect.evidence")).to_have_count(len(chunks))
+    assert page.locator("#panel-tree rect.cover").count() > 0
+    page.get_by_text("Show as a list").click()
+    page.locator("#panel-tree li button").first.click()
+    expect(page.locator("#panel-text mark")).to_be_focused()
+    assert page.locator("#panel-text mark").text_content() in [one["text"] for one in explained["evidence"]["passages"]]
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    page.locator("#corpora input").first.wait_for()
+    page.keyboard.press("Tab")
+    assert active(page, "class") == "skip"
+    tab_to(page, page.get_by_label("Question"))
+    page.keyboard.type(QUESTION)
+    for box in page.locator("#corpora input").all():
+        tab_to(page, box)
+        if box.is_checked() != (box.get_attribute("value") == CORPUS):
+            page.keyboard.press("Space")
+    tab_to(page, page.locator("#ask-button"))
+    page.keyboard.press("Enter")
+    citation = page.get_by_role("button", name=re.compile("^Citation 1:"))
+    citation.wait_for()
+    tab_to(page, citation)
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel-text mark")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(citation).to_be_focused()
+    tab_to(page, page.get_by_role("tab", name="Text"))
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Graph")).to_be_focused()
+    expect(page.locator("#panel-graph")).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.get_by_role("tab", name="Tree")).to_have_attribute("aria-selected", "true")
+
+
+def test_stop_ends_the_answer(page: Page) -> None:
+    choose(page, CORPUS)
+    page.get_by_label("Question").fill(ENDLESS)
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer-text")).to_contain_text(PIECE.strip())
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#answer-state")).to_have_text("Stopped.")
+    length = len(page.locator("#answer-text").text_content() or "")
+    page.wait_for_timeout(500)
+    assert len(page.locator("#answer-text").text_content() or "") == length
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+def test_without_a_chat_model_the_evidence_is_shown(
+    playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
+) -> None:
+    plain = {name: value for name, value in variables.items() if name != "E2G_CHAT_MODEL"}
+    running = RunningService(plain, tmp_path / "log", "--no-worker")
+    try:
+        with chromium_page(playwright) as (page, _):
+            page.goto(f"{running.url}/ui")
+            ask(page)
+            expect(page.locator("#evidence-note")).to_contain_text("This service has no chat model")
+            expect(page.locator("#answer")).to_be_hidden()
+            page.get_by_role("button", name="Open passage 1 in The log").click()
+            shown = page.locator("#panel-text mark").text_content()
+            assert shown == client.retrieve(QUESTION, corpus=CORPUS, k=10, hops=3).passages[0].text
+    finally:
+        running.stop()
+
+
+def test_an_error_says_what_to_do(page: Page, seen: Seen) -> None:
+    seen.expected.append("422")
+    choose(page, CORPUS)
+    page.get_by_label("Question").fill("   ")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The question is empty")
+    expect(alert).to_contain_text("Correct the request.")
+    alert.get_by_role("button", name="Dismiss").click()
+    expect(alert).to_be_empty()
+
+
+def test_documents_are_shown_as_text(page: Page, client: E2G) -> None:
+    ask(page, corpus=HOSTILE)
+    expect(page.locator("#evidence h4").first).to_contain_text(TITLE)
+    page.locator("#evidence button").first.click()
+    expect(page.locator("#panel-text mark")).to_contain_text(SCRIPT)
+    page.get_by_role("tab", name="Tree").click()
+    expect(page.locator("#panel-tree h4")).to_have_text(TITLE)
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_label("Corpus", exact=True).select_option(HOSTILE)
+    expect(page.locator("#documents")).to_contain_text(TITLE)
+    page.get_by_role("button", name=f"Delete {TITLE}").click()
+    expect(page.get_by_role("dialog")).to_contain_text(TITLE)
+    assert page.locator("img").count() == page.locator("body script").count() == 0
+
+
+# --- documents and tasks -----------------------------------------------------------------------------
+
+
+def set_task(database: Driver, corpus: str, **properties: Any) -> None:
+    """Change the tasks of a corpus, as a worker does."""
+    database.execute_query("MATCH (t:E2GTask {corpus_name: $corpus}) SET t += $new", corpus=corpus, new=properties)
+
+
+def open_documents(page: Page, corpus: str) -> None:
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_label("Corpus", exact=True).select_option(corpus)
+
+
+def test_documents_are_listed_by_pages_and_state(page: Page) -> None:
+    open_documents(page, MANY)
+    rows = page.locator("#documents tbody tr")
+    expect(rows).to_have_count(PER_PAGE)
+    page.get_by_role("button", name="Next page").click()
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_contain_text(f"Paper {PER_PAGE + 1}")
+    expect(page.get_by_role("button", name="Next page")).to_be_disabled()
+    page.get_by_role("button", name="Previous page").click()
+    expect(rows.first).to_contain_text("Paper 00")
+    page.get_by_label("State").select_option("failed")
+    expect(page.locator("#documents-note")).to_have_text("No documents.")
+
+
+def test_an_upload_shows_its_progress_and_its_task(page: Page, database: Driver, tmp_path: Path) -> None:
+    open_documents(page, CORPUS)
+    corpus = "uploaded <b>"
+    files = [tmp_path / name for name in ("one.txt", "two.md")]
+    for file in files:
+        file.write_text("A text.", encoding="utf-8")
+    page.get_by_label("Into corpus").fill(corpus)
+    page.get_by_label("Files: choose them").set_input_files(files)
+    page.get_by_role("button", name="Upload").click()
+    item = page.get_by_role("list", name="Uploads").get_by_role("listitem")
+    expect(item).to_contain_text("one.txt, two.md")
+    expect(item).to_contain_text("queued")
+    found = database.execute_query(
+        "MATCH (t:E2GTask {corpus_name: $corpus}) MATCH (b:E2GBlob {task: t.id}) RETURN b.name AS name", corpus=corpus
+    )
+    assert sorted(record["name"] for record in found.records) == ["one.txt", "two.md"]
+    set_task(database, corpus, state="running", stage="reading", done=1, total=2)
+    expect(item).to_contain_text("reading, 1 of 2")
+    expect(item.get_by_role("progressbar")).to_have_attribute("value", "1")
+    set_task(database, corpus, state="failed", error='{"code": "reading", "detail": "The file is damaged."}')
+    expect(item).to_contain_text("The file is damaged.")
+    item.get_by_role("button", name="Retry").click()
+    expect(item).to_contain_text("queued")
+    item.get_by_role("button", name="Cancel").click()
+    expect(item).to_contain_text("cancelled")
+
+
+def test_tasks_are_listed_and_followed(page: Page, database: Driver, service: RunningService) -> None:
+    corpus = "listed"
+    with service.client() as client:
+        body = {"documents": [{"source": "a", "text": "A text."}]}
+        client.post(f"/v1/corpora/{corpus}/documents", json=body).raise_for_status()
+    page.get_by_role("link", name="Tasks").click()
+    row = page.locator("#tasks tbody tr", has_text=corpus)
+    expect(row).to_contain_text("queued")
+    set_task(database, corpus, state="running", stage="writing", done=3, total=4)
+    expect(row).to_contain_text("writing, 3 of 4")
+    row.get_by_role("button", name="Cancel").focus()
+    set_task(database, corpus, state="cancelled")
+    expect(row).to_contain_text("cancelled")
+    expect(row.get_by_role("button", name="Retry")).to_be_focused()
+    set_task(database, corpus, state="succeeded", result='{"documents": 1}')
+    page.get_by_role("button", name="Refresh").click()
+    expect(row).to_contain_text("1 document")
+
+
+def test_a_deletion_is_confirmed(page: Page, database: Driver, service: RunningService) -> None:
+    open_documents(page, MANY)
+    delete = page.get_by_role("button", name="Delete Paper 03")
+    delete.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Paper 03")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(delete).to_be_focused()
+    with service.client() as client:
+        assert [task for task in client.get("/v1/tasks").json()["tasks"] if task["corpus"] == MANY] == []
+    delete.click()
+    dialog.get_by_role("button", name="Delete").click()
+    row = page.locator("#documents tbody tr", has_text="Paper 03")
+    expect(row).to_contain_text("queued")
+    with service.client() as client:
+        [task] = [task for task in client.get("/v1/tasks").json()["tasks"] if task["corpus"] == MANY]
+    assert task["kind"] == "delete"
+    set_task(database, MANY, state="succeeded")
+    expect(page.locator("#documents-title")).to_be_focused()
+    expect(delete).to_be_enabled()
+
+
+# --- access ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def key(variables: dict[str, str], client: E2G, database: Driver) -> Iterator[str]:
+    """A key. While it is there, every request needs one."""
+    yield create_key(variables, scopes="read", corpora=CORPUS)
+    database.execute_query("MATCH (k:E2GKey) DETACH DELETE k")
+
+
+def test_the_key_is_asked_for_and_kept_in_memory_only(page: Page, key: str, seen: Seen) -> None:
+    seen.expected += ["401", "403"]
+    page.reload()
+    entry = page.get_by_label("Key", exact=True)
+    expect(entry).to_be_focused()
+    expect(page.locator("#key-note")).to_contain_text("needs an API key")
+    entry.fill(f"{key[:-1]}!")
+    page.keyboard.press("Enter")
+    expect(page.locator("#key-note")).to_contain_text("refuses this key")
+    expect(entry).to_be_focused()
+    entry.fill(key)
+    page.keyboard.press("Enter")
+    expect(page.locator("#corpora")).to_have_text(re.compile(CORPUS))
+    expect(page.locator("#corpora input")).to_have_count(1)
+    expect(page.locator("#key-panel")).to_be_hidden()
+    expect(entry).to_have_value("")
+    ask(page)
+    expect(page.locator("#evidence-note")).to_contain_text("This key may not use the chat model")
+    kept = page.evaluate("[localStorage.length, sessionStorage.length, document.cookie, location.href]")
+    assert kept[:3] == [0, 0, ""]
+    assert key not in kept[3]
+    page.reload()
+    expect(page.locator("#key-note")).to_contain_text("needs an API key")
+
+
+# --- for everybody -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_state_is_accessible(page: Page, scheme: Any, keep: Callable[[str], Path]) -> None:
+    def check(state: str) -> None:
+        page.screenshot(path=keep(f"{state}-{scheme}"))
+        results = Axe().run(page).response
+        assert len(results["passes"]) > 10
+        assert [(state, one["id"], one["nodes"][0]["html"]) for one in results["violations"]] == []
+
+    page.emulate_media(color_scheme=scheme)
+    page.locator("#corpora input").first.wait_for()
+    check("start")
+    page.get_by_role("button", name="API key").click()
+    check("key")
+    page.keyboard.press("Escape")
+    ask(page)
+    page.locator("#ask-form summary").click()
+    page.get_by_text("Show as a table").click()
+    check("answer")
+    page.get_by_role("tab", name="Tree").click()
+    page.get_by_text("Show as a list").click()
+    check("tree")
+    page.locator("#evidence button").first.click()
+    page.locator("#panel-text mark").wait_for()
+    check("passage")
+    open_documents(page, MANY)
+    page.locator("#documents tbody tr").first.wait_for()
+    check("documents")
+    page.get_by_role("button", name="Delete Paper 00").click()
+    check("dialog")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Tasks").click()
+    page.locator("#tasks-note").wait_for(state="attached")
+    check("tasks")
+
+
+def test_nothing_is_cut_off_on_a_narrow_screen(page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+
+    def check() -> None:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+    ask(page)
+    check()
+    page.get_by_role("tab", name="Tree").click()
+    check()
+    page.get_by_role("button", name=re.compile("^Citation 1:")).click()
+    expect(page.locator("#panel-text mark")).to_be_in_viewport()
+    check()
+    open_documents(page, HOSTILE)
+    page.locator("#documents tbody tr").first.wait_for()
+    check()
+    page.get_by_role("link", name="Tasks").click()
+    check()
+
+
+def test_an_uploaded_file_is_indexed_and_can_be_asked(
+    playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
+) -> None:
+    """With a worker, from the choice of the file to the evidence."""
+    file = tmp_path / "voyage.txt"
+    file.write_text("Hester Pendry took the schooner Lantern from Port Hesk to the islet of Osmay.", encoding="utf-8")
+    running = RunningService(variables, tmp_path / "log")
+    try:
+        with chromium_page(playwright) as (page, _):
+            page.goto(f"{running.url}/ui")
+            open_documents(page, CORPUS)
+            page.get_by_label("Into corpus").fill("uploads")
+            page.get_by_label("Files: choose them").set_input_files([file])
+            page.get_by_role("button", name="Upload").click()
+            item = page.get_by_role("list", name="Uploads").get_by_role("listitem")
+            expect(item).to_contain_text("succeeded", timeout=120_000)
+            page.goto(f"{running.url}/ui")
+            ask(page, "Where did Hester Pendry take the Lantern?", "uploads")
+            expect(page.locator("#result")).to_contain_text("Hester Pendry took the schooner")
+    finally:
+        running.stop()
