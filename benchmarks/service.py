@@ -88,6 +88,7 @@ async def _measured(
             print(json.dumps({"clients": clients, "indexing": indexing is not None, **found}))
         if indexing:
             indexing.cancel()
+            await asyncio.wait([indexing])
 
 
 async def _alone(
@@ -153,8 +154,17 @@ async def _indexing(http: httpx.AsyncClient, book: Path) -> None:
         documents = [{"source": f"{book.stem}-{number}", "text": f"Copy {number}.\n\n{text}"}]
         reply = await http.post(f"/v1/corpora/{BOOK_CORPUS}/documents", json={"documents": documents})
         task = reply.raise_for_status().json()["id"]
-        while (await http.get(f"/v1/tasks/{task}", params={"wait": 30})).json()["state"] in ("queued", "running"):
-            await asyncio.sleep(0.5)
+        try:
+            await _ended(http, task)
+        except asyncio.CancelledError:
+            await http.post(f"/v1/tasks/{task}/cancel")  # or the next worker would go on with it
+            await _ended(http, task)
+            raise
+
+
+async def _ended(http: httpx.AsyncClient, task: str) -> None:
+    while (await http.get(f"/v1/tasks/{task}", params={"wait": 30})).json()["state"] in ("queued", "running"):
+        await asyncio.sleep(0.5)
 
 
 if __name__ == "__main__":
