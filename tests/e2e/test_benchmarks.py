@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 from failing_ollama import END, Failing, part
+from libraries import empty
+from neo4j import GraphDatabase
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
@@ -44,6 +46,16 @@ def environment(connection: Connection, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("E2G_WORKERS", "1")
     patch.setenv("E2G_CHUNK_TOKENS", "100")
     patch.setenv("E2G_CHUNK_OVERLAP", "20")
+
+
+@pytest.fixture
+def empty_server(scratch: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A server of its own for one test: the test before it may have left another fingerprint in it."""
+    monkeypatch.chdir(tmp_path)
+    environment(scratch, monkeypatch)
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        empty(driver)
 
 
 @pytest.fixture
@@ -174,9 +186,9 @@ def test_answers(
 
 
 @pytest.mark.full
-def test_memory(scratch: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("empty_server")
+def test_memory(capsys: pytest.CaptureFixture[str]) -> None:
     """On a server of its own, because its models are others than the tests'."""
-    environment(scratch, monkeypatch)
     done = benchmark("memory").main([str(BOOK), "--tokens", "1000", "--documents", "2"])
     told = capsys.readouterr().out.splitlines()
     assert done == 0
@@ -185,12 +197,9 @@ def test_memory(scratch: Connection, monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 @pytest.mark.full
-def test_service(
-    scratch: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("empty_server")
+def test_service(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On a server of its own: its worker would take the tasks of other tests."""
-    monkeypatch.chdir(tmp_path)
-    environment(scratch, monkeypatch)
     with E2G() as e2g:
         e2g.index([BOOK], corpus="benchmark-papers")
     questions = tmp_path / "questions.txt"
