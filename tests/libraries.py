@@ -18,7 +18,7 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 from tiers import at_length
 
-from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
 from e2g_neo4j.graph.tasks import Upload
@@ -533,20 +533,20 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
     run(tasks.part("first", 0, 0))
     run(tasks.list_tasks(["*"]))
     run(tasks.counts())
-    run(tasks.put_back(run(tasks.claim())))
-    claim = run(tasks.claim())
-    run(tasks.renew(claim, "reading", 1, 2, 3))
-    run(tasks.remember(claim, {}))
+    run(claims.put_back(run(claims.claim())))
+    claim = run(claims.claim())
+    run(claims.renew(claim, "reading", 1, 2, 3))
+    run(claims.remember(claim, {}))
     run(tasks.cancel("first"))
-    run(tasks.fail(claim, "internal", "Broken."))
+    run(claims.fail(claim, "internal", "Broken."))
     run(tasks.retry("first"))
     run(tasks.get("first"))
     run(_write_step("first"))
-    run(tasks.step_done("first", "a"))
-    run(tasks.finish(run(tasks.claim()), {}))
+    run(claims.step_done("first", "a"))
+    run(claims.finish(run(claims.claim()), {}))
     run(tasks.add_blobs("second", upload))
     run(tasks.create("second", "index", "novels", "local", {}, parts=1, **asked))
-    run(tasks.clean_up())
+    run(claims.clean_up())
     key, text = run(keys.create("a", ["read"], ["*"]))
     run(keys.verified(text))
     run(keys.find(key.id))
@@ -561,7 +561,7 @@ def service_life(run: Callable[[Operation[Any]], Any]) -> None:
 
 
 def _write_step(task: str) -> Operation[None]:
-    yield Write((), condition=tasks.do_step(task, "a"))
+    yield Write((), condition=claims.do_step(task, "a"))
 
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:

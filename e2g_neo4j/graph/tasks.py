@@ -1,8 +1,7 @@
-"""The queue of the service: tasks, their files, and the claims of workers.
+"""The queue of the service: tasks and their files. `graph/claims` has what workers do with them.
 
 Every change of a task takes one lock first, so changes run one after the other on all machines, and times are those of
-the server's clock. A claim has an id of its own and expires unless it is renewed. Who has lost it can change nothing:
-each of its statements compares the id. Only `graph/keys` and this module know the columns of `cypher/service/*`.
+the server's clock. Only `graph/claims`, `graph/keys` and this module know the columns of `cypher/service/*`.
 """
 
 from __future__ import annotations
@@ -16,13 +15,7 @@ from uuid import uuid4
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.ids import check_corpus_name
-from e2g_neo4j.types.service import BlobInfo, Claim, TaskInfo, TaskKind, TaskState
-
-LEASE_SECONDS = 30.0
-"""How long a claim is valid without renewal."""
-
-ATTEMPTS = 3
-"""How often a task is started. A worker that is stopped in an orderly way gives its attempt back."""
+from e2g_neo4j.types.service import BlobInfo, TaskInfo, TaskKind, TaskState
 
 PART_BYTES = 2**20
 """The size of the parts of a file, apart from the last one."""
@@ -33,17 +26,8 @@ PARTS_AT_ONCE = 8
 ORPHAN_SECONDS = 3600
 """How long the files of a task that was never created are kept."""
 
-KEPT_SECONDS = 7 * 24 * 3600
-"""How long a task is kept after its end."""
-
 LONGEST_IDEMPOTENCY_KEY = 200
 MOST_LISTED = 200
-
-EXHAUSTED = {
-    "code": "attempts_exhausted",
-    "detail": f"The task was started {ATTEMPTS} times, and each time its worker was killed or lost the database. "
-    "Look at the worker's log, then retry the task.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +118,7 @@ def create(
         raise InputError(
             f"The key of idempotency is empty or has more than {LONGEST_IDEMPOTENCY_KEY} characters. Use a UUID."
         )
-    [row] = yield _write(
+    [row] = yield write_one(
         "service/create_task",
         task=task,
         kind=kind,
@@ -146,7 +130,7 @@ def create(
         body_sha256=body_sha256,
     )
     if row["mine"]:
-        return _info(row["task"])
+        return task_info(row["task"])
     yield from delete_blobs(task)
     if row["mine"] is None:
         raise DatabaseError(
@@ -159,7 +143,7 @@ def create(
             "This key of idempotency was used for another request. Use a new key for each request, and the same key "
             "only to send the same request again. Nothing was changed."
         )
-    return _info(known)
+    return task_info(known)
 
 
 def _parts(uploads: Iterable[Upload]) -> Iterator[dict[str, Any]]:
@@ -221,7 +205,7 @@ def list_tasks(
             "limit": checked_limit(limit),
         },
     )
-    found = [_info(row["task"]) for row in rows]
+    found = [task_info(row["task"]) for row in rows]
     return found, f"{found[-1].created}-{found[-1].id}" if len(found) == limit else None
 
 
@@ -279,7 +263,7 @@ def cancel(task: str) -> Operation[TaskInfo | None]:
     Returns:
         The task, unchanged if it has ended, or None if there is none.
     """
-    rows = yield _write("service/cancel", task=task)
+    rows = yield write_one("service/cancel", task=task)
     return _first(rows)
 
 
@@ -289,7 +273,7 @@ def retry(task: str) -> Operation[TaskInfo | None]:
     Raises:
         TaskStateError: the task did not fail, or its files are not there any more.
     """
-    rows = yield _write("service/retry", task=task)
+    rows = yield write_one("service/retry", task=task)
     if rows:
         return _first(rows)
     known: TaskInfo | None = yield from get(task)
@@ -301,165 +285,27 @@ def retry(task: str) -> Operation[TaskInfo | None]:
     )
 
 
-# --- what workers do ---------------------------------------------------------------------------------
-
-
-def claim() -> Operation[Claim | None]:
-    """Claim the next task: of the API key with the fewest running tasks, and among those of the key that was served
-    longest ago, the oldest task. Returns None if nothing waits.
-
-    Tasks that lost their worker are claimed again, until they have had their attempts.
-    """
-    if not (yield Read("service/waiting", {})):
-        return None
-    yield Write((("service/end_abandoned", {"attempts": ATTEMPTS, "error": json.dumps(EXHAUSTED)}),))
-    worker = uuid4().hex
-    rows = yield _write("service/claim", worker=worker, milliseconds=int(1000 * LEASE_SECONDS), attempts=ATTEMPTS)
-    if not rows:
-        return None
-    found = rows[0]["task"]
-    return Claim(_info(found), worker, json.loads(found["parameters"]))
-
-
-def renew(claim: Claim, stage: str | None, done: int, total: int, tokens: int) -> Operation[bool | None]:
-    """Renew a claim and record the progress of its task.
-
-    Args:
-        claim: the claim.
-        stage: what the task is doing.
-        done: how much of the stage is done.
-        total: how much there is to do.
-        tokens: tokens of the chat model that all attempts cost so far.
-
-    Returns:
-        Whether the task is to be cancelled, or None if the claim was lost: then the worker must stop at once.
-    """
-    rows = yield _held(
-        "service/renew",
-        claim,
-        milliseconds=int(1000 * LEASE_SECONDS),
-        stage=stage,
-        done=done,
-        total=total,
-        tokens=tokens,
-    )
-    return rows[0]["cancel"] if rows else None
-
-
-def remember(claim: Claim, found: Any) -> Operation[Any]:
-    """Store what the first attempt of a task found before it began. Later attempts get what the first one stored.
-
-    Returns:
-        What is stored, or None if the claim was lost.
-    """
-    rows = yield _held("service/remember", claim, found=json.dumps(found))
-    return json.loads(rows[0]["found"]) if rows else None
-
-
-def finish(
-    claim: Claim,
-    result: dict[str, Any],
-    *,
-    tokens: int = 0,
-    prompt_tokens: int = 0,
-    completion_tokens: int = 0,
-    cost: float = 0.0,
-) -> Operation[bool]:
-    """End a task that succeeded, and delete its files. Returns False if the claim was lost."""
-    ended = yield from _end(
-        claim, "succeeded", json.dumps(result), None, tokens, prompt_tokens, completion_tokens, cost
-    )
-    if ended:
-        yield from delete_blobs(claim.task.id)
-    return ended
-
-
-def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
-    """End a task that failed. Its files are kept for `retry`. Returns False if the claim was lost."""
-    return (yield from _end(claim, "failed", None, json.dumps({"code": code, "detail": detail}), tokens))
-
-
-def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
-    """End a task that was cancelled. Its files are kept for `retry`. Returns False if the claim was lost."""
-    return (yield from _end(claim, "cancelled", None, None, tokens))
-
-
-def put_back(claim: Claim) -> Operation[bool]:
-    """Give a task back to the queue; this attempt does not count. Returns False if the claim was lost."""
-    return bool((yield _held("service/put_back", claim)))
-
-
-def step_done(task: str, step: str) -> Operation[bool]:
-    """Return whether a step of a task was done."""
-    return bool((yield Read("service/step_done", {"task": task, "step": step})))
-
-
-def do_step(task: str, step: str) -> tuple[str, dict[str, Any]]:
-    """Return a statement that records a step of a task in the transaction that does it.
-
-    As the condition of a transaction, it lets the step be done once only, whichever worker does it.
-    """
-    return "service/do_step", {"task": task, "step": step}
-
-
-def clean_up() -> Operation[None]:
-    """Delete tasks that ended a week ago, and files that nobody needs any more."""
-    age = {"age": 1000 * KEPT_SECONDS, "limit": 1000}
-    while (yield _write("service/delete_ended", **age))[0]["deleted"]:
-        pass
-    left = Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})
-    for row in (yield left):
-        yield from delete_blobs(row["task"])
-
-
 def delete_blobs(task: str) -> Operation[None]:
     """Delete the files of a task, if it has succeeded or there is no such task."""
-    request = _write("service/delete_blobs", task=task, limit=PARTS_AT_ONCE)
+    request = write_one("service/delete_blobs", task=task, limit=PARTS_AT_ONCE)
     while (rows := (yield request)) and rows[0]["deleted"]:
         pass
 
 
-def _end(
-    claim: Claim,
-    state: TaskState,
-    result: str | None,
-    error: str | None,
-    tokens: int,
-    prompt_tokens: int = 0,
-    completion_tokens: int = 0,
-    cost: float = 0.0,
-) -> Operation[bool]:
-    rows = yield _held(
-        "service/end_task",
-        claim,
-        state=state,
-        result=result,
-        error=error,
-        tokens=tokens,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        cost=cost,
-    )
-    return bool(rows)
-
-
-def _held(statement: str, claim: Claim, **parameters: Any) -> Write:
-    return _write(statement, task=claim.task.id, worker=claim.worker, **parameters)
-
-
-def _write(statement: str, **parameters: Any) -> Write:
+def write_one(statement: str, **parameters: Any) -> Write:
     """Return a request that runs one statement and returns its rows."""
     return Write((), condition=(statement, parameters))
 
 
 def _first(rows: Rows) -> TaskInfo | None:
-    return _info(rows[0]["task"]) if rows else None
+    return task_info(rows[0]["task"]) if rows else None
 
 
 _NAMES = frozenset(field.name for field in fields(TaskInfo))
 
 
-def _info(found: dict[str, Any]) -> TaskInfo:
+def task_info(found: dict[str, Any]) -> TaskInfo:
+    """Return a task from its properties."""
     values = {name: value for name, value in found.items() if name in _NAMES}
     values |= {name: json.loads(values[name]) for name in ("result", "error") if name in values}
     return TaskInfo(corpus=found["corpus_name"], **values)

@@ -29,7 +29,7 @@ from e2g_neo4j.errors import (
     NotFoundError,
     ReadingError,
 )
-from e2g_neo4j.graph import tasks
+from e2g_neo4j.graph import claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
@@ -134,7 +134,7 @@ async def _replace(run: Run) -> dict[str, Any]:
 async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
     """Index documents, apart from those that others have changed since the first attempt."""
     versions = await _versions(run, documents)
-    before = await run.client.runner.run(tasks.remember(run.claim, versions))
+    before = await run.client.runner.run(claims.remember(run.claim, versions))
     if before is None:
         raise ClaimLost
     superseded = {one.id for one in documents if versions[one.id] not in (before.get(one.id), one.sha256)}
@@ -198,7 +198,7 @@ async def _delete(run: Run) -> dict[str, Any]:
     listed = {one.id for one in await _listed(run)}
     wanted: list[str] | None = run.parameters.get("documents")
     if wanted is None:
-        wanted = await client.runner.run(tasks.remember(run.claim, sorted(listed)))
+        wanted = await client.runner.run(claims.remember(run.claim, sorted(listed)))
         if wanted is None:
             raise ClaimLost
     for number, document in enumerate(wanted):
@@ -210,8 +210,8 @@ async def _delete(run: Run) -> dict[str, Any]:
 
 
 def _delete_once(task: str, corpus: str, document: str) -> Operation[None]:
-    if not (yield from tasks.step_done(task, document)):
-        yield from delete(corpus, [document], tasks.do_step(task, document))
+    if not (yield from claims.step_done(task, document)):
+        yield from delete(corpus, [document], claims.do_step(task, document))
 
 
 async def _listed(run: Run) -> list[DocumentInfo]:
@@ -229,7 +229,7 @@ async def _import(run: Run) -> dict[str, Any]:
     [blob] = await client.runner.run(tasks.blobs(run.task))
     path = await _file(run, blob, ".zip")
     try:
-        if await client.runner.run(tasks.step_done(run.task, "import")):
+        if await client.runner.run(claims.step_done(run.task, "import")):
             await _completed(run)
             info = await asyncio.to_thread(_info, path, corpus)
         else:
@@ -242,7 +242,7 @@ async def _import(run: Run) -> dict[str, Any]:
 
 async def _imported(run: Run, path: Path) -> ArchiveInfo:
     accept_pipeline = bool(run.parameters.get("accept_pipeline"))
-    mark = tasks.do_step(run.task, "import")
+    mark = claims.do_step(run.task, "import")
     while True:
         restoring = operations.import_corpus(
             run.client.models, path, run.corpus, accept_pipeline=accept_pipeline, mark=mark

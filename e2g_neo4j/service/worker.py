@@ -30,7 +30,7 @@ from e2g_neo4j.errors import (
     LocalServerError,
     UnreachableError,
 )
-from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph import claims, keys
 from e2g_neo4j.indexing.operations import TOKENS
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.service.kinds import ClaimLost, Run, perform
@@ -121,9 +121,9 @@ class Worker:
         cleaned_up = -CLEAN_UP_SECONDS
         while not self.stopping.is_set():
             if time.monotonic() - cleaned_up >= CLEAN_UP_SECONDS:
-                await self._until_it_works(lambda: self._execute(tasks.clean_up()))
+                await self._until_it_works(lambda: self._execute(claims.clean_up()))
                 cleaned_up = time.monotonic()
-            claim = await self._until_it_works(lambda: self._execute(tasks.claim()))
+            claim = await self._until_it_works(lambda: self._execute(claims.claim()))
             if claim is None:
                 await self._sleep(POLL_SECONDS)
             else:
@@ -141,7 +141,7 @@ class Worker:
             reason = await self._watched(job, claim, progress)
         ending = self._ending(job, reason, run, progress, name)
         if ending is not None:
-            held = await self._until_it_works(lambda: self._execute(ending()), tasks.LEASE_SECONDS)
+            held = await self._until_it_works(lambda: self._execute(ending()), claims.LEASE_SECONDS)
             if held is False:
                 logger.warning("%s: another worker has taken it over.", name)
             elif held and reason != "stop" and progress.tokens > 0:
@@ -170,13 +170,13 @@ class Worker:
             began = time.monotonic()
             now = (progress.stage, progress.done, progress.total, progress.tokens)
             with suppress(E2GError, TimeoutError):
-                cancel = await asyncio.wait_for(self._execute(tasks.renew(claim, *now)), tasks.LEASE_SECONDS)
+                cancel = await asyncio.wait_for(self._execute(claims.renew(claim, *now)), claims.LEASE_SECONDS)
                 if cancel is None:
                     return "lost"
                 if cancel:
                     return "cancel"
                 renewed = began
-            if time.monotonic() - renewed > tasks.LEASE_SECONDS:
+            if time.monotonic() - renewed > claims.LEASE_SECONDS:
                 return "lost"
 
     def _ending(
@@ -189,11 +189,11 @@ class Worker:
             return None
         if not job.done() or job.cancelled():
             logger.info("%s: %s.", name, "cancelled" if reason == "cancel" else "put back into the queue")
-            return lambda: tasks.cancelled(claim, tokens=tokens) if reason == "cancel" else tasks.put_back(claim)
+            return lambda: claims.cancelled(claim, tokens=tokens) if reason == "cancel" else claims.put_back(claim)
         error = job.exception()
         if error is None:
             logger.info("%s: succeeded.", name)
-            return lambda: tasks.finish(
+            return lambda: claims.finish(
                 claim,
                 job.result(),
                 tokens=tokens,
@@ -206,7 +206,7 @@ class Worker:
             return None
         code, detail = described(error)
         logger.warning("%s: failed (%s).", name, code)
-        return lambda: tasks.fail(claim, code, detail, tokens=tokens)
+        return lambda: claims.fail(claim, code, detail, tokens=tokens)
 
     async def _count_tokens(self, run: Run, progress: _Progress) -> None:
         """Add what the task cost to the usage of its key."""

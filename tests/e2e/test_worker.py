@@ -25,7 +25,7 @@ from tiers import at_length
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.indexing.sources.files import file_of, from_text
@@ -340,7 +340,7 @@ def test_the_service_is_no_part_of_a_corpus(
 
 def half(queue: Queue, tmp_path: Path) -> dict[str, Any]:
     """Do the next task, and end before that is recorded."""
-    claim = queue.run(tasks.claim())
+    claim = queue.run(claims.claim())
     assert claim is not None
 
     async def attempt(claim: Claim) -> dict[str, Any]:
@@ -476,7 +476,7 @@ def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
     async def take_over(worker: Worker) -> None:
         queue.driver.execute_query("MATCH (t:E2GTask) SET t.expires = 0")
         while not other:
-            if claim := queue.run(tasks.claim()):
+            if claim := queue.run(claims.claim()):
                 other.append(claim)
             else:  # it was renewed just then
                 queue.driver.execute_query("MATCH (t:E2GTask) SET t.expires = 0")
@@ -484,7 +484,7 @@ def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
 
     hanging(queue, server, take_over)
     assert (queue.get(task).state, queue.get(task).attempt) == ("running", 2)
-    assert queue.run(tasks.renew(other[0], None, 0, 0, 0)) is False
+    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) is False
 
 
 def test_what_is_not_ours_is_named_only(

@@ -14,7 +14,7 @@ from libraries import driven, performing
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
-from e2g_neo4j.graph import tasks
+from e2g_neo4j.graph import claims, tasks
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.tasks import PART_BYTES, Upload
 from e2g_neo4j.managed_neo4j import Connection
@@ -47,7 +47,7 @@ def created(run: Run[Any], key: str = "local", corpus: str = "novels", **more: A
 
 
 def claimed(run: Run[Any]) -> Claim:
-    claim: Claim | None = run(tasks.claim())
+    claim: Claim | None = run(claims.claim())
     assert claim is not None
     return claim
 
@@ -74,16 +74,16 @@ def test_a_task_is_created_claimed_renewed_and_finished(run: Run[Any]) -> None:
     assert (task.kind, task.corpus, task.key, task.state, task.attempt) == ("delete", "novels", "k1", "queued", 0)
     claim = claimed(run)
     assert (claim.task.id, claim.parameters, claim.task.attempt) == (task.id, {"documents": ["ä"]}, 1)
-    assert run(tasks.claim()) is None
-    assert run(tasks.renew(claim, "reading", 3, 7, 11)) is False
+    assert run(claims.claim()) is None
+    assert run(claims.renew(claim, "reading", 3, 7, 11)) is False
     seen = run(tasks.get(task.id))
     assert (seen.state, seen.stage, seen.done, seen.total, seen.tokens) == ("running", "reading", 3, 7, 11)
-    assert run(tasks.finish(claim, {"deleted": 1}, tokens=12, prompt_tokens=10, completion_tokens=2, cost=0.5))
+    assert run(claims.finish(claim, {"deleted": 1}, tokens=12, prompt_tokens=10, completion_tokens=2, cost=0.5))
     ended = run(tasks.get(task.id))
     assert (ended.state, ended.result, ended.error) == ("succeeded", {"deleted": 1}, None)
     assert (ended.tokens, ended.prompt_tokens, ended.completion_tokens, ended.cost) == (12, 10, 2, 0.5)
     assert ended.created <= ended.started <= ended.ended
-    assert run(tasks.claim()) is None
+    assert run(claims.claim()) is None
 
 
 def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> None:
@@ -93,10 +93,10 @@ def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> 
     def work(_: int) -> list[str]:
         start.wait()
         mine = []
-        while claim := driven(perform, tasks.claim()):
+        while claim := driven(perform, claims.claim()):
             mine.append(claim.task.id)
             if len(mine) % 2:
-                assert driven(perform, tasks.finish(claim, {}))
+                assert driven(perform, claims.finish(claim, {}))
         return mine
 
     with ThreadPoolExecutor(8) as pool:
@@ -109,19 +109,19 @@ def test_many_workers_never_get_the_same_task(run: Run[Any], server: Driver) -> 
 def test_another_worker_takes_over_and_the_first_one_changes_nothing(run: Run[Any], server: Driver) -> None:
     task = created(run)
     first = claimed(run)
-    assert run(tasks.claim()) is None
+    assert run(claims.claim()) is None
     expire(server)
     second = claimed(run)
     assert (second.task.id, second.task.attempt) == (task.id, 2)
-    assert run(tasks.renew(first, "reading", 1, 1, 0)) is None
-    assert run(tasks.remember(first, {"by": "first"})) is None
-    assert run(tasks.finish(first, {"by": "first"})) is False
-    assert run(tasks.fail(first, "internal", "")) is False
-    assert run(tasks.cancelled(first)) is False
-    assert run(tasks.put_back(first)) is False
+    assert run(claims.renew(first, "reading", 1, 1, 0)) is None
+    assert run(claims.remember(first, {"by": "first"})) is None
+    assert run(claims.finish(first, {"by": "first"})) is False
+    assert run(claims.fail(first, "internal", "")) is False
+    assert run(claims.cancelled(first)) is False
+    assert run(claims.put_back(first)) is False
     assert state(run, task) == ("running", 2)
-    assert run(tasks.finish(second, {"by": "second"}))
-    assert run(tasks.finish(first, {"by": "first"})) is False
+    assert run(claims.finish(second, {"by": "second"}))
+    assert run(claims.finish(first, {"by": "first"})) is False
     assert run(tasks.get(task.id)).result == {"by": "second"}
 
 
@@ -129,8 +129,8 @@ def test_who_was_late_but_not_replaced_goes_on(run: Run[Any], server: Driver) ->
     created(run)
     claim = claimed(run)
     expire(server)
-    assert run(tasks.renew(claim, None, 0, 0, 0)) is False
-    assert run(tasks.claim()) is None
+    assert run(claims.renew(claim, None, 0, 0, 0)) is False
+    assert run(claims.claim()) is None
 
 
 def test_three_attempts(run: Run[Any], server: Driver) -> None:
@@ -138,7 +138,7 @@ def test_three_attempts(run: Run[Any], server: Driver) -> None:
     for attempt in (1, 2, 3):
         assert claimed(run).task.attempt == attempt
         expire(server)
-    assert run(tasks.claim()) is None
+    assert run(claims.claim()) is None
     ended = run(tasks.get(task.id))
     assert (ended.state, ended.error["code"]) == ("failed", "attempts_exhausted")
     assert run(tasks.retry(task.id)).state == "queued"
@@ -148,7 +148,7 @@ def test_three_attempts(run: Run[Any], server: Driver) -> None:
 def test_a_task_that_is_put_back_has_its_attempt_again(run: Run[Any]) -> None:
     task = created(run)
     for _ in range(5):
-        assert run(tasks.put_back(claimed(run)))
+        assert run(claims.put_back(claimed(run)))
     assert state(run, task) == ("queued", 0)
 
 
@@ -156,9 +156,9 @@ def test_keys_take_turns(run: Run[Any]) -> None:
     for key in ("a", "a", "a", "a", "b", "b", "c"):
         created(run, key=key)
     order = ""
-    while claim := run(tasks.claim()):
+    while claim := run(claims.claim()):
         order += claim.task.key
-        run(tasks.finish(claim, {}))
+        run(claims.finish(claim, {}))
     assert order == "abcabaa"
 
 
@@ -177,11 +177,11 @@ def test_a_request_of_which_the_reply_was_lost_is_accepted_again(run: Run[Any], 
     twice = repeating(performing(server))
     for _ in range(2):
         created(run)
-    claim = driven(twice, tasks.claim())
+    claim = driven(twice, claims.claim())
     assert claim is not None
     assert claim.task.attempt == 1
     assert [task.state for task in run(tasks.list_tasks(["*"]))[0]].count("running") == 1
-    assert driven(twice, tasks.finish(claim, {})) is True
+    assert driven(twice, claims.finish(claim, {})) is True
     task = driven(twice, tasks.create(tasks.new_id(), "index", "novels", "local", {}))
     assert task.state == "queued"
 
@@ -200,7 +200,7 @@ def repeating(perform: Callable[[Read | Write], Rows]) -> Callable[[Read | Write
 def test_a_queued_task_is_cancelled_at_once(run: Run[Any]) -> None:
     task = created(run)
     assert run(tasks.cancel(task.id)).state == "cancelled"
-    assert run(tasks.claim()) is None
+    assert run(claims.claim()) is None
     assert run(tasks.cancel("no such task")) is None
 
 
@@ -208,8 +208,8 @@ def test_the_worker_of_a_running_task_is_asked_to_cancel(run: Run[Any]) -> None:
     task = created(run)
     claim = claimed(run)
     assert run(tasks.cancel(task.id)).state == "running"
-    assert run(tasks.renew(claim, None, 0, 0, 0)) is True
-    assert run(tasks.cancelled(claim))
+    assert run(claims.renew(claim, None, 0, 0, 0)) is True
+    assert run(claims.cancelled(claim))
     assert state(run, task) == ("cancelled", 1)
     assert run(tasks.cancel(task.id)).state == "cancelled"
 
@@ -224,16 +224,16 @@ def test_a_cancelled_task_that_lost_its_worker_is_not_started_again(
         expire(server)
     run(tasks.cancel(task.id))
     expire(server)
-    assert run(tasks.claim()) is None
+    assert run(claims.claim()) is None
     assert state(run, task) == ("cancelled", 1)
-    assert run(tasks.finish(claim, {})) is False
+    assert run(claims.finish(claim, {})) is False
 
 
 def test_a_cancelled_task_that_is_put_back_has_ended(run: Run[Any]) -> None:
     task = created(run)
     claim = claimed(run)
     run(tasks.cancel(task.id))
-    assert run(tasks.put_back(claim))
+    assert run(claims.put_back(claim))
     assert state(run, task)[0] == "cancelled"
 
 
@@ -242,7 +242,7 @@ def test_what_has_succeeded_or_runs_is_not_retried(run: Run[Any]) -> None:
     with pytest.raises(TaskStateError, match="queued"):
         run(tasks.retry(task.id))
     claim = claimed(run)
-    run(tasks.finish(claim, {}))
+    run(claims.finish(claim, {}))
     with pytest.raises(TaskStateError, match="succeeded"):
         run(tasks.retry(task.id))
     assert run(tasks.retry("no such task")) is None
@@ -250,18 +250,18 @@ def test_what_has_succeeded_or_runs_is_not_retried(run: Run[Any]) -> None:
 
 def test_later_attempts_get_what_the_first_one_found(run: Run[Any], server: Driver) -> None:
     task = created(run)
-    assert run(tasks.remember(claimed(run), {"d": None})) == {"d": None}
+    assert run(claims.remember(claimed(run), {"d": None})) == {"d": None}
     expire(server)
     claim = claimed(run)
-    assert run(tasks.remember(claim, {"d": "b"})) == {"d": None}
-    run(tasks.fail(claim, "internal", "x"))
+    assert run(claims.remember(claim, {"d": "b"})) == {"d": None}
+    run(claims.fail(claim, "internal", "x"))
     run(tasks.retry(task.id))
-    assert run(tasks.remember(claimed(run), {"d": "b"})) == {"d": "b"}, "a new order looks anew"
+    assert run(claims.remember(claimed(run), {"d": "b"})) == {"d": "b"}, "a new order looks anew"
 
 
 def test_a_step_is_done_once(run: Run[Any], server: Driver) -> None:
     marker: tuple[str, dict[str, Any]] = ("service/add_audit", {"rows": []})
-    step = Write((marker,), condition=tasks.do_step("t", "d1"))
+    step = Write((marker,), condition=claims.do_step("t", "d1"))
     perform, start = performing(server), Barrier(6)
 
     def work(_: int) -> bool:
@@ -270,9 +270,9 @@ def test_a_step_is_done_once(run: Run[Any], server: Driver) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(work, range(6))) == 1
-    assert run(tasks.step_done("t", "d1"))
-    assert not run(tasks.step_done("t", "d2"))
-    assert not run(tasks.step_done("u", "d1"))
+    assert run(claims.step_done("t", "d1"))
+    assert not run(claims.step_done("t", "d2"))
+    assert not run(claims.step_done("u", "d1"))
 
 
 # --- idempotency -------------------------------------------------------------------------------------
@@ -384,14 +384,14 @@ def test_files_stay_until_the_task_succeeds(run: Run[Any], server: Driver) -> No
     task = tasks.new_id()
     parts = run(tasks.add_blobs(task, [Upload(0, "a", [bytes(20 * PART_BYTES)])]))
     run(tasks.create(task, "index", "novels", "local", {}, parts=parts))
-    run(tasks.fail(claimed(run), "reading", "a is empty."))
-    run(tasks.clean_up())
+    run(claims.fail(claimed(run), "reading", "a is empty."))
+    run(claims.clean_up())
     run(tasks.delete_blobs(task))
     assert stored(server) == 20
     assert run(tasks.retry(task)).error is None
     assert run(tasks.cancel(task)).state == "cancelled"
     assert run(tasks.retry(task)).state == "queued"
-    run(tasks.finish(claimed(run), {}))
+    run(claims.finish(claimed(run), {}))
     assert stored(server) == 0
     server.execute_query("MATCH (t:E2GTask) SET t.state = 'failed'")
     with pytest.raises(TaskStateError, match="files"):
@@ -405,16 +405,16 @@ def test_what_nobody_needs_is_removed(run: Run[Any], server: Driver) -> None:
         run(tasks.add_blobs(task, uploads))
     for task in (kept, old):
         run(tasks.create(task, "index", "novels", "local", {}, parts=1))
-        run(tasks.fail(claimed(run), "reading", ""))
+        run(claims.fail(claimed(run), "reading", ""))
     server.execute_query("MATCH (b:E2GBlob) WHERE b.task <> $fresh SET b.created = b.created - 3601000", fresh=fresh)
     server.execute_query(
         "MATCH (t:E2GTask) SET t.ended = timestamp() - 7 * CASE t.id WHEN $old THEN 86401000 ELSE 86000000 END",
         old=old,
     )
     perform = performing(server)
-    perform(Write((), condition=tasks.do_step(old, "d")))
-    perform(Write((), condition=tasks.do_step(kept, "d")))
-    run(tasks.clean_up())
+    perform(Write((), condition=claims.do_step(old, "d")))
+    perform(Write((), condition=claims.do_step(kept, "d")))
+    run(claims.clean_up())
     left = server.execute_query("MATCH (b:E2GBlob) RETURN b.task AS task").records
     assert {row["task"] for row in left} == {fresh, kept}
     assert run(tasks.get(old)) is None
@@ -428,7 +428,7 @@ def test_an_upload_that_goes_on_for_long_is_kept(run: Run[Any], server: Driver) 
     run(tasks.add_blobs(task, [Upload(0, "a", [bytes(PART_BYTES)])]))
     server.execute_query("MATCH (b:E2GBlob) SET b.created = b.created - 3601000")
     run(tasks.add_blobs(task, [Upload(0, "a", [b"x"], first_part=1)]))
-    run(tasks.clean_up())
+    run(claims.clean_up())
     assert stored(server) == 2
 
 

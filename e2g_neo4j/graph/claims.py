@@ -1,0 +1,166 @@
+"""The claims of workers on tasks of the service.
+
+A claim has an id of its own and expires unless it is renewed. Who has lost it can change nothing: each of its
+statements compares the id.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from e2g_neo4j.graph.tasks import ORPHAN_SECONDS, delete_blobs, task_info, write_one
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.service import Claim, TaskState
+
+LEASE_SECONDS = 30.0
+"""How long a claim is valid without renewal."""
+
+ATTEMPTS = 3
+"""How often a task is started. A worker that is stopped in an orderly way gives its attempt back."""
+
+KEPT_SECONDS = 7 * 24 * 3600
+"""How long a task is kept after its end."""
+
+EXHAUSTED = {
+    "code": "attempts_exhausted",
+    "detail": f"The task was started {ATTEMPTS} times, and each time its worker was killed or lost the database. "
+    "Look at the worker's log, then retry the task.",
+}
+
+
+def claim() -> Operation[Claim | None]:
+    """Claim the next task: of the API key with the fewest running tasks, and among those of the key that was served
+    longest ago, the oldest task. Returns None if nothing waits.
+
+    Tasks that lost their worker are claimed again, until they have had their attempts.
+    """
+    if not (yield Read("service/waiting", {})):
+        return None
+    yield Write((("service/end_abandoned", {"attempts": ATTEMPTS, "error": json.dumps(EXHAUSTED)}),))
+    worker = uuid4().hex
+    rows = yield write_one("service/claim", worker=worker, milliseconds=int(1000 * LEASE_SECONDS), attempts=ATTEMPTS)
+    if not rows:
+        return None
+    found = rows[0]["task"]
+    return Claim(task_info(found), worker, json.loads(found["parameters"]))
+
+
+def renew(claim: Claim, stage: str | None, done: int, total: int, tokens: int) -> Operation[bool | None]:
+    """Renew a claim and record the progress of its task.
+
+    Args:
+        claim: the claim.
+        stage: what the task is doing.
+        done: how much of the stage is done.
+        total: how much there is to do.
+        tokens: tokens of the chat model that all attempts cost so far.
+
+    Returns:
+        Whether the task is to be cancelled, or None if the claim was lost: then the worker must stop at once.
+    """
+    rows = yield _held(
+        "service/renew",
+        claim,
+        milliseconds=int(1000 * LEASE_SECONDS),
+        stage=stage,
+        done=done,
+        total=total,
+        tokens=tokens,
+    )
+    return rows[0]["cancel"] if rows else None
+
+
+def remember(claim: Claim, found: Any) -> Operation[Any]:
+    """Store what the first attempt of a task found before it began. Later attempts get what the first one stored.
+
+    Returns:
+        What is stored, or None if the claim was lost.
+    """
+    rows = yield _held("service/remember", claim, found=json.dumps(found))
+    return json.loads(rows[0]["found"]) if rows else None
+
+
+def finish(
+    claim: Claim,
+    result: dict[str, Any],
+    *,
+    tokens: int = 0,
+    prompt_tokens: int = 0,
+    completion_tokens: int = 0,
+    cost: float = 0.0,
+) -> Operation[bool]:
+    """End a task that succeeded, and delete its files. Returns False if the claim was lost."""
+    ended = yield from _end(
+        claim, "succeeded", json.dumps(result), None, tokens, prompt_tokens, completion_tokens, cost
+    )
+    if ended:
+        yield from delete_blobs(claim.task.id)
+    return ended
+
+
+def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
+    """End a task that failed. Its files are kept for `retry`. Returns False if the claim was lost."""
+    return (yield from _end(claim, "failed", None, json.dumps({"code": code, "detail": detail}), tokens))
+
+
+def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
+    """End a task that was cancelled. Its files are kept for `retry`. Returns False if the claim was lost."""
+    return (yield from _end(claim, "cancelled", None, None, tokens))
+
+
+def put_back(claim: Claim) -> Operation[bool]:
+    """Give a task back to the queue; this attempt does not count. Returns False if the claim was lost."""
+    return bool((yield _held("service/put_back", claim)))
+
+
+def step_done(task: str, step: str) -> Operation[bool]:
+    """Return whether a step of a task was done."""
+    return bool((yield Read("service/step_done", {"task": task, "step": step})))
+
+
+def do_step(task: str, step: str) -> tuple[str, dict[str, Any]]:
+    """Return a statement that records a step of a task in the transaction that does it.
+
+    As the condition of a transaction, it lets the step be done once only, whichever worker does it.
+    """
+    return "service/do_step", {"task": task, "step": step}
+
+
+def clean_up() -> Operation[None]:
+    """Delete tasks that ended a week ago, and files that nobody needs any more."""
+    age = {"age": 1000 * KEPT_SECONDS, "limit": 1000}
+    while (yield write_one("service/delete_ended", **age))[0]["deleted"]:
+        pass
+    left = Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})
+    for row in (yield left):
+        yield from delete_blobs(row["task"])
+
+
+def _end(
+    claim: Claim,
+    state: TaskState,
+    result: str | None,
+    error: str | None,
+    tokens: int,
+    prompt_tokens: int = 0,
+    completion_tokens: int = 0,
+    cost: float = 0.0,
+) -> Operation[bool]:
+    rows = yield _held(
+        "service/end_task",
+        claim,
+        state=state,
+        result=result,
+        error=error,
+        tokens=tokens,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        cost=cost,
+    )
+    return bool(rows)
+
+
+def _held(statement: str, claim: Claim, **parameters: Any) -> Write:
+    return write_one(statement, task=claim.task.id, worker=claim.worker, **parameters)
