@@ -7,27 +7,30 @@ with RemoteE2G("http://127.0.0.1:8000", key="e2g_…") as e2g:
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
-from urllib.parse import quote
+from typing import Any, Unpack
 from uuid import uuid4
 
 import httpx
 from pydantic import TypeAdapter
 
-from e2g_neo4j import errors
-from e2g_neo4j.errors import AccessError, E2GError, InputError, UnreachableError
+from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
-from e2g_neo4j.indexing.sources.files import find
+from e2g_neo4j.remote_base import (
+    BYTES_AT_ONCE,
+    FILES_AT_ONCE,
+    NoChatModelError,
+    RemoteBase,
+    batches,
+    error_in,
+    error_of,
+    events,
+    path_of,
+)
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import Alias, EntityInfo
@@ -42,21 +45,9 @@ from e2g_neo4j.types.reports import (
     Progress,
 )
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
-from e2g_neo4j.types.service import ENDED, TaskInfo
-
-T = TypeVar("T")
-
-WAIT_SECONDS = 30
-"""How long one request waits for the end of a task."""
-
-LONGEST_PAUSE = 61.0
-"""A call waits this many seconds at most when a limit of its key is reached, and then tries again."""
-
-FILES_AT_ONCE, BYTES_AT_ONCE = 500, 64 * 2**20
-"""Maximum number and size of files in one request."""
 
 
-class RemoteE2G:
+class RemoteE2G(RemoteBase):
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
@@ -72,26 +63,6 @@ class RemoteE2G:
         UnreachableError: every call, if the service cannot be reached.
         AccessError: every call, if the key is not valid, or lacks a scope.
     """
-
-    def __init__(self, url: str, key: str | None = None, *, timeout: float = 600.0) -> None:
-        key = key or os.environ.get("E2G_API_KEY")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        try:
-            self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
-        except (httpx.InvalidURL, TypeError) as error:
-            raise InputError(f"{url!r} is not an address ({error}): give one such as http://127.0.0.1:8000.") from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
 
     # --- documents -------------------------------------------------------------------------------------
 
@@ -110,7 +81,7 @@ class RemoteE2G:
         """
         reports = [
             self._finished(self._upload(batch, corpus, budget_tokens), IndexReport, progress)
-            for batch in _batches(sources)
+            for batch in batches(sources)
         ]
         report = reports[0]
         for one in reports[1:]:
@@ -119,20 +90,20 @@ class RemoteE2G:
 
     def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str) -> IndexPlan:
         """See `E2G.plan`. The documents are uploaded for this, in one request."""
-        [*batches] = _batches(sources)
-        if len(batches) > 1:
+        [*groups] = batches(sources)
+        if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        return TypeAdapter(IndexPlan).validate_python(self._upload(batches[0], corpus, None, dry_run=True))
+        return TypeAdapter(IndexPlan).validate_python(self._upload(groups[0], corpus, None, dry_run=True))
 
     def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
         """See `E2G.delete`. Targets are ids, sources or titles of documents."""
         listed = self.documents(corpus)
         if targets is None:
-            self._finished(self._send("DELETE", _path("corpora", corpus)), dict, None)
+            self._finished(self._send("DELETE", path_of("corpora", corpus)), dict, None)
             return listed
         chosen = choose_documents(list(targets), listed, corpus)
         for document in chosen:
-            self._finished(self._send("DELETE", _path("corpora", corpus, "documents", document.id)), dict, None)
+            self._finished(self._send("DELETE", path_of("corpora", corpus, "documents", document.id)), dict, None)
         return chosen
 
     def documents(self, corpus: str) -> list[DocumentInfo]:
@@ -142,7 +113,7 @@ class RemoteE2G:
     def _documents(self, corpus: str) -> Iterator[DocumentInfo]:
         cursor: str | None = None
         while True:
-            page = self._get(_path("corpora", corpus, "documents"), limit=1000, cursor=cursor)
+            page = self._get(path_of("corpora", corpus, "documents"), limit=1000, cursor=cursor)
             yield from TypeAdapter(list[DocumentInfo]).validate_python(page["documents"])
             cursor = page["cursor"]
             if cursor is None:
@@ -158,7 +129,7 @@ class RemoteE2G:
 
     def stats(self, corpus: str) -> dict[str, int]:
         """See `E2G.stats`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(_path("corpora", corpus)))
+        return TypeAdapter(dict[str, int]).validate_python(self._get(path_of("corpora", corpus)))
 
     # --- questions -------------------------------------------------------------------------------------
 
@@ -204,12 +175,12 @@ class RemoteE2G:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:
                     reply.read()
-                    raise _error(reply)
-                for name, data in _events(reply.iter_lines()):
+                    raise error_in(reply)
+                for name, data in events(reply.iter_lines()):
                     if name == "delta":
                         yield data["text"]
                     elif name == "error":
-                        raise _error_of(data)
+                        raise error_of(data)
                     elif name == "done":
                         yield _answer(data)
         except NoChatModelError:
@@ -221,36 +192,38 @@ class RemoteE2G:
 
     def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
         """See `E2G.entities`."""
-        found = self._get(_path("corpora", corpus, "entities"), q=query, type=type, limit=limit)
+        found = self._get(path_of("corpora", corpus, "entities"), q=query, type=type, limit=limit)
         return TypeAdapter(list[EntityInfo]).validate_python(found)
 
     def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """See `E2G.merges`."""
-        return TypeAdapter(list[Alias]).validate_python(self._get(_path("corpora", corpus, "merges"), q=query))
+        return TypeAdapter(list[Alias]).validate_python(self._get(path_of("corpora", corpus, "merges"), q=query))
 
     def split(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.split`."""
-        return TypeAdapter(list[Alias]).validate_python(self._send("PUT", _path("corpora", corpus, "splits", name)))
+        return TypeAdapter(list[Alias]).validate_python(self._send("PUT", path_of("corpora", corpus, "splits", name)))
 
     def join(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.join`."""
-        return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", _path("corpora", corpus, "splits", name)))
+        return TypeAdapter(list[Alias]).validate_python(
+            self._send("DELETE", path_of("corpora", corpus, "splits", name))
+        )
 
     def link(
         self, *, corpus: str, label: str, name: str, aliases: str | None = None, type: str | None = None
     ) -> LinkReport:
         """See `E2G.link`."""
         body = {"label": label, "name": name, "aliases": aliases, "type": type}
-        return self._finished(self._send("POST", _path("corpora", corpus, "links"), json=body), LinkReport, None)
+        return self._finished(self._send("POST", path_of("corpora", corpus, "links"), json=body), LinkReport, None)
 
     def links(self, *, corpus: str, label: str | None = None) -> dict[str, int]:
         """See `E2G.links`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(_path("corpora", corpus, "links"), label=label))
+        return TypeAdapter(dict[str, int]).validate_python(self._get(path_of("corpora", corpus, "links"), label=label))
 
     def unlink(self, *, corpus: str, label: str | None = None) -> int:
         """See `E2G.unlink`."""
         parameters = {"label": label} if label else {}
-        task = self._send("DELETE", _path("corpora", corpus, "links"), params=parameters)
+        task = self._send("DELETE", path_of("corpora", corpus, "links"), params=parameters)
         return int(self._finished(task, dict, None)["links"])
 
     def adopt(
@@ -276,13 +249,13 @@ class RemoteE2G:
             "part_of": part_of,
             "budget_tokens": budget_tokens,
         }
-        task = self._send("POST", _path("corpora", corpus, "adoption"), json=body)
+        task = self._send("POST", path_of("corpora", corpus, "adoption"), json=body)
         return self._finished(task, AdoptReport, progress)
 
     def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
         """See `E2G.unadopt`."""
         listed = self.documents(corpus)
-        self._finished(self._send("DELETE", _path("corpora", corpus, "adoption")), dict, None)
+        self._finished(self._send("DELETE", path_of("corpora", corpus, "adoption")), dict, None)
         return listed
 
     def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> int:
@@ -292,10 +265,10 @@ class RemoteE2G:
         try:
             if path.exists():
                 raise InputError(f"{path} exists already: choose another name.")
-            with self._http.stream("GET", _path("corpora", corpus, "export"), params={"format": format}) as reply:
+            with self._http.stream("GET", path_of("corpora", corpus, "export"), params={"format": format}) as reply:
                 if reply.is_error:
                     reply.read()
-                    raise _error(reply)
+                    raise error_in(reply)
                 with partial.open("xb") as target:
                     for part in reply.iter_bytes():
                         target.write(part)
@@ -318,114 +291,12 @@ class RemoteE2G:
             raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
         return self._finished(task, ArchiveInfo, None)
 
-    # --- tasks -----------------------------------------------------------------------------------------
-
-    def task(self, id: str, *, wait: int = 0) -> TaskInfo:
-        """A task of the service, at once or when it has ended, but after at most `wait` seconds."""
-        return TypeAdapter(TaskInfo).validate_python(self._get(f"/v1/tasks/{quote(id, safe='')}", wait=wait))
-
-    def _finished(self, task: Any, kind: type[T], progress: Progress | None) -> T:
-        """Wait for the end of a task and return its result."""
-        found = TypeAdapter(TaskInfo).validate_python(task)
-        while found.state not in ENDED:
-            found = self.task(found.id, wait=1 if progress else WAIT_SECONDS)
-            if progress and found.stage:
-                progress(found.stage, found.done, found.total)
-        if found.state == "cancelled":
-            raise E2GError(f"The task {found.id} was cancelled. What it finished is kept.")
-        if found.error:
-            raise _error_of(found.error)
-        return TypeAdapter(kind).validate_python(found.result or {})
-
-    # --- requests --------------------------------------------------------------------------------------
-
-    def _get(self, path: str, **parameters: Any) -> Any:
-        return self._send("GET", path, params={name: one for name, one in parameters.items() if one is not None})
-
-    def _send(self, method: str, path: str, **content: Any) -> Any:
-        headers = {"Idempotency-Key": uuid4().hex} if method != "GET" else {}
-        try:
-            for attempt in range(4):
-                reply = self._http.request(method, path, headers=headers, **content)
-                seconds = float(reply.headers.get("Retry-After", "1"))
-                if reply.status_code != 429 or attempt == 3 or seconds > LONGEST_PAUSE:
-                    break
-                time.sleep(seconds)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        if reply.is_error:
-            raise _error(reply)
-        return reply.json()
-
-    def _upload(
-        self,
-        batch: Sequence[tuple[str, Path] | SourceDocument],
-        corpus: str,
-        budget_tokens: int | None,
-        *,
-        dry_run: bool = False,
-    ) -> Any:
-        path = _path("corpora", corpus, "documents") + ("?dry_run=true" if dry_run else "")
-        if isinstance(batch[0], SourceDocument):
-            texts = [
-                {"source": one.source, "title": one.title, "text": one.text}
-                for one in batch
-                if isinstance(one, SourceDocument)
-            ]
-            return self._send("POST", path, json={"documents": texts, "budget_tokens": budget_tokens})
-        with ExitStack() as stack:
-            files = [
-                ("files", (one[0], stack.enter_context(one[1].open("rb"))))
-                for one in batch
-                if not isinstance(one, SourceDocument)
-            ]
-            budget = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
-            return self._send("POST", path, files=files, data=budget)
-
-    def _unreachable(self, error: Exception) -> UnreachableError:
-        return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")
-
-
-class NoChatModelError(E2GError):
-    """No chat model is configured at the service."""
-
-
-def _path(*parts: str) -> str:
-    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
-
 
 def _question(
     question: str, corpus: str | None, corpora: Sequence[str], retrieval: RetrievalKeywords
 ) -> dict[str, Any]:
     options = RetrievalOptions.of(retrieval).model_dump(exclude_defaults=True)
     return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
-
-
-def _batches(
-    sources: Iterable[str | Path | SourceDocument],
-) -> Iterator[list[tuple[str, Path] | SourceDocument]]:
-    """Return documents, and files with their names, in groups that fit into one request."""
-    listed = list(sources)
-    given: list[tuple[str, Path] | SourceDocument] = [one for one in listed if isinstance(one, SourceDocument)]
-    for one in listed:
-        if not isinstance(one, SourceDocument):
-            root = Path(one).expanduser()
-            given += [
-                (str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file) for file in find(one)
-            ]
-    if not given:
-        find([])  # says that there is nothing to read
-    batch: list[tuple[str, Path] | SourceDocument] = []
-    size = 0
-    for item in given:
-        length = len(item.text.encode()) if isinstance(item, SourceDocument) else item[1].stat().st_size
-        full = len(batch) == FILES_AT_ONCE or size + length > BYTES_AT_ONCE
-        if batch and (full or isinstance(item, SourceDocument) != isinstance(batch[0], SourceDocument)):
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += length
-    yield batch
 
 
 def _added(report: IndexReport, other: IndexReport) -> IndexReport:
@@ -463,40 +334,3 @@ def _answer(body: Mapping[str, Any]) -> Answer:
         distribution=body["distribution"],
         **body["usage"],
     )
-
-
-def _events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Return name and data of server-sent events."""
-    name, data = "", ""
-    for line in lines:
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if field == "event":
-            name = value
-        elif field == "data":
-            data += value
-        elif not line and name:
-            yield name, json.loads(data)
-            name, data = "", ""
-
-
-def _error(reply: httpx.Response) -> E2GError:
-    try:
-        body = reply.json()
-        return _error_of(body, reply.status_code)
-    except (ValueError, KeyError, TypeError):
-        return E2GError(f"The service replied with status {reply.status_code}. Is this the address of e2g-neo4j?")
-
-
-def _error_of(body: Mapping[str, Any], status: int = 0) -> E2GError:
-    """Return the error that a problem stands for, of the class that `E2G` would raise."""
-    code, detail = str(body["code"]), str(body["detail"])
-    if status in (401, 403):
-        return AccessError(f"{detail} {body.get('next', '')}".strip())
-    if code == "no_chat_model":
-        return NoChatModelError(detail)
-    name = "".join(part.capitalize() for part in code.split("_")) + "Error"
-    kind = getattr(errors, name, InputError if status == 422 else E2GError)
-    error = kind.__new__(kind)  # some classes make their message from other arguments
-    error.args = (detail,)
-    return error if isinstance(error, E2GError) else E2GError(detail)

@@ -1,0 +1,202 @@
+"""What `RemoteE2G` needs of HTTP: requests, uploads, the end of tasks, and errors as the classes of `E2G`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from pydantic import TypeAdapter
+
+from e2g_neo4j import errors
+from e2g_neo4j.errors import AccessError, E2GError, InputError, UnreachableError
+from e2g_neo4j.indexing.sources.files import find
+from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.service import ENDED, TaskInfo
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 30
+"""How long one request waits for the end of a task."""
+
+LONGEST_PAUSE = 61.0
+"""A call waits this many seconds at most when a limit of its key is reached, and then tries again."""
+
+FILES_AT_ONCE, BYTES_AT_ONCE = 500, 64 * 2**20
+"""Maximum number and size of files in one request."""
+
+
+class NoChatModelError(E2GError):
+    """No chat model is configured at the service."""
+
+
+class RemoteBase:
+    """A connection to a service.
+
+    Args:
+        url: The address of the service.
+        key: An API key; None: that of `E2G_API_KEY`, or none.
+        timeout: Seconds without a reply after which a call fails.
+    """
+
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 600.0) -> None:
+        key = key or os.environ.get("E2G_API_KEY")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
+        except (httpx.InvalidURL, TypeError) as error:
+            raise InputError(f"{url!r} is not an address ({error}): give one such as http://127.0.0.1:8000.") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def task(self, id: str, *, wait: int = 0) -> TaskInfo:
+        """A task of the service, at once or when it has ended, but after at most `wait` seconds."""
+        return TypeAdapter(TaskInfo).validate_python(self._get(f"/v1/tasks/{quote(id, safe='')}", wait=wait))
+
+    def _finished(self, task: Any, kind: type[T], progress: Progress | None) -> T:
+        """Wait for the end of a task and return its result."""
+        found = TypeAdapter(TaskInfo).validate_python(task)
+        while found.state not in ENDED:
+            found = self.task(found.id, wait=1 if progress else WAIT_SECONDS)
+            if progress and found.stage:
+                progress(found.stage, found.done, found.total)
+        if found.state == "cancelled":
+            raise E2GError(f"The task {found.id} was cancelled. What it finished is kept.")
+        if found.error:
+            raise error_of(found.error)
+        return TypeAdapter(kind).validate_python(found.result or {})
+
+    # --- requests --------------------------------------------------------------------------------------
+
+    def _get(self, path: str, **parameters: Any) -> Any:
+        return self._send("GET", path, params={name: one for name, one in parameters.items() if one is not None})
+
+    def _send(self, method: str, path: str, **content: Any) -> Any:
+        headers = {"Idempotency-Key": uuid4().hex} if method != "GET" else {}
+        try:
+            for attempt in range(4):
+                reply = self._http.request(method, path, headers=headers, **content)
+                seconds = float(reply.headers.get("Retry-After", "1"))
+                if reply.status_code != 429 or attempt == 3 or seconds > LONGEST_PAUSE:
+                    break
+                time.sleep(seconds)
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+        if reply.is_error:
+            raise error_in(reply)
+        return reply.json()
+
+    def _upload(
+        self,
+        batch: Sequence[tuple[str, Path] | SourceDocument],
+        corpus: str,
+        budget_tokens: int | None,
+        *,
+        dry_run: bool = False,
+    ) -> Any:
+        path = path_of("corpora", corpus, "documents") + ("?dry_run=true" if dry_run else "")
+        if isinstance(batch[0], SourceDocument):
+            texts = [
+                {"source": one.source, "title": one.title, "text": one.text}
+                for one in batch
+                if isinstance(one, SourceDocument)
+            ]
+            return self._send("POST", path, json={"documents": texts, "budget_tokens": budget_tokens})
+        with ExitStack() as stack:
+            files = [
+                ("files", (one[0], stack.enter_context(one[1].open("rb"))))
+                for one in batch
+                if not isinstance(one, SourceDocument)
+            ]
+            budget = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
+            return self._send("POST", path, files=files, data=budget)
+
+    def _unreachable(self, error: Exception) -> UnreachableError:
+        return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")
+
+
+def path_of(*parts: str) -> str:
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def batches(
+    sources: Iterable[str | Path | SourceDocument],
+) -> Iterator[list[tuple[str, Path] | SourceDocument]]:
+    """Return documents, and files with their names, in groups that fit into one request."""
+    listed = list(sources)
+    given: list[tuple[str, Path] | SourceDocument] = [one for one in listed if isinstance(one, SourceDocument)]
+    for one in listed:
+        if not isinstance(one, SourceDocument):
+            root = Path(one).expanduser()
+            given += [
+                (str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file) for file in find(one)
+            ]
+    if not given:
+        find([])  # says that there is nothing to read
+    batch: list[tuple[str, Path] | SourceDocument] = []
+    size = 0
+    for item in given:
+        length = len(item.text.encode()) if isinstance(item, SourceDocument) else item[1].stat().st_size
+        full = len(batch) == FILES_AT_ONCE or size + length > BYTES_AT_ONCE
+        if batch and (full or isinstance(item, SourceDocument) != isinstance(batch[0], SourceDocument)):
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += length
+    yield batch
+
+
+def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Return name and data of server-sent events."""
+    name, data = "", ""
+    for line in lines:
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data += value
+        elif not line and name:
+            yield name, json.loads(data)
+            name, data = "", ""
+
+
+def error_in(reply: httpx.Response) -> E2GError:
+    try:
+        body = reply.json()
+        return error_of(body, reply.status_code)
+    except (ValueError, KeyError, TypeError):
+        return E2GError(f"The service replied with status {reply.status_code}. Is this the address of e2g-neo4j?")
+
+
+def error_of(body: Mapping[str, Any], status: int = 0) -> E2GError:
+    """Return the error that a problem stands for, of the class that `E2G` would raise."""
+    code, detail = str(body["code"]), str(body["detail"])
+    if status in (401, 403):
+        return AccessError(f"{detail} {body.get('next', '')}".strip())
+    if code == "no_chat_model":
+        return NoChatModelError(detail)
+    name = "".join(part.capitalize() for part in code.split("_")) + "Error"
+    kind = getattr(errors, name, InputError if status == 422 else E2GError)
+    error = kind.__new__(kind)  # some classes make their message from other arguments
+    error.args = (detail,)
+    return error if isinstance(error, E2GError) else E2GError(detail)
