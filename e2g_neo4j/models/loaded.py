@@ -17,6 +17,7 @@ from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes
+from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
 from e2g_neo4j.runtime.requests import Chat, Embed, Rerank
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
@@ -201,10 +202,11 @@ class Models:
 
     @cached_property
     def _reranker(self) -> Reranker:
-        from e2g_neo4j.models.reranking import Reranker
-
         if self.settings.reranker is None:
             raise ConfigurationError("No reranker is configured. Set E2G_RERANKER.")
+        require_sentence_transformers(f"The reranker {self.settings.reranker}")
+        from e2g_neo4j.models.reranking import Reranker
+
         return Reranker(self.settings.reranker)
 
     @cached_property

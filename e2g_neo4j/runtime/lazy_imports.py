@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 
-from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.errors import ConfigurationError, ModelError
 
 
 @contextmanager
@@ -31,6 +31,19 @@ def require_extra(extra: str, *modules: str) -> None:
     for module in modules:
         if find_spec(module) is None:
             raise ConfigurationError(f"{module} is not installed: run `pip install 'e2g-neo4j[{extra}]'`.")
+
+
+def require_sentence_transformers(what: str) -> None:
+    """Raise ModelError if sentence-transformers or PyTorch is not installed, as in the container image.
+
+    Args:
+        what: What needs them.
+    """
+    if find_spec("torch") is None or find_spec("sentence_transformers") is None:
+        raise ModelError(
+            f"{what} needs sentence-transformers, which is not installed here. Install it with `pip install "
+            "sentence-transformers`, or use the bundled all-MiniLM-L6-v2 or ollama:NAME, and no reranker."
+        )
 
 
 class _TorchHider(MetaPathFinder):

@@ -1,0 +1,41 @@
+# The program `e2g`, for the service and its workers: as a user without rights, on a read-only file system.
+#
+#   docker build --tag e2g-neo4j .
+#
+# This needs BuildKit, and 10 GB of disk for the build. Behind a mirror or a proxy of PyPI, hand pip its settings and the
+# certificates; they are not stored in the image:  --secret id=pip,src=pip.conf --secret id=certificates,src=ca.pem
+ARG BASE=python:3.13-slim-bookworm
+
+# The wheel of this program, and the bundled embedding model in OpenVINO's format. Only this stage has PyTorch.
+FROM ${BASE} AS build
+RUN python3 -m venv /opt/build
+ENV PATH=/opt/build/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+COPY docker/build.lock /source/docker/
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=certificates \
+    pip install --no-compile --require-hashes --only-binary :all: --requirement /source/docker/build.lock
+COPY . /source
+RUN cd /source && hatchling build --target wheel --directory /opt/wheel && pip install --no-deps --no-index /opt/wheel/*
+RUN XDG_CACHE_HOME=/opt/cache python -m e2g_neo4j.models.embedding.conversion
+
+# What is run.
+FROM ${BASE} AS program
+RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/e2g
+ENV PATH=/opt/pip/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_PYTHON=/opt/e2g/bin/python
+COPY docker/requirements.lock /source/docker/
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=certificates \
+    pip install --no-deps --require-hashes --only-binary :all: --requirement /source/docker/requirements.lock
+RUN --mount=from=build,source=/opt/wheel,target=/opt/wheel pip install --no-deps --no-index /opt/wheel/*
+# What nothing runs: tests, and OpenVINO's parts for GPUs and for formats of others.
+RUN cd /opt/e2g/lib/python3*/site-packages && find . -type d -name tests -prune -exec rm -r {} + \
+    && cd openvino/libs && rm libopenvino_intel_[gn]pu_plugin.so cache.json \
+    && find . -name '*_frontend.so.*' ! -name '*_ir_*' -delete
+
+FROM ${BASE}
+COPY --from=program /opt/e2g /opt/e2g
+COPY --from=build /opt/cache /opt/cache
+ENV PATH=/opt/e2g/bin:$PATH HOME=/tmp XDG_CACHE_HOME=/opt/cache HF_HUB_OFFLINE=1
+WORKDIR /data
+USER 10001:10001
+EXPOSE 8000
+ENTRYPOINT ["e2g"]
+CMD ["--help"]

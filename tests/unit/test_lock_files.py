@@ -1,0 +1,48 @@
+"""The lock files agree with each other and with pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+REPOSITORY = Path(__file__).parents[2]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def locked(name: str) -> dict[str, set[str]]:
+    """The hashes of each `name==version` in a lock file."""
+    text = (REPOSITORY / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if re.match(r"\w", line)]
+    return {line.split(";")[0].split()[0]: set(re.findall(r"--hash=(\S+)", line)) for line in lines}
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {canonicalize_name(Requirement(one).name) for one in requirements}
+
+
+@pytest.mark.parametrize("name", ["docker/build.lock", "docker/requirements.lock"])
+def test_the_image_has_the_versions_of_the_environment(name: str) -> None:
+    environment, image = locked("requirements.lock"), locked(name)
+    assert image
+    assert image.items() <= environment.items()
+    assert all(image.values())
+
+
+def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
+    lines = (REPOSITORY / "docker" / "excluded.txt").read_text(encoding="utf-8").splitlines()
+    excluded = names([line for line in lines if not line.startswith("#")])
+    extras = PROJECT["optional-dependencies"]
+    wanted = names([*PROJECT["dependencies"], *extras["serve"], *extras["otel"]])
+    image = names([line.partition("==")[0] for line in locked("docker/requirements.lock")])
+    assert wanted - image == excluded & wanted
+    assert not excluded & image
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "docker/build.lock", "docker/requirements.lock"])
+def test_a_lock_file_names_no_address(name: str) -> None:
+    assert "://" not in (REPOSITORY / name).read_text(encoding="utf-8")
