@@ -42,6 +42,11 @@ PARTS = {
         "a Docker daemon",
         "apt-get install docker.io debootstrap, and start dockerd",
     ),
+    "mcp-inspector": Part(
+        shutil.which("mcp-inspector") is not None,
+        "the MCP inspector",
+        "npm install --global @modelcontextprotocol/inspector",
+    ),
     "chromium": Part(CHROMIUM is not None, "Chromium", "apt-get install chromium"),
 }
 

@@ -33,6 +33,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.routing import Route
+from tiers import need
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
@@ -573,3 +574,22 @@ def test_the_command_prints_nothing_but_the_old_protocol(environment, ids, tmp_p
     rest, _ = process.communicate(timeout=60)
     assert rest == ""
     assert process.returncode == 0
+
+
+@pytest.mark.full
+def test_the_command_line_of_the_inspector(environment, ids, tmp_path):
+    """The inspector speaks to it as docs/mcp.md shows."""
+    need("mcp-inspector")
+
+    def inspect(*arguments: str) -> Any:
+        command = ["mcp-inspector", "--cli", str(Path(sys.executable).parent / "e2g"), "mcp", *arguments]
+        variables = {**os.environ, **environment}
+        done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    tools = {one["name"] for one in inspect("--method", "tools/list")["tools"]}
+    assert tools == {name for name, scope in SCOPES.items() if scope == "read"}
+    call = ("--method", "tools/call", "--tool-name", "search", "--tool-arg", f"question={QUESTION}")
+    found = inspect(*call, "--tool-arg", f'corpora=["{CORPUS}"]', "--tool-arg", "tokens=200")
+    assert "Hester Pendry" in found["content"][0]["text"]
