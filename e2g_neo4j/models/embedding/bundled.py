@@ -29,6 +29,7 @@ from e2g_neo4j.models.embedding.base import (
     spans_of,
 )
 from e2g_neo4j.models.embedding.conversion import convert, converted_model, import_openvino
+from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.types.documents import Span, Vectors
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class BundledEmbedder:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._loading = Lock()
-        self._few = self._compiled(min(_QUESTION_STREAMS, os.cpu_count() or 1))
+        self._few = self._compiled(min(_QUESTION_STREAMS, cores()))
         with _FIRST_USE:
             self.embed_parts(["a"], [[(0, 1)]])
 
@@ -84,7 +85,7 @@ class BundledEmbedder:
 
     @cached_property
     def _compiled_for_many(self) -> CompiledModel:
-        return self._compiled(os.cpu_count() or 1)
+        return self._compiled(cores())
 
     @property
     def _gpu(self) -> LocalEmbedder | None:
@@ -142,7 +143,7 @@ class BundledEmbedder:
             return gpu.embed_parts(texts, parts)
         # No callbacks: with a callback into Python, an OpenVINO thread needs the GIL even after the last result. A
         # thread that frees the model meanwhile holds the GIL and waits for that thread, which is a deadlock.
-        model, parallel = (self._few, 1) if len(texts) <= _SMALL_REQUEST else (self._many, 2 * (os.cpu_count() or 1))
+        model, parallel = (self._few, 1) if len(texts) <= _SMALL_REQUEST else (self._many, 2 * cores())
         free = [model.create_infer_request() for _ in range(min(parallel, len(texts)))]
         running: deque[tuple[int, InferRequest]] = deque()
         for i, encoding in enumerate(encodings):

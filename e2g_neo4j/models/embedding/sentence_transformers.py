@@ -31,6 +31,7 @@ from e2g_neo4j.models.embedding.base import (
     spans_of,
 )
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
+from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.types.documents import Span, Vectors
 
 _GPU_BATCH = 16
@@ -92,7 +93,7 @@ class LocalEmbedder:
         self._on_cpu = self._model.device.type == "cpu"
         self._bfloat16 = precision == "auto" and self._on_cpu and _has_bfloat16()
         self._threads = ThreadPoolExecutor(
-            (os.cpu_count() or 1) if self._on_cpu else 1, thread_name_prefix="e2g-embedding", initializer=_one_thread
+            cores() if self._on_cpu else 1, thread_name_prefix="e2g-embedding", initializer=_one_thread
         )
         self.dimensions = int(self._model.get_embedding_dimension() or len(self._model.encode("a")))
         # A layer after pooling maps vectors of texts to a space in which there are no vectors of tokens.
