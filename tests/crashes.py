@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
+from collections import Counter
+from contextvars import ContextVar
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any
 
 from libraries import performing, small_document, write
 from neo4j import GraphDatabase
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
-from e2g_neo4j.graph import lease, writer
+from e2g_neo4j.graph import lease, tasks, writer
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.service import server, uploads
+from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.worker import Worker
 from e2g_neo4j.settings import Settings
 
@@ -110,3 +116,63 @@ def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | N
 
     vars(database)["load"] = counting
     asyncio.run(work(settings))
+
+
+class Mortal:
+    """Middleware: SIGKILL at a step of a request that its header `X-Kill-At` names, such as `service/add_blobs#2`, the
+    second time that this statement is sent. Steps are statements and the messages that the app receives and sends.
+    They are printed."""
+
+    request: ContextVar[Mortal | None] = ContextVar("request", default=None)
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.at = ""
+        self.seen: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] == "/livez":
+            await self.app(scope, receive, send)
+            return
+        one = Mortal(self.app)
+        one.at = dict(scope["headers"]).get(b"x-kill-at", b"").decode()
+        Mortal.request.set(one)
+
+        async def receiving() -> Message:
+            message = await receive()
+            one.step(message["type"])
+            return message
+
+        async def sending(message: Message) -> None:
+            one.step(message["type"])
+            await send(message)
+
+        await self.app(scope, receiving, sending)
+
+    def step(self, name: str) -> None:
+        self.seen[name] += 1
+        step = f"{name}#{self.seen[name]}"
+        print("step", step, file=sys.stderr, flush=True)
+        if step == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def serve_and_die(port: int, worker: bool) -> None:
+    """`e2g serve`, with small parts of files, short retries, and requests that kill it."""
+    tasks.PART_BYTES = uploads.PART_BYTES = 512  # more transactions to be killed in
+    tasks.PARTS_AT_ONCE = 1
+    vars(database)["RETRY_SECONDS"] = 1.0
+
+    def counting(name: str) -> Any:
+        if request := Mortal.request.get():
+            request.step(name)
+        return load(name)
+
+    def mortal(*arguments: Any, **options: Any) -> Any:
+        app = create_app(*arguments, **options)
+        app.add_middleware(Mortal)
+        return app
+
+    vars(database)["load"] = counting
+    vars(server)["create_app"] = mortal
+    server.serve(Settings(), host="127.0.0.1", port=port, worker=worker)

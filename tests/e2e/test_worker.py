@@ -18,24 +18,23 @@ from uuid import uuid4
 import crashes
 import pytest
 from failing_ollama import END, HANGS, Failing, part
-from graphs import snapshot
-from libraries import driven, performing
+from libraries import performing
 from neo4j import Driver, GraphDatabase
+from queues import Queue, graph
 from tiers import at_length
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
-from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.service import worker as worker_module
 from e2g_neo4j.service.kinds import Run, perform
 from e2g_neo4j.service.worker import Worker, main
 from e2g_neo4j.types.ids import document_id
-from e2g_neo4j.types.service import Claim, TaskInfo, TaskKind
+from e2g_neo4j.types.service import Claim, TaskKind
 
 T = TypeVar("T")
 
@@ -70,48 +69,6 @@ def settings(scratch: Connection) -> Settings:
 def client(settings: Settings, driver: Driver) -> Iterator[E2G]:
     with E2G(settings=settings) as client:
         yield client
-
-
-class Queue:
-    """The queue, seen from outside."""
-
-    def __init__(self, driver: Driver, settings: Settings) -> None:
-        self.driver, self.settings = driver, settings
-
-    def run(self, operation: Operation[T]) -> T:
-        return driven(performing(self.driver), operation)
-
-    def create(
-        self, kind: TaskKind, corpus: str, *files: tuple[str, bytes] | tuple[str, bytes, str], **parameters: Any
-    ) -> str:
-        task = tasks.new_id()
-        uploads = [
-            Upload(number, file[0], [file[1]], file[2] if len(file) == 3 else None) for number, file in enumerate(files)
-        ]
-        parts = self.run(tasks.add_blobs(task, uploads))
-        return self.run(tasks.create(task, kind, corpus, "local", parameters, parts=parts)).id
-
-    def get(self, task: str) -> TaskInfo:
-        found = self.run(tasks.get(task))
-        assert found is not None
-        return found
-
-    def work(self) -> None:
-        asyncio.run(crashes.work(self.settings))
-
-    def done(self, kind: TaskKind, corpus: str, *files: Any, **parameters: Any) -> TaskInfo:
-        """A task that a worker has run."""
-        task = self.create(kind, corpus, *files, **parameters)
-        self.work()
-        return self.get(task)
-
-    def expire(self) -> None:
-        """The time of a killed worker is over."""
-        self.driver.execute_query("MATCH (r:E2GRun) SET r.expires = 0")
-        self.driver.execute_query("MATCH (t:E2GTask {state: 'running'}) SET t.expires = 0")
-
-    def blobs(self) -> int:
-        return int(self.driver.execute_query("MATCH (b:E2GBlob|E2GTaskStep) RETURN count(b) AS n").records[0]["n"])
 
 
 @pytest.fixture
@@ -585,12 +542,6 @@ def environment(settings: Settings) -> dict[str, str]:
 def started(settings: Settings) -> subprocess.Popen[bytes]:
     command = [str(Path(sys.executable).parent / "e2g"), "worker"]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment(settings))
-
-
-def graph(driver: Driver, corpus: str) -> Any:
-    """The corpus, without the leases of runs that were killed."""
-    nodes, relationships = snapshot(driver, corpus)
-    return {key: held for key, held in nodes.items() if key[0] != "E2GRun"}, relationships
 
 
 def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
