@@ -88,6 +88,13 @@ class Settings(BaseSettings):
         None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."
     )
     upload_mb: int = Field(100, ge=1, description="Maximum size of an upload to the service, in MiB.")
+    oidc_issuer: str | None = Field(
+        None,
+        pattern=r"^(https://[^/\s?#@]+|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?)(/[^\s?#]*)?$",
+        description="OpenID Connect issuer whose access tokens the service accepts, as in their claim `iss`.",
+    )
+    oidc_audience: str | None = Field(None, description="What the claim `aud` of these tokens names.")
+    oidc_corpora_claim: str = Field("e2g_corpora", min_length=1, description="Claim that lists the corpora of a token.")
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 

@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError, QueryError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
@@ -38,7 +39,6 @@ _MIN_TOKENS = 50
 """Passages are not truncated to fewer tokens than this, but left out."""
 
 _SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
-_THOUGHT = re.compile(r"\A\s*<think(ing)?>.*?(</think(ing)?>|\Z)", re.DOTALL)
 
 
 def answer(
@@ -102,12 +102,31 @@ def answer_from(
         return Answer(NOT_SAID, evidence, found=False)
     for attempt in range(TRIES):
         request = request_for(evidence.question, given, options, instructions, settings.answer_tokens, attempt)
-        reply = yield Chat(model, request, CitationFilter(len(given)))
+        reply = yield Chat(model, request, ShownAnswer(len(given)))
         parsed = (_choice_answer if options else _text_answer)(reply, evidence, given, options)
         if parsed is not None:
             return parsed
     what = "none of the options" if options else "no text"
     raise ModelError(f"The chat model {model.name} returned {what}: try again, or set another E2G_CHAT_MODEL.")
+
+
+class ShownAnswer:
+    """The text of an answer to show while it is streamed: without reasoning, with valid citations.
+
+    Args:
+        given: Number of passages.
+    """
+
+    def __init__(self, given: int) -> None:
+        self._thought, self._citations = ThoughtFilter(), CitationFilter(given)
+
+    def add(self, piece: str) -> str:
+        """Add a piece and return the text to show."""
+        return self._citations.add(self._thought.add(piece))
+
+    def end(self) -> str:
+        """Return the text that was held back."""
+        return self._citations.add(self._thought.end()) + self._citations.end()
 
 
 def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
@@ -211,7 +230,7 @@ def _numbered(passage: Passage, number: int) -> str:
 def _text_answer(reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], _: Sequence[str]) -> Answer | None:
     """Return the answer with its valid citations, or None if there is no text."""
     citations = CitationFilter(len(given))
-    text = citations.add(_THOUGHT.sub("", reply.text).strip()) + citations.end()
+    text = citations.add(without_thought(reply.text)) + citations.end()
     if not text:
         return None
     says_nothing = citations.says_nothing or (not citations.cited and text.lower().startswith(NOT_SAID[:-1].lower()))
@@ -238,7 +257,7 @@ def _choice_answer(
     reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], options: Sequence[str]
 ) -> Answer | None:
     """Return the chosen letter with the probability of each letter, or None if the reply chooses none."""
-    text = _THOUGHT.sub("", reply.text).strip()
+    text = without_thought(reply.text).strip()
     distribution = probabilities(reply.logprobs, len(options))
     letter = letter_in(text, options) or (max(distribution, key=distribution.__getitem__) if distribution else None)
     if letter is None:

@@ -23,6 +23,9 @@ ATTEMPTS = 3
 KEPT_SECONDS = 7 * 24 * 3600
 """How long a task is kept after its end."""
 
+AUDIT_SECONDS = 90 * 24 * 3600
+"""How long an entry of the audit log is kept."""
+
 EXHAUSTED = {
     "code": "attempts_exhausted",
     "detail": f"The task was started {ATTEMPTS} times, and each time its worker was killed or lost the database. "
@@ -110,9 +113,10 @@ def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
     return (yield from _end(claim, "cancelled", None, None, tokens))
 
 
-def put_back(claim: Claim) -> Operation[bool]:
-    """Give a task back to the queue; this attempt does not count. Returns False if the claim was lost."""
-    return bool((yield _held("service/put_back", claim)))
+def put_back(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
+    """Give a task back to the queue; this attempt does not count, but its tokens do. Returns False if the claim was
+    lost."""
+    return bool((yield _held("service/put_back", claim, tokens=tokens)))
 
 
 def step_done(task: str, step: str) -> Operation[bool]:
@@ -129,13 +133,17 @@ def do_step(task: str, step: str) -> tuple[str, dict[str, Any]]:
 
 
 def clean_up() -> Operation[None]:
-    """Delete tasks that ended a week ago, and files that nobody needs any more."""
+    """Delete tasks that ended a week ago, files that nobody needs any more, and entries of the audit log that are 90
+    days old. Each transaction is bounded."""
     age = {"age": 1000 * KEPT_SECONDS, "limit": 1000}
     while (yield write_one("service/delete_ended", **age))[0]["deleted"]:
         pass
     left = Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})
     for row in (yield left):
         yield from delete_blobs(row["task"])
+    old = {"age": 1000 * AUDIT_SECONDS, "limit": 1000}
+    while (yield write_one("service/delete_audit", **old))[0]["deleted"]:
+        pass
 
 
 def _end(

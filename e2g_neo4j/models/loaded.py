@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import aclosing, contextmanager
+from contextvars import copy_context
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes
+from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
 from e2g_neo4j.runtime.requests import Chat, Embed, Rerank
+from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint, pooling_after
@@ -70,7 +73,7 @@ class Models:
     def workers(self) -> int:
         """Processes for extraction. A pipeline of the caller's stays in this process: others would load its files, and
         miss what was added in memory."""
-        return 1 if self._given_nlp is not None else self.settings.workers or os.cpu_count() or 1
+        return 1 if self._given_nlp is not None else self.settings.workers or cores()
 
     @property
     def embedder(self) -> Embedder:
@@ -127,7 +130,7 @@ class Models:
 
     def vector(self, request: Embed) -> Future[list[float]]:
         """Embed a question of any length in another thread. The vector has shape (dimensions,)."""
-        return request.vector or self._embedding.submit(self._vector, request.text)
+        return request.vector or self._embedding.submit(copy_context().run, self._vector, request.text)
 
     def scores(self, request: Rerank) -> Future[list[float]]:
         """Score texts in another thread, with the reranker, which is loaded on first use."""
@@ -139,19 +142,26 @@ class Models:
         Raises:
             ModelError: The model failed.
         """
-        return retry.ask(request.model, request.request)
+        with _chat_span(request) as replied:
+            return replied(retry.ask(request.model, request.request))
 
     async def ask_async(self, request: Chat) -> ChatReply:
         """Like `ask`, as a coroutine."""
-        return await retry.ask_async(request.model, request.request)
+        with _chat_span(request) as replied:
+            return replied(await retry.ask_async(request.model, request.request))
 
     def stream(self, request: Chat) -> Iterator[str | ChatReply]:
         """Yield the text of the reply in pieces, then the complete reply."""
-        return retry.stream(request.model, request.request)
+        with _chat_span(request) as replied:
+            for piece in retry.stream(request.model, request.request):
+                yield replied(piece) if isinstance(piece, ChatReply) else piece
 
-    def stream_async(self, request: Chat) -> AsyncGenerator[str | ChatReply, None]:
+    async def stream_async(self, request: Chat) -> AsyncGenerator[str | ChatReply, None]:
         """Like `stream`, as an async iterator."""
-        return retry.stream_async(request.model, request.request)
+        with _chat_span(request) as replied:
+            async with aclosing(retry.stream_async(request.model, request.request)) as pieces:
+                async for piece in pieces:
+                    yield replied(piece) if isinstance(piece, ChatReply) else piece
 
     @cached_property
     def _nlp(self) -> Language:
@@ -219,10 +229,25 @@ class Models:
 
     @cached_property
     def _embedding(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(min(4, os.cpu_count() or 1), thread_name_prefix="e2g-question-vector")
+        return ThreadPoolExecutor(min(4, cores()), thread_name_prefix="e2g-question-vector")
 
     def _vector(self, text: str) -> list[float]:
         from e2g_neo4j.models.embedding.windows import embed_long
 
-        row: list[float] = embed_long(self.query_embedder, [text])[0].tolist()
+        embedder = self.query_embedder
+        with span("e2g.embed", {"e2g.model": embedder.name}):
+            row: list[float] = embed_long(embedder, [text])[0].tolist()
         return row
+
+
+@contextmanager
+def _chat_span(request: Chat) -> Iterator[Callable[[ChatReply], ChatReply]]:
+    """Open a span for a call of a chat model. Pass the reply to what is yielded, which records its tokens."""
+    with span("e2g.chat", {"e2g.model": request.model.name}) as opened:
+
+        def replied(reply: ChatReply) -> ChatReply:
+            opened.set_attribute("e2g.prompt_tokens", reply.prompt_tokens)
+            opened.set_attribute("e2g.completion_tokens", reply.completion_tokens)
+            return reply
+
+        yield replied

@@ -40,6 +40,7 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
 from e2g_neo4j.runtime.requests import Embed, Operation, Read, read_each
+from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
 
@@ -88,7 +89,12 @@ def retrieve(models: Models, question: str, corpora: Sequence[str], options: Ret
         token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
         reranker=models.settings.reranker,
     )
-    return (yield from _counted(operation, embed))
+    attributes = {"e2g.mode": filled.mode, "e2g.k" if filled.k else "e2g.tokens": filled.k or filled.tokens or 0}
+    with span("e2g.retrieve", attributes) as opened:
+        evidence = yield from _counted(operation, embed)
+        opened.set_attribute("e2g.route", evidence.route)
+        opened.set_attribute("e2g.passages", len(evidence.passages))
+    return evidence
 
 
 def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from concurrent.futures import Executor as ThreadPool
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -223,7 +223,10 @@ class AsyncRunner:
         raise TypeError(f"A question cannot ask for {request!r}.")
 
     async def _advance_in_pool(self, operation: Operation[T], result: Any) -> Step[T]:
-        return await asyncio.get_running_loop().run_in_executor(self._models.threads, advance, operation, result)
+        context = copy_context()  # has the current span
+        return await asyncio.get_running_loop().run_in_executor(
+            self._models.threads, lambda: context.run(advance, operation, result)
+        )
 
 
 @dataclass(frozen=True, slots=True)

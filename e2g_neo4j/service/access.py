@@ -16,6 +16,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, E2GError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.limits import Limits
+from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.service import ALL_CORPORA, LOCAL, Caller, KeyInfo, Scope
 
@@ -24,7 +25,9 @@ OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
-_bearer = HTTPBearer(auto_error=False, description="An API key: `Authorization: Bearer e2g_ID_SECRET`.")
+_bearer = HTTPBearer(
+    auto_error=False, description="`Authorization: Bearer e2g_ID_SECRET`, an API key, or an access token."
+)
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="An API key.")
 
 
@@ -37,11 +40,16 @@ class Authenticate:
         app: The application.
         client: The client, whose database has the keys.
         limits: Counts the requests of each key.
+        issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
+            token.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
-    def __init__(self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, always: bool = False) -> None:
-        self._app, self._client, self._limits, self._always = app, client, limits, always
+    def __init__(
+        self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None = None, always: bool = False
+    ) -> None:
+        self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
+        self._always = always or issuer is not None
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]):
@@ -62,10 +70,14 @@ class Authenticate:
             if from_here and not self._always and not await self._client.runner.ask(keys.any_key()):
                 return LOCAL
             raise _unauthenticated()
-        found = await self._client.runner.ask(keys.verified(text))
-        if found is None:
+        if self._issuer is not None and looks_like_token(text):
+            caller = await self._issuer.caller(text)
+        else:
+            found = await self._client.runner.ask(keys.verified(text))
+            caller = None if found is None else caller_of(found)
+        if caller is None:
             raise _unauthenticated()
-        return caller_of(found)
+        return caller
 
 
 def caller_of(key: KeyInfo) -> Caller:

@@ -16,6 +16,7 @@ from fastapi_swagger import patch_fastapi
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
@@ -26,10 +27,11 @@ from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate
 from e2g_neo4j.service.audit import Audit
 from e2g_neo4j.service.bookmarks import ReadYourWrites
-from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits
+from e2g_neo4j.service.limits import HEALTH, MAX_BODY, Admission, Limits
 from e2g_neo4j.service.mcp import Mounted, caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
+from e2g_neo4j.service.oidc import issuer_of
 from e2g_neo4j.service.page import add_page
 from e2g_neo4j.service.problems import PlainErrors, Problem, add_problems
 from e2g_neo4j.service.routes import administration, corpora, documents, entities, questions
@@ -67,12 +69,16 @@ def create_app(
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
-        ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed.
+        ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed,
+            or an OpenID Connect issuer is configured without an audience.
     """
     base = (public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
+    issuer = issuer_of(client.settings)
     writer = QueueWriter(client) if mcp_write else None
-    tools = create_mcp(client, caller_of_request, write=mcp_write, writer=writer, used=state.used)
+    tools = create_mcp(
+        client, caller_of_request, write=mcp_write, writer=writer, used=state.used, turn=state.limits.turn
+    )
     mcp = mount(tools, allowed_hosts=None)
     app = FastAPI(
         title="e2g-neo4j",
@@ -104,9 +110,9 @@ def create_app(
     host = urlsplit(base).hostname if base else None
     app.add_middleware(Audit, client=client)
     app.add_middleware(ReadYourWrites, client=client)
-    app.add_middleware(Authenticate, client=client, limits=state.limits, always=bool(base))
+    app.add_middleware(Authenticate, client=client, limits=state.limits, issuer=issuer, always=bool(base))
     app.add_middleware(Admission)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*HERE, *([host] if host else [])], www_redirect=False)
+    app.add_middleware(_KnownHosts, allowed_hosts=[*HERE, *([host] if host else [])], www_redirect=False)
     app.add_middleware(PlainErrors)
     app.add_middleware(Observe, metrics=state.metrics)
     _describe(app)
@@ -130,6 +136,14 @@ async def _lifespan(app: FastAPI, mcp: Mounted) -> AsyncGenerator[None, None]:
             await flushing
         await state.limits.flush()
         await state.client.close()
+
+
+class _KnownHosts(TrustedHostMiddleware):
+    """Refuses requests for other hosts. Probes and Prometheus address a container by its IP, and are admitted."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        admitted = scope["type"] == "http" and scope["path"] in HEALTH
+        await (self.app if admitted else super().__call__)(scope, receive, send)
 
 
 def _load(client: AsyncE2G) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urljoin
 from pydantic import BaseModel
 
 from e2g_neo4j.answering.citations import citations_in
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.service.problems import ProblemError
@@ -119,7 +120,7 @@ async def reply_pieces(
         messages: The conversation. Only the plain model gets more of it than the last message of the user.
         max_tokens: Maximum tokens of the reply, if it is less than the configured one.
     """
-    chat_model = state.chat_model()
+    chat_model = state.chat_model(caller)
     corpora = await corpora_of(state, caller, model)
     last = max((n for n, message in enumerate(messages) if message.role == "user"), default=None)
     if last is None:
@@ -134,7 +135,7 @@ async def reply_pieces(
             state.settings_for(max_tokens).answer_tokens,
             earlier=tuple(filter(None, map(_earlier, messages[:last]))),
         )
-        pieces = _plain_pieces(state, caller, chat_model, request)
+        pieces = _plain_pieces(state, chat_model, request)
     elif len(question) > MAX_QUESTION:
         raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:
@@ -185,31 +186,21 @@ async def _answer_pieces(
 
 
 async def _plain_pieces(
-    state: State, caller: Caller, model: StreamingChatModel, request: ChatRequest
+    state: State, model: StreamingChatModel, request: ChatRequest
 ) -> AsyncGenerator[str | Reply, None]:
     yield ""
     async with aclosing(state.client.runner.stream(_chat(model, request))) as pieces:
         async for piece in pieces:
             if isinstance(piece, ChatReply):
-                state.used(caller, piece.prompt_tokens, piece.completion_tokens)
-                yield Reply(piece.text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
+                text = without_thought(piece.text)
+                yield Reply(text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
             else:
                 yield piece
 
 
 def _chat(model: StreamingChatModel, request: ChatRequest) -> Operation[ChatReply]:
-    reply: ChatReply = yield Chat(model, request, _Unfiltered())
+    reply: ChatReply = yield Chat(model, request, ThoughtFilter())
     return reply
-
-
-class _Unfiltered:
-    """Shows the text of a model as it is."""
-
-    def add(self, piece: str) -> str:
-        return piece
-
-    def end(self) -> str:
-        return ""
 
 
 def _earlier(message: ChatMessage) -> EarlierMessage | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys
+from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.service import Caller
 
@@ -30,10 +30,13 @@ MAX_BODY = 2**20
 MAX_REQUESTS = 256
 """Requests that are open at once. Streams and waits for tasks count as long as they last."""
 
-QUESTIONS_AT_ONCE = 3 * (os.cpu_count() or 1)
+HEALTH = ("/livez", "/readyz", "/metrics")
+"""Paths for probes and monitoring, which are answered however busy the service is."""
+
+QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once. More would only make each other slower."""
 
-QUESTION_WAIT_SECONDS = 0.5
+QUESTION_WAIT_SECONDS = 0.25
 """How long a question waits for its turn."""
 
 FLUSH_SECONDS = 2.0
@@ -105,7 +108,10 @@ class Limits:
         try:
             await asyncio.wait_for(self._questions.acquire(), QUESTION_WAIT_SECONDS)
         except TimeoutError:
-            detail = f"The service answers {QUESTIONS_AT_ONCE} questions already, its maximum."
+            detail = (
+                f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum. "
+                "Try again in a second."
+            )
             raise ProblemError(429, "busy", detail, {"Retry-After": "1"}) from None
         try:
             yield
@@ -169,7 +175,7 @@ class Admission:
         self._app, self._most, self._now = app, most, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in ("/livez", "/readyz", "/metrics"):
+        if scope["type"] != "http" or scope["path"] in HEALTH:
             return await self._app(scope, receive, send)
         if self._now >= self._most:
             detail = f"The service answers {self._most} requests already, its maximum."

@@ -40,6 +40,7 @@ from e2g_neo4j.service.mcp_tools import (
     Access,
     CallerOf,
     ReadingTools,
+    Turn,
     Used,
     WritingTools,
     add_reading_tools,
@@ -87,6 +88,7 @@ def create_mcp(
     write: bool = False,
     writer: Writer | None = None,
     used: Used | None = None,
+    turn: Turn | None = None,
 ) -> MCPServer[Any]:
     """Create the MCP server.
 
@@ -96,6 +98,7 @@ def create_mcp(
         write: whether it has the tools that change corpora.
         writer: makes these changes; None: at once, by the client.
         used: counts the tokens of answers; None: they are not counted.
+        turn: waits for the turn of a search; None: any number is searched at once.
 
     Raises:
         ConfigurationError: the configured chat model cannot be created.
@@ -111,7 +114,9 @@ def create_mcp(
             subscriptions=False,
             middleware=[_permitted(access, caller_of)],
         )
-    add_reading_tools(server, ReadingTools(client, access, results, used), chat=client.models.chat_model is not None)
+    add_reading_tools(
+        server, ReadingTools(client, access, results, used, turn), chat=client.models.chat_model is not None
+    )
     if write:
         add_writing_tools(server, WritingTools(client, access, results, writer or DirectWriter(client)))
     _add_resources(server, client, access, results)

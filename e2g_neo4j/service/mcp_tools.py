@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -12,10 +13,12 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode
+from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import (
@@ -29,6 +32,8 @@ from e2g_neo4j.service.mcp_schemas import (
     Task,
 )
 from e2g_neo4j.service.mcp_writing import Writer
+from e2g_neo4j.service.metering import MeteredModel
+from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Evidence
@@ -36,6 +41,9 @@ from e2g_neo4j.types.service import Caller, Scope
 
 Used: TypeAlias = Callable[[Caller, int, int], None]
 """Counts the prompt and completion tokens that a caller used."""
+
+Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+"""Waits for the turn of a search, which lasts as long as the context."""
 
 CallerOf: TypeAlias = Callable[[Any], Caller]
 """Returns who calls, from the HTTP request, or from None over stdio."""
@@ -104,7 +112,7 @@ def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]
     async def reporting(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await tool(*args, **kwargs)
-        except E2GError as error:
+        except (E2GError, ProblemError) as error:
             raise ToolError(str(error)) from None
 
     return reporting
@@ -167,10 +175,14 @@ class ReadingTools:
         access: what callers may do.
         results: builds the results.
         used: counts the prompt and completion tokens of a caller's answer; None: they are not counted.
+        turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
     """
 
-    def __init__(self, client: AsyncE2G, access: Access, results: Results, used: Used | None = None) -> None:
+    def __init__(
+        self, client: AsyncE2G, access: Access, results: Results, used: Used | None = None, turn: Turn | None = None
+    ) -> None:
         self._client, self._access, self._results, self._used = client, access, results, used
+        self._turn = turn or nullcontext
 
     @with_our_errors
     async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
@@ -215,9 +227,15 @@ class ReadingTools:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
-        given = await self._client.answer(question, corpora=await self._access.corpora(caller, corpora))
-        if self._used is not None:
-            self._used(caller, given.prompt_tokens, given.completion_tokens)
+        chosen = await self._access.corpora(caller, corpora)
+        models, runner = self._client.models, self._client.runner
+        model = models.chat_model
+        if model is not None and self._used is not None:
+            model = MeteredModel(model, functools.partial(self._used, caller))
+        options = answer_options(RetrievalOptions(), models.settings)
+        async with self._turn():
+            evidence = await runner.ask(retrieve(models, question, chosen, options))
+        given = await runner.ask(answer_from(evidence, model, models.settings))
         return await to_thread.run_sync(self._results.answer, given)
 
     @with_our_errors
@@ -246,7 +264,8 @@ class ReadingTools:
         """Find out how two entities are connected: the shortest path between them through entities that share
         sentences, with sentences for each step."""
         chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
-        steps = await self._client.runner.run(connect(chosen, a, b, hops))
+        async with self._turn():
+            steps = await self._client.runner.run(connect(chosen, a, b, hops))
         return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
 
     @with_our_errors
@@ -279,7 +298,8 @@ class ReadingTools:
         caller = self._access.caller(context, "read")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
-        return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
+        async with self._turn():
+            return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
 
 
 class WritingTools:

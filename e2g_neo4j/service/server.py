@@ -19,6 +19,7 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
+from e2g_neo4j.service.oidc import issuer_of
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -47,12 +48,15 @@ def serve(
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
-        ConfigurationError: Others can reach the service, and there are no keys.
+        ConfigurationError: Others can reach the service, and there are no keys; or an OpenID Connect issuer is
+            configured without an audience.
     """
+    issuer_of(settings)  # whether it can be used
     with E2G(settings=settings) as e2g:
         if worker:
             e2g.migrate()
-        if (not is_loopback(host) or settings.public_url) and not e2g.runner.run(keys.any_key()):
+        with_others = not is_loopback(host) or settings.public_url
+        if with_others and settings.oidc_issuer is None and not e2g.runner.run(keys.any_key()):
             raise ConfigurationError(
                 f"Without API keys, the service is for this machine only, not for {settings.public_url or host}: "
                 "create one with `e2g keys create --name NAME --scopes read,ask --corpora '*'`, or use --host "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import Request
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.service.limits import Limits
+from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.observability import Metrics
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import Settings
@@ -31,12 +33,12 @@ class State:
     metrics: Metrics
     public_url: str
 
-    def chat_model(self) -> StreamingChatModel:
-        """Return the chat model. Raises a 501 if none is configured."""
+    def chat_model(self, caller: Caller) -> StreamingChatModel:
+        """Return the chat model, whose tokens are counted for a caller. Raises a 501 if none is configured."""
         model = self.client.models.chat_model
         if model is None:
             raise ProblemError(501, "no_chat_model", "No chat model is configured on this service (E2G_CHAT_MODEL).")
-        return model
+        return MeteredModel(model, partial(self.used, caller))
 
     def settings_for(self, max_tokens: int | None) -> Settings:
         """Return the settings for an answer of at most a number of tokens, or of the configured one if that is less."""

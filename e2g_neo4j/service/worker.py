@@ -189,7 +189,9 @@ class Worker:
             return None
         if not job.done() or job.cancelled():
             logger.info("%s: %s.", name, "cancelled" if reason == "cancel" else "put back into the queue")
-            return lambda: claims.cancelled(claim, tokens=tokens) if reason == "cancel" else claims.put_back(claim)
+            return lambda: (
+                claims.cancelled(claim, tokens=tokens) if reason == "cancel" else claims.put_back(claim, tokens=tokens)
+            )
         error = job.exception()
         if error is None:
             logger.info("%s: succeeded.", name)

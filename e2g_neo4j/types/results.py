@@ -62,7 +62,7 @@ class Passage:
 
     Attributes:
         text: the text of the passage.
-        document: the id of the document.
+        document: the title of the document.
         source: the source of the document.
         start: where the passage starts in the document's text; for a summary, where the text that it covers starts. The
             text of an adopted document consists of its text nodes in order, with a blank line between them.

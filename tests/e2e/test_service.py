@@ -45,6 +45,8 @@ def without_keys(variables: dict[str, str], tmp_path_factory: pytest.TempPathFac
     with service.client() as http:
         assert http.get("/v1/corpora").json() == []
         assert http.get("/v1/corpora", headers={"Host": "elsewhere.example"}).status_code == 400
+        for health in ("/livez", "/readyz", "/metrics"):  # probes of a container use its address
+            assert http.get(health, headers={"Host": "10.1.2.3:8000"}).status_code == 200
         assert http.get("/v1/corpora", headers={"X-API-Key": "e2g_nonsense"}).status_code == 401
     assert service.stop() == 0
 
@@ -279,6 +281,47 @@ def test_repeating_a_request_has_no_effect(service: RunningService, keys: dict[s
         events = http.get(f"/v1/tasks/{task['id']}/events").text
         assert "event: done" in events
         assert task["id"] in [one["id"] for one in http.get("/v1/tasks").json()["tasks"]]
+
+
+def test_a_foreign_task_is_as_if_it_were_not_there(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
+    with service.client(keys["all"]) as http:
+        [foreign] = [one["id"] for one in http.get("/v1/tasks").json()["tasks"] if one["corpus"] == "vault"]
+    with service.client(keys["team"]) as http:
+        assert http.get("/v1/tasks").json()["tasks"] == []
+        for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
+            there, missing = (http.request(method, f"/v1/tasks/{task}{path}") for task in (foreign, "0" * 32))
+            assert there.status_code == missing.status_code == 404
+            told = [json.dumps({**one.json(), "request_id": ""}) for one in (there, missing)]
+            assert told[0].replace(foreign, "0" * 32) == told[1]
+
+
+def test_a_task_is_cancelled_and_put_back(service: RunningService, keys: dict[str, str]) -> None:
+    """One that is too long to end before."""
+    texts = {"documents": [{"source": f"s{n}", "text": f"The brig Averil left Port {n}. " * 200} for n in range(60)]}
+    with service.client(keys["all"]) as http:
+        task = http.post("/v1/corpora/cancelled/documents", json=texts).json()["id"]
+        path = f"/v1/tasks/{task}"
+        assert http.post(f"{path}/retry").status_code == 409
+        assert http.post(f"{path}/cancel").status_code == 200
+        assert _ended(http, task)["state"] == "cancelled"
+        assert http.post(f"{path}/retry").json()["state"] in ("queued", "running")
+        http.post(f"{path}/cancel")
+        assert _ended(http, task)["state"] == "cancelled"
+
+
+def test_uploads_have_a_limit(variables: dict[str, str], keys: dict[str, str], tmp_path: Path) -> None:
+    service = RunningService({**variables, "E2G_UPLOAD_MB": "2"}, tmp_path / "log", "--no-worker")
+    try:
+        with service.client(keys["all"]) as http:
+            for route, field in (("/v1/corpora/large/documents", "files"), ("/v1/imports", "file")):
+                reply = http.post(route, files={field: ("a.txt", b"x" * 2**21)}, data={"corpus": "large"})
+                assert (reply.status_code, reply.json()["code"]) == (413, "too_large")
+            tasks = http.get("/v1/tasks").json()["tasks"]
+            assert "large" not in [one["corpus"] for one in tasks]
+    finally:
+        service.stop()
 
 
 def test_a_file_keeps_the_name_that_its_owner_gave_it(

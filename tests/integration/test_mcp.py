@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -40,6 +40,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
+from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE, Limits
 from e2g_neo4j.service.mcp import caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_results import MAX_TOKENS
 from e2g_neo4j.service.mcp_tools import SCOPES
@@ -193,6 +194,27 @@ async def test_ask_needs_a_chat_model_and_its_scope(settings, ids):
     async with connected(settings, caller=READER, replies="No.") as client:
         assert "ask" not in {one.name for one in (await client.list_tools()).tools}
         assert "scope 'ask'" in await failure(client, "ask", question=QUESTION)
+
+
+async def test_searches_take_their_turn(settings, ids):
+    """What searches waits for its turn, and says so when it does not come; all else is answered."""
+    async with AsyncE2G(settings=settings, chat_model=FakeListChatModel(responses=["It was [1]."])) as e2g:
+        limits = Limits(e2g)
+        server = create_mcp(e2g, lambda _: TENANT, turn=limits.turn)
+        async with Client(server) as client, AsyncExitStack() as others:
+            for _ in range(QUESTIONS_AT_ONCE - 1):
+                await others.enter_async_context(limits.turn())
+            questions = [(tool, {"question": QUESTION}) for tool in ("search", "explain", "ask")]
+            questions.append(("connect", {"a": "Hester Pendry", "b": "Walter Crail"}))
+            for tool, arguments in questions:
+                await call(client, tool, **arguments)
+            await others.enter_async_context(limits.turn())
+            for tool, arguments in questions:
+                refused = await failure(client, tool, **arguments)
+                assert "The service is busy" in refused
+                assert "Try again in a second" in refused
+            await call(client, "list_corpora")
+            await call(client, "find_entities", query="Hester")
 
 
 async def test_a_key_that_may_only_read_is_shown_no_more_and_can_do_no_more(settings, ids):

@@ -14,7 +14,7 @@ from libraries import driven, performing
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
-from e2g_neo4j.graph import claims, tasks
+from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.tasks import PART_BYTES, Upload
 from e2g_neo4j.managed_neo4j import Connection
@@ -143,6 +143,48 @@ def test_three_attempts(run: Run[Any], server: Driver) -> None:
     assert (ended.state, ended.error["code"]) == ("failed", "attempts_exhausted")
     assert run(tasks.retry(task.id)).state == "queued"
     assert claimed(run).task.attempt == 1
+
+
+def used(run: Run[Any], key: str) -> tuple[int, int]:
+    return sum(one.prompt_tokens for one in run(keys.usage([key]))), len(run(keys.usage([key])))
+
+
+def test_the_tokens_of_a_task_count_once_however_it_ends(run: Run[Any], server: Driver) -> None:
+    """A worker that ends a task counts them itself; here there is none any more."""
+    key = tasks.new_id()
+
+    def begun(tokens: int) -> Claim:
+        created(run, key)
+        claim = claimed(run)
+        run(claims.renew(claim, "summarising", 1, 2, tokens))
+        return claim
+
+    for tokens in (5, 7):
+        begun(tokens)
+    expire(server)
+    server.execute_query("MATCH (t:E2GTask) SET t.attempt = 3")
+    assert run(claims.claim()) is None
+    assert run(claims.claim()) is None
+    assert used(run, key) == (12, 1)
+    cancelled = begun(100)
+    expire(server)
+    for _ in range(2):
+        run(tasks.cancel(cancelled.task.id))
+    assert used(run, key) == (112, 1)
+    put_back = begun(1000)
+    assert run(claims.put_back(put_back, tokens=1001))
+    assert used(run, key) == (112, 1), "its next attempt goes on"
+    assert run(tasks.get(put_back.task.id)).tokens == 1001
+    again = claimed(run)
+    run(tasks.cancel(again.task.id))
+    assert run(claims.put_back(again, tokens=1500))
+    assert run(claims.put_back(again, tokens=1500)) is False
+    assert used(run, key) == (1612, 1)
+    local = created(run)
+    run(claims.renew(claimed(run), None, 0, 0, 9))
+    expire(server)
+    run(tasks.cancel(local.id))
+    assert used(run, "local") == (0, 0)
 
 
 def test_a_task_that_is_put_back_has_its_attempt_again(run: Run[Any]) -> None:
@@ -421,6 +463,24 @@ def test_what_nobody_needs_is_removed(run: Run[Any], server: Driver) -> None:
     assert run(tasks.get(kept)) is not None
     steps = server.execute_query("MATCH (s:E2GTaskStep) RETURN s.task AS task").records
     assert [row["task"] for row in steps] == [kept]
+
+
+def test_entries_of_the_audit_log_are_removed_after_90_days(run: Run[Any], server: Driver) -> None:
+    server.execute_query("MATCH (a:E2GAudit) DELETE a")
+    run(keys.add_audit({"key": "k1", "action": "a", "target": f"{number}"} for number in range(2500)))
+    server.execute_query(
+        "MATCH (a:E2GAudit) SET a.at = a.at - 90 * CASE a.target WHEN '0' THEN 86300000 ELSE 86401000 END"
+    )
+    asked: list[str] = []
+    perform = performing(server)
+
+    def watched(request: Read | Write) -> Rows:
+        asked.append(request.condition[0] if isinstance(request, Write) and request.condition else "")
+        return perform(request)
+
+    driven(watched, claims.clean_up())
+    assert [one.target for one in run(keys.audit())[0]] == ["0"]
+    assert asked.count("service/delete_audit") == 4, "at most 1,000 at once"
 
 
 def test_an_upload_that_goes_on_for_long_is_kept(run: Run[Any], server: Driver) -> None:

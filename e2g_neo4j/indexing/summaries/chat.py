@@ -20,6 +20,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.retry import ask
+from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
@@ -39,7 +40,6 @@ _SORRY = re.compile(
     r"|as an ai\b",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"\A\s*<think(ing)?>.*?(</think(ing)?>|\Z)", re.DOTALL)
 
 
 class ChatSummariser:
@@ -115,7 +115,7 @@ class ChatSummariser:
                 reply = call.reply = ask(self._model, request)
             prompt_tokens += reply.prompt_tokens
             completion_tokens += reply.completion_tokens
-            summary = _THOUGHT.sub("", reply.text).strip()
+            summary = without_thought(reply.text).strip()
             wrong = fault_of(summary, reply, text, self._instructions)
             if not wrong:
                 self._cache.keep(

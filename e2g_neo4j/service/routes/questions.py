@@ -89,7 +89,7 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     """Return the chat model's answer, with citations, or stream it."""
     check_wall(caller, question.corpora)
     state = state_of(request)
-    state.chat_model()
+    state.chat_model(caller)
     if question.stream:
         return event_stream(request, await begun(answer_events(state, question, caller)))
     reply: AnswerReply | None = None
@@ -116,12 +116,11 @@ async def answer_events(
     settings = state.settings_for(max_tokens)
     evidence = await evidence_for(state, question, answer_options(question.options(), settings))
     yield Event("evidence", evidence)
-    answering = answer_from(evidence, state.chat_model(), settings, question.choices)
+    answering = answer_from(evidence, state.chat_model(caller), settings, question.choices)
     streamed = False
     async with aclosing(state.client.runner.stream(answering)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Answer):
-                state.used(caller, piece.prompt_tokens, piece.completion_tokens)
                 if piece.text and not streamed:  # without evidence, the model is not asked
                     yield Event("delta", {"text": piece.text})
                 reply = AnswerReply.of(piece, state.public_url)

@@ -1,0 +1,67 @@
+"""A chat model that counts the tokens of its calls, also of those that failed or were broken off."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass
+
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredModel:
+    """A chat model whose calls are counted.
+
+    A call without a complete reply counts with estimates: those of the prompt and of the text that came. One that
+    failed before any text came counts nothing.
+
+    Attributes:
+        model: The model.
+        used: Is called with the prompt and completion tokens of each call.
+    """
+
+    model: StreamingChatModel
+    used: Callable[[int, int], None]
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def context(self) -> int | None:
+        return self.model.context
+
+    def count(self, text: str) -> int:
+        return self.model.count(text)
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        return self._counted(self.model.ask(request))
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply:
+        return self._counted(await self.model.ask_async(request))
+
+    def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        for piece in self.model.stream(request):
+            yield self._counted(piece) if isinstance(piece, ChatReply) else piece
+
+    async def stream_async(self, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
+        said: list[str] = []
+        complete = failed = False
+        try:
+            async for piece in self.model.stream_async(request):
+                if isinstance(piece, ChatReply):
+                    complete = True
+                    self._counted(piece)
+                else:
+                    said.append(piece)
+                yield piece
+        except Exception:
+            failed = True
+            raise
+        finally:
+            if not complete and (said or not failed):
+                self.used(self.count(request.text), self.count("".join(said)))
+
+    def _counted(self, reply: ChatReply) -> ChatReply:
+        self.used(reply.prompt_tokens, reply.completion_tokens)
+        return reply

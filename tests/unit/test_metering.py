@@ -1,0 +1,138 @@
+"""Tokens of calls count, also of those that failed or were broken off; and spans say how long calls took."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import Chat, Embed
+from e2g_neo4j.runtime.tracing import span
+from e2g_neo4j.service.metering import MeteredModel
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
+
+REQUEST = ChatRequest("be brief", "who was at the helm", 100)
+
+
+class Model:
+    """Says two words, then fails, or does not."""
+
+    name, context = "two-words", None
+
+    def __init__(self, fails_after: int | None = None) -> None:
+        self._fails_after = fails_after
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    async def ask_async(self, request: ChatRequest) -> ChatReply:
+        return ChatReply("Luke Farran", "stop", 70, 20)
+
+    async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        for number, word in enumerate(("Luke ", "Farran")):
+            if self._fails_after == number:
+                raise ModelError("The ship has sunk.")
+            yield word
+        yield ChatReply("Luke Farran", "stop", 70, 20)
+
+
+def metered(**more: Any) -> tuple[Any, list[tuple[int, int]]]:
+    used: list[tuple[int, int]] = []
+    model: Any = Model(**more)
+    return MeteredModel(model, lambda prompt, completion: used.append((prompt, completion))), used
+
+
+async def test_a_complete_reply_counts_what_the_model_reports() -> None:
+    model, used = metered()
+    assert [piece async for piece in model.stream_async(REQUEST)][:2] == ["Luke ", "Farran"]
+    await model.ask_async(REQUEST)
+    assert used == [(70, 20)] * 2
+
+
+async def test_a_broken_off_reply_counts_what_came() -> None:
+    model, used = metered()
+    async with aclosing(model.stream_async(REQUEST)) as pieces:
+        await anext(pieces)
+    assert used == [(7, 1)]
+
+
+async def test_a_reply_that_failed_counts_what_came() -> None:
+    for fails_after, expected in ((1, [(7, 1)]), (0, [])):
+        model, used = metered(fails_after=fails_after)
+        with pytest.raises(ModelError):
+            _ = [piece async for piece in model.stream_async(REQUEST)]
+        assert used == expected
+
+
+async def test_a_call_that_was_cancelled_before_its_reply_counts_the_prompt() -> None:
+    model, used = metered()
+
+    async def slow(request: ChatRequest) -> AsyncIterator[str]:
+        await asyncio.sleep(60)
+        yield ""
+
+    model.model.stream_async = slow
+    job = asyncio.ensure_future(anext(model.stream_async(REQUEST)))
+    await asyncio.sleep(0.05)
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert used == [(7, 0)]
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    return exporter
+
+
+def attributes(found: ReadableSpan) -> dict[str, Any]:
+    return dict(found.attributes or {})
+
+
+async def test_calls_of_models_have_spans_without_their_texts(spans: InMemorySpanExporter) -> None:
+    models, model = Models(Settings()), metered()[0]
+    request = Chat(model, REQUEST, CitationFilter(1))
+    with trace.get_tracer("test").start_as_current_span("request"):
+        await models.ask_async(request)
+        _ = [piece async for piece in models.stream_async(request)]
+        await asyncio.wrap_future(models.vector(Embed("Who was at the helm?")))
+    asked, streamed, embedded, outer = spans.get_finished_spans()
+    tokens = {"e2g.prompt_tokens": 70, "e2g.completion_tokens": 20}
+    for found in (asked, streamed):
+        assert (found.name, attributes(found)) == ("e2g.chat", {"e2g.model": "two-words", **tokens})
+    assert (embedded.name, attributes(embedded)) == ("e2g.embed", {"e2g.model": models.query_embedder.name})
+    for found in (asked, streamed, embedded):
+        assert found.parent is not None
+        assert found.parent.span_id == outer.context.span_id
+
+
+async def test_a_failed_call_names_its_error_only(spans: InMemorySpanExporter) -> None:
+    model = metered(fails_after=0)[0]
+    with pytest.raises(ModelError):
+        _ = [piece async for piece in Models(Settings()).stream_async(Chat(model, REQUEST, CitationFilter(1)))]
+    [found] = spans.get_finished_spans()
+    assert attributes(found) == {"e2g.model": "two-words", "error.type": "ModelError"}
+    assert found.status.status_code == trace.StatusCode.ERROR
+    assert found.status.description is None
+    assert not found.events
+
+
+def test_without_opentelemetry_there_are_no_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(__import__("sys").modules, "opentelemetry.trace")
+    with span("e2g.chat", {}) as opened:
+        opened.set_attribute("e2g.k", 1)

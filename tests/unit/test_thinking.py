@@ -1,0 +1,58 @@
+"""Reasoning before a reply is not shown, however the text is cut into pieces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from e2g_neo4j.answering.answer import ShownAnswer
+from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+
+
+def shown(said: str, size: int, into: ThoughtFilter | ShownAnswer) -> str:
+    return "".join(into.add(said[at : at + size]) for at in range(0, len(said), size)) + into.end()
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Luke.", "Luke."),
+        (" Luke.", " Luke."),
+        ("<think>Hm.</think>\n\nLuke. ", "Luke. "),
+        (" \n<thinking>Hm </think Hm</thinking>Luke.", "Luke."),
+        ("<think></think>", ""),
+        ("<think>Hm.</thinki", ""),
+        ("<thin", "<thin"),
+        ("<thinker> Luke", "<thinker> Luke"),
+        ("Luke <think>Hm</think>.", "Luke <think>Hm</think>."),
+        ("<think>a</think><think>b</think>", "<think>b</think>"),
+        ("", ""),
+    ],
+)
+def test_reasoning_is_removed_from_the_beginning(said: str, left: str) -> None:
+    assert without_thought(said) == left
+    for size in range(1, 12):
+        assert shown(said, size, ThoughtFilter()) == left
+
+
+_PARTS = st.sampled_from(
+    ["<think>", "</think>", "<thinking>", "</thinking>", "<thi", "nk>", " ", "\n", "a", "[1", ", 9]"]
+)
+
+
+@given(st.lists(_PARTS, max_size=12).map("".join), st.integers(1, 9))
+def test_a_streamed_answer_is_the_whole_one(said: str, size: int) -> None:
+    assert shown(said, size, ThoughtFilter()) == without_thought(said)
+    citations = CitationFilter(2)
+    assert shown(said, size, ShownAnswer(2)) == citations.add(without_thought(said)) + citations.end()
+
+
+def test_a_reply_is_shown_as_soon_as_it_begins() -> None:
+    thought = ThoughtFilter()
+    assert [thought.add(piece) for piece in ("<thi", "nk>Hm.</", "think>", "\n", "Luke", " was")] == [
+        *[""] * 4,
+        "Luke",
+        " was",
+    ]
