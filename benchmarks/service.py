@@ -81,6 +81,7 @@ async def _measured(
     headers = {"Authorization": f"Bearer {key}"}
     limits = httpx.Limits(max_connections=max(given.clients) + 2)
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=120, limits=limits) as http, AsyncE2G() as e2g:
+        await _idle(http, process)
         print(json.dumps({"alone": await _alone(http, e2g, questions, given.corpus, given.repeat)}))
         indexing = asyncio.create_task(_indexing(http, given.book)) if given.book else None
         for clients in given.clients:
@@ -89,6 +90,17 @@ async def _measured(
         if indexing:
             indexing.cancel()
             await asyncio.wait([indexing])
+
+
+async def _idle(http: httpx.AsyncClient, process: psutil.Process) -> None:
+    """Wait until the service is ready, and its worker has started."""
+    while (await http.get("/readyz")).is_error:
+        await asyncio.sleep(0.5)
+    [worker] = process.children()
+    worker.cpu_percent()
+    await asyncio.sleep(2)
+    while worker.cpu_percent() > 5:
+        await asyncio.sleep(2)
 
 
 async def _alone(
