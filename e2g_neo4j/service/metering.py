@@ -12,8 +12,8 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 class MeteredModel:
     """A chat model whose calls are counted.
 
-    A call without a complete reply counts with estimates: those of the prompt and of the text that came. One that
-    failed before any text came counts nothing.
+    An asynchronous stream without a complete reply, the only kind that the service breaks off, counts with estimates:
+    those of the prompt and of the text that came. A call that failed before any text came counts nothing.
 
     Attributes:
         model: The model.
