@@ -179,6 +179,15 @@ class AsyncRunner:
                 step = await self._advance_in_pool(operation, await self._result(driver, step))
             return step.value
 
+    async def look_up(self, operation: Operation[T]) -> T:
+        """Like `ask`, for operations whose steps compute next to nothing: they run in the event loop."""
+        driver = await self._connect()
+        with _closing(operation):
+            step = advance(operation, None)
+            while not isinstance(step, Done):
+                step = advance(operation, await self._result(driver, step))
+            return step.value
+
     async def stream(self, operation: Operation[T]) -> AsyncGenerator[str | T, None]:
         """Like `Runner.stream`, as an async iterator."""
         driver = await self._connect()

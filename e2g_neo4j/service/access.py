@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -67,13 +67,13 @@ class Authenticate:
         text = _key_in(connection.headers)
         if text is None:
             from_here = connection.client is not None and connection.client.host in _LOOPBACK
-            if from_here and not self._always and not await self._client.runner.ask(keys.any_key()):
+            if from_here and not self._always and not await self._client.runner.look_up(keys.any_key()):
                 return LOCAL
             raise _unauthenticated()
         if self._issuer is not None and looks_like_token(text):
             caller = await self._issuer.caller(text)
         else:
-            found = await self._client.runner.ask(keys.verified(text))
+            found = await self._client.runner.look_up(keys.verified(text))
             caller = None if found is None else caller_of(found)
         if caller is None:
             raise _unauthenticated()
@@ -109,7 +109,7 @@ def _unauthenticated() -> ProblemError:
     return ProblemError(401, "unauthenticated", "This needs a valid API key.", {"WWW-Authenticate": "Bearer"})
 
 
-def current_caller(
+async def current_caller(
     request: Request, _bearer: Annotated[Any, Depends(_bearer)], _header: Annotated[Any, Depends(_header)]
 ) -> Caller:
     """Return the caller of a request. The two schemes are only for the API's description."""
@@ -117,10 +117,10 @@ def current_caller(
     return caller
 
 
-def needs(scope: Scope) -> Callable[..., Caller]:
+def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     """Return a dependency: the caller, who must have a scope."""
 
-    def allowed(caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+    async def allowed(caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
         check_scope(caller, scope)
         return caller
 
@@ -144,13 +144,13 @@ def check_wall(caller: Caller, corpora: Sequence[str]) -> None:
             raise CorpusNotFoundError(corpus)
 
 
-def visible_corpus(request: Request, corpus: str) -> str:
+async def visible_corpus(request: Request, corpus: str) -> str:
     """Return the corpus in the path of a request, if the caller may see it."""
     check_wall(request.state.caller, [corpus])
     return corpus
 
 
-def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Caller:
+async def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Caller:
     """Return the caller, who must be an administrator of all corpora: links and adoption read any node of the database.
 
     Raises:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 
 import uvicorn
+from uvicorn.loops.auto import auto_loop_factory
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.client import E2G
@@ -63,7 +64,8 @@ def serve(
                 "127.0.0.1 without E2G_PUBLIC_URL."
             )
     log_json()
-    asyncio.run(_serve(settings, host, port, worker=worker, mcp_write=mcp_write, as_ollama=as_ollama))
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+        runner.run(_serve(settings, host, port, worker=worker, mcp_write=mcp_write, as_ollama=as_ollama))
 
 
 class _Server(uvicorn.Server):
