@@ -20,6 +20,7 @@ from e2g_neo4j import errors
 from e2g_neo4j.errors import AccessError, E2GError, InputError, UnreachableError
 from e2g_neo4j.indexing.sources.files import find
 from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.ids import check_address
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
@@ -113,7 +114,7 @@ class RemoteBase:
         *,
         dry_run: bool = False,
     ) -> Any:
-        path = path_of("corpora", corpus, "documents") + ("?dry_run=true" if dry_run else "")
+        path = corpus_path(corpus, "documents") + ("?dry_run=true" if dry_run else "")
         if isinstance(batch[0], SourceDocument):
             texts = [
                 {"source": one.source, "title": one.title, "text": one.text}
@@ -134,8 +135,14 @@ class RemoteBase:
         return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")
 
 
-def path_of(*parts: str) -> str:
-    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+def corpus_path(corpus: str, *parts: str) -> str:
+    """Return the address of a corpus, or of a part of it.
+
+    Raises:
+        InputError: The service has no address for this name.
+    """
+    check_address(corpus)
+    return "/".join(["/v1/corpora", *(quote(part, safe="") for part in (corpus, *parts))])
 
 
 def batches(

@@ -26,10 +26,10 @@ from e2g_neo4j.remote_base import (
     NoChatModelError,
     RemoteBase,
     batches,
+    corpus_path,
     error_in,
     error_of,
     events,
-    path_of,
 )
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
@@ -99,11 +99,11 @@ class RemoteE2G(RemoteBase):
         """See `E2G.delete`. Targets are ids, sources or titles of documents."""
         listed = self.documents(corpus)
         if targets is None:
-            self._finished(self._send("DELETE", path_of("corpora", corpus)), dict, None)
+            self._finished(self._send("DELETE", corpus_path(corpus)), dict, None)
             return listed
         chosen = choose_documents(list(targets), listed, corpus)
         for document in chosen:
-            self._finished(self._send("DELETE", path_of("corpora", corpus, "documents", document.id)), dict, None)
+            self._finished(self._send("DELETE", corpus_path(corpus, "documents", document.id)), dict, None)
         return chosen
 
     def documents(self, corpus: str) -> list[DocumentInfo]:
@@ -113,7 +113,7 @@ class RemoteE2G(RemoteBase):
     def _documents(self, corpus: str) -> Iterator[DocumentInfo]:
         cursor: str | None = None
         while True:
-            page = self._get(path_of("corpora", corpus, "documents"), limit=1000, cursor=cursor)
+            page = self._get(corpus_path(corpus, "documents"), limit=1000, cursor=cursor)
             yield from TypeAdapter(list[DocumentInfo]).validate_python(page["documents"])
             cursor = page["cursor"]
             if cursor is None:
@@ -129,7 +129,7 @@ class RemoteE2G(RemoteBase):
 
     def stats(self, corpus: str) -> dict[str, int]:
         """See `E2G.stats`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(path_of("corpora", corpus)))
+        return TypeAdapter(dict[str, int]).validate_python(self._get(corpus_path(corpus)))
 
     # --- questions -------------------------------------------------------------------------------------
 
@@ -192,38 +192,36 @@ class RemoteE2G(RemoteBase):
 
     def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
         """See `E2G.entities`."""
-        found = self._get(path_of("corpora", corpus, "entities"), q=query, type=type, limit=limit)
+        found = self._get(corpus_path(corpus, "entities"), q=query, type=type, limit=limit)
         return TypeAdapter(list[EntityInfo]).validate_python(found)
 
     def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """See `E2G.merges`."""
-        return TypeAdapter(list[Alias]).validate_python(self._get(path_of("corpora", corpus, "merges"), q=query))
+        return TypeAdapter(list[Alias]).validate_python(self._get(corpus_path(corpus, "merges"), q=query))
 
     def split(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.split`."""
-        return TypeAdapter(list[Alias]).validate_python(self._send("PUT", path_of("corpora", corpus, "splits", name)))
+        return TypeAdapter(list[Alias]).validate_python(self._send("PUT", corpus_path(corpus, "splits", name)))
 
     def join(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.join`."""
-        return TypeAdapter(list[Alias]).validate_python(
-            self._send("DELETE", path_of("corpora", corpus, "splits", name))
-        )
+        return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", corpus_path(corpus, "splits", name)))
 
     def link(
         self, *, corpus: str, label: str, name: str, aliases: str | None = None, type: str | None = None
     ) -> LinkReport:
         """See `E2G.link`."""
         body = {"label": label, "name": name, "aliases": aliases, "type": type}
-        return self._finished(self._send("POST", path_of("corpora", corpus, "links"), json=body), LinkReport, None)
+        return self._finished(self._send("POST", corpus_path(corpus, "links"), json=body), LinkReport, None)
 
     def links(self, *, corpus: str, label: str | None = None) -> dict[str, int]:
         """See `E2G.links`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(path_of("corpora", corpus, "links"), label=label))
+        return TypeAdapter(dict[str, int]).validate_python(self._get(corpus_path(corpus, "links"), label=label))
 
     def unlink(self, *, corpus: str, label: str | None = None) -> int:
         """See `E2G.unlink`."""
         parameters = {"label": label} if label else {}
-        task = self._send("DELETE", path_of("corpora", corpus, "links"), params=parameters)
+        task = self._send("DELETE", corpus_path(corpus, "links"), params=parameters)
         return int(self._finished(task, dict, None)["links"])
 
     def adopt(
@@ -249,13 +247,13 @@ class RemoteE2G(RemoteBase):
             "part_of": part_of,
             "budget_tokens": budget_tokens,
         }
-        task = self._send("POST", path_of("corpora", corpus, "adoption"), json=body)
+        task = self._send("POST", corpus_path(corpus, "adoption"), json=body)
         return self._finished(task, AdoptReport, progress)
 
     def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
         """See `E2G.unadopt`."""
         listed = self.documents(corpus)
-        self._finished(self._send("DELETE", path_of("corpora", corpus, "adoption")), dict, None)
+        self._finished(self._send("DELETE", corpus_path(corpus, "adoption")), dict, None)
         return listed
 
     def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> int:
@@ -265,7 +263,7 @@ class RemoteE2G(RemoteBase):
         try:
             if path.exists():
                 raise InputError(f"{path} exists already: choose another name.")
-            with self._http.stream("GET", path_of("corpora", corpus, "export"), params={"format": format}) as reply:
+            with self._http.stream("GET", corpus_path(corpus, "export"), params={"format": format}) as reply:
                 if reply.is_error:
                     reply.read()
                     raise error_in(reply)

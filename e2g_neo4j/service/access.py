@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
@@ -13,11 +14,12 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from e2g_neo4j.async_client import AsyncE2G
-from e2g_neo4j.errors import CorpusNotFoundError, E2GError
+from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
 from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.types.ids import check_address, has_address
 from e2g_neo4j.types.service import ALL_CORPORA, LOCAL, Caller, KeyInfo, Scope
 
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
@@ -78,6 +80,35 @@ class Authenticate:
         if caller is None:
             raise _unauthenticated()
         return caller
+
+
+class CorpusAddresses:
+    """Middleware that answers addresses whose corpus or document has a slash, sent as %2F, as those of unknown ones.
+
+    The router sees addresses decoded, and would read `a%2Fdocuments` as the documents of the corpus `a`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                _check_names(scope["method"], [unquote(part) for part in scope["raw_path"].decode("ascii").split("/")])
+            except E2GError as error:
+                return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def _check_names(method: str, address: list[str]) -> None:
+    """Raise the error of a name that no address can have. What would make a corpus is told to choose another name."""
+    match address:
+        case [_, "v1", "corpora", corpus, *_] if not has_address(corpus):
+            if method == "POST":
+                check_address(corpus)
+            raise CorpusNotFoundError(corpus)
+        case [_, "v1", "corpora", corpus, "documents", document, *_] if "/" in document:
+            raise DocumentNotFoundError(document, corpus)
 
 
 def caller_of(key: KeyInfo) -> Caller:

@@ -24,7 +24,7 @@ from e2g_neo4j.graph import tasks
 from e2g_neo4j.graph.fingerprint import check_fingerprint
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
-from e2g_neo4j.service.access import Authenticate
+from e2g_neo4j.service.access import Authenticate, CorpusAddresses
 from e2g_neo4j.service.audit import Audit
 from e2g_neo4j.service.bookmarks import ReadYourWrites
 from e2g_neo4j.service.limits import HEALTH, MAX_BODY, Admission, Limits
@@ -108,6 +108,7 @@ def create_app(
     add_page(app)
     add_problems(app)
     host = urlsplit(base).hostname if base else None
+    app.add_middleware(CorpusAddresses)
     app.add_middleware(Audit, client=client)
     app.add_middleware(ReadYourWrites, client=client)
     app.add_middleware(Authenticate, client=client, limits=state.limits, issuer=issuer, always=bool(base))

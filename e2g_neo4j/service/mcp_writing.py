@@ -10,6 +10,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.service.uploads import submitted, text_parts
+from e2g_neo4j.types.ids import check_address
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
 
 
@@ -88,6 +89,7 @@ class QueueWriter:
         self._client = client
 
     async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+        check_address(corpus)
         parameters = {"documents": [{"source": title, "title": title}]}
         task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
         await self._audit(caller, "MCP index_text", corpus, title)

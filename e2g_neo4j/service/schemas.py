@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field
 
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
-from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.reports import DocumentInfo
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
@@ -68,7 +68,7 @@ class CitationLink(BaseModel):
         end: Where it ends.
         page: The page or range of pages.
         heading: The heading.
-        url: Where the text of the passage can be read. None for a fact.
+        url: Where the text of the passage can be read. None for a fact, and for a corpus without an address.
         text: The passage.
         fact: The fact, if a relationship of a linked graph is cited.
     """
@@ -92,6 +92,7 @@ class CitationLink(BaseModel):
         passage = citation.passage
         document = document_id(passage.corpus, passage.source)
         path = f"/v1/corpora/{quote(passage.corpus, safe='')}/documents/{document}/text"
+        linked = citation.fact is None and has_address(passage.corpus)
         return cls(
             n=citation.number,
             corpus=passage.corpus,
@@ -102,7 +103,7 @@ class CitationLink(BaseModel):
             end=passage.end,
             page=passage.page,
             heading=passage.heading,
-            url=None if citation.fact else f"{base}{path}?start={passage.start}&end={passage.end}",
+            url=f"{base}{path}?start={passage.start}&end={passage.end}" if linked else None,
             text=passage.text,
             fact=citation.fact,
         )

@@ -49,6 +49,24 @@ def check_corpus_name(corpus: str) -> None:
         raise InputError(f"The name of the corpus has more than {LONGEST_CORPUS_NAME} bytes. Choose a shorter one.")
 
 
+def has_address(corpus: str) -> bool:
+    """Return whether the service has addresses for a corpus of this name.
+
+    `/` separates the parts of an address, also where it was sent as %2F, and clients resolve `.` and `..`.
+    """
+    return "/" not in corpus and corpus not in (".", "..")
+
+
+def check_address(corpus: str) -> None:
+    """Raise InputError if a name cannot be used for a corpus of the service."""
+    check_corpus_name(corpus)
+    if not has_address(corpus):
+        raise InputError(
+            f"The service has no address for a corpus named {corpus!r}: names with '/', '.' and '..' have none. Choose "
+            "another name. A corpus that has this one already can still be asked: name it in `corpora`."
+        )
+
+
 def corpora_to_ask(corpus: str | None, corpora: Sequence[str]) -> tuple[str, ...]:
     """Return the corpora to search.
 

@@ -40,7 +40,7 @@ async def list_merges(
     return await state_of(request).client.merges(q, corpus=corpus)
 
 
-@router.put("/splits/{name}", responses=documented(404))
+@router.put("/splits/{name:path}", responses=documented(404))
 async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
     """Keep a name apart from the entities that it resolves to. Repeating this has no effect."""
     client = state_of(request).client
@@ -53,7 +53,7 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
         return apart
 
 
-@router.delete("/splits/{name}", responses=documented(404))
+@router.delete("/splits/{name:path}", responses=documented(404))
 async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
     """Undo a split."""
     return await state_of(request).client.join(name, corpus=corpus)

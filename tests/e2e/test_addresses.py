@@ -1,0 +1,158 @@
+"""Names of corpora in the addresses of the service: any but those with a slash, `.` and `..`, which have none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from running_service import running
+
+from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, Settings
+from e2g_neo4j.errors import InputError, NotFoundError
+from e2g_neo4j.graph import keys
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.service.mcp_writing import QueueWriter
+from e2g_neo4j.service.schemas import CitationLink
+from e2g_neo4j.types.results import Citation
+from e2g_neo4j.types.service import LOCAL
+
+QUESTION = "Who keeps the ledger?"
+PLAIN = "team"
+WITHOUT = ("team/documents", "team/documents/first", "a/b", "/", "..", ".")
+"""Decoded, the address of the first is that of the documents of the plain one."""
+STRANGE = ("a b", "a?b=c", "a#b", "50%", "a%2Fb", "a+b", "a&b;c", "ä", "back\\slash", "...", "documents", "a:b@c")
+
+
+@pytest.fixture(scope="module")
+def client(scratch: Connection) -> Iterator[E2G]:
+    settings = Settings(
+        neo4j_uri=scratch.uri, neo4j_username=scratch.username, neo4j_password=scratch.password, workers=1
+    )
+    with E2G(settings=settings) as client:
+        client.migrate()
+        for corpus in (PLAIN, *WITHOUT, *STRANGE):
+            document = from_text(f"The keeper of {corpus} has the ledger.", corpus=corpus, source="s")
+            client.index([document], corpus=corpus)
+        ids = [
+            replace(from_text(f"The keeper of {name}.", corpus=PLAIN, source=name), id=name)
+            for name in ("first", "first/text")
+        ]
+        client.index(ids, corpus=PLAIN)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def key(client: E2G) -> str:
+    return client.runner.run(keys.create("all", ["read", "ask", "write", "admin"], ["*"]))[1]
+
+
+@pytest.fixture(scope="module")
+def url(client: E2G, key: str) -> Iterator[str]:
+    with running(client.settings) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def remote(url: str, key: str) -> Iterator[RemoteE2G]:
+    with RemoteE2G(url, key) as remote:
+        yield remote
+
+
+def sent(url: str, key: str | None, method: str, path: str, body: Any = None) -> tuple[int, str]:
+    """Status and text of the reply to a request whose path no client makes simpler."""
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    reply = connection.getresponse()
+    text = reply.read().decode()
+    connection.close()
+    return reply.status, text
+
+
+@pytest.mark.parametrize("corpus", STRANGE)
+def test_other_signs_do_no_harm(remote: RemoteE2G, client: E2G, url: str, key: str, corpus: str) -> None:
+    assert remote.documents(corpus) == client.documents(corpus)
+    [passage] = remote.retrieve(QUESTION, corpus=corpus).passages
+    link = CitationLink.of(Citation(1, passage), url)
+    text = httpx.get(str(link.url), headers={"Authorization": f"Bearer {key}"}).json()["text"]
+    assert text == passage.text == f"The keeper of {corpus} has the ledger."
+
+
+@pytest.mark.parametrize("corpus", WITHOUT)
+def test_a_corpus_without_address_is_not_found_and_can_be_asked(
+    remote: RemoteE2G, client: E2G, url: str, key: str, corpus: str
+) -> None:
+    before, encoded = client.status(), quote(corpus, safe="")
+    for method, path in routes(url):
+        for name in {encoded, encoded.lower(), encoded.replace(".", "%2E")}:
+            address = path.format(corpus=name, document=before[corpus][0].id, name="Nobody")
+            status, text = sent(url, key, method, address)
+            if method == "POST":
+                assert (status, json.loads(text)["code"]) == (422, "input")
+                assert "Choose another name" in text
+            else:
+                unknown = path.format(corpus="nobody", document=before[corpus][0].id, name="Nobody")
+                expected = json.loads(sent(url, key, method, unknown)[1])
+                told = {**json.loads(text), "request_id": expected["request_id"]}
+                assert (status, json.dumps(told).replace(repr(corpus), "'nobody'")) == (404, json.dumps(expected))
+            assert sent(url, None, method, address)[0] == 401
+    assert client.status() == before
+    assert json.loads(sent(url, key, "GET", "/v1/tasks")[1])["tasks"] == []
+    assert corpus in remote.corpora()
+    [passage] = remote.retrieve(QUESTION, corpora=[corpus]).passages
+    assert passage.text == f"The keeper of {corpus} has the ledger."
+    assert CitationLink.of(Citation(1, passage), url).url is None
+
+
+def routes(url: str) -> list[tuple[str, str]]:
+    paths = httpx.get(f"{url}/openapi.json").json()["paths"]
+    found = [
+        (method.upper(), path)
+        for path, methods in paths.items()
+        for method in methods
+        if path.startswith("/v1/corpora/{corpus}")
+    ]
+    assert len(found) > 15
+    return found
+
+
+@pytest.mark.parametrize("corpus", WITHOUT)
+async def test_no_corpus_without_address_is_made(
+    remote: RemoteE2G, client: E2G, url: str, key: str, corpus: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="no address") as told:
+        remote.index([from_text("A text.", corpus=corpus, source="new")], corpus=corpus)
+    client.export_corpus(tmp_path / "a.zip", corpus=PLAIN)
+    with pytest.raises(InputError) as importing:
+        remote.import_corpus(tmp_path / "a.zip", corpus=corpus)
+    with pytest.raises(InputError) as adopting:
+        remote.adopt(corpus=corpus, label="Chunk")
+    async with AsyncE2G(settings=client.settings) as same:
+        with pytest.raises(InputError) as by_mcp:
+            await QueueWriter(same).index_text(LOCAL, corpus, "A title", "A text.")
+    assert str(told.value) == str(importing.value) == str(adopting.value) == str(by_mcp.value)
+    status, text = sent(url, key, "POST", f"/v1/corpora/{quote(corpus, safe='')}/documents", {"documents": []})
+    assert (status, json.loads(text)["detail"]) == (422, str(told.value))
+
+
+def test_the_id_of_a_document_is_not_read_as_another_address(url: str, key: str) -> None:
+    path = f"/v1/corpora/{PLAIN}/documents"
+    assert "The keeper of first." in sent(url, key, "GET", f"{path}/first/text")[1]
+    for method in ("GET", "PUT", "DELETE"):
+        status, text = sent(url, key, method, f"{path}/first%2Ftext", {"text": "New."})
+        assert (status, json.loads(text)["code"]) == (404, "document_not_found")
+        assert "first/text" in json.loads(text)["detail"]
+
+
+def test_a_name_with_a_slash_can_be_split(remote: RemoteE2G) -> None:
+    for call in (remote.split, remote.join):
+        with pytest.raises(NotFoundError, match="Quill/Farran"):
+            call("Quill/Farran", corpus=PLAIN)
