@@ -1,0 +1,65 @@
+"""Where the service may listen: elsewhere than on this machine only with API keys or an issuer of tokens."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from e2g_neo4j import Settings
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.service import server
+
+ISSUER = {"oidc_issuer": "https://login.example.org", "oidc_audience": "e2g"}
+PUBLIC = {"public_url": "https://e2g.example.org"}
+
+
+class Database:
+    """A client whose database has keys, or none."""
+
+    def __init__(self, has_key: bool) -> None:
+        self.runner = SimpleNamespace(run=lambda _: has_key)
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("host", "settings", "has_key", "listens"),
+    [
+        ("127.0.0.1", {}, False, True),
+        ("::1", {}, False, True),
+        ("localhost", {}, False, True),
+        ("0.0.0.0", {}, False, False),
+        ("::", {}, False, False),
+        ("192.0.2.7", {}, False, False),
+        ("e2g.example.org", {}, False, False),
+        ("127.0.0.1", PUBLIC, False, False),
+        ("0.0.0.0", {}, True, True),
+        ("127.0.0.1", PUBLIC, True, True),
+        ("0.0.0.0", ISSUER, False, True),
+        ("127.0.0.1", PUBLIC | ISSUER, False, True),
+    ],
+)
+def test_others_are_served_only_where_there_are_keys_or_an_issuer(
+    monkeypatch: pytest.MonkeyPatch, host: str, settings: dict[str, Any], has_key: bool, listens: bool
+) -> None:
+    listening: list[str] = []
+
+    async def serve(settings: Settings, host: str, port: int, **_: bool) -> None:
+        listening.append(host)
+
+    monkeypatch.setattr(server, "E2G", lambda settings: Database(has_key))
+    monkeypatch.setattr(server, "_serve", serve)
+    monkeypatch.setattr(server, "log_json", lambda: None)
+    address = re.escape(settings.get("public_url", host))
+    refused = pytest.raises(ConfigurationError, match=f"{address}.*e2g keys create")
+    with nullcontext() if listens else refused:
+        server.serve(Settings(**settings), host=host, port=0, worker=False)
+    assert listening == ([host] if listens else [])
