@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 from real_ollama import RealOllama
-from running_service import RunningService, create_key, environment
+from running_service import RunningService, create_key, environment, running
 from scripted_models import Says
 
-from e2g_neo4j import Answer
+from e2g_neo4j import Answer, Settings
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
@@ -23,6 +23,7 @@ from e2g_neo4j.remote_client import RemoteE2G
 TEXT = "Luke Farran was at the helm of the brig Averil. She left Port Hesk at dawn and met a gale off Gannet Head."
 REPLY = "Luke Farran was at the helm [1]. He came from the moon [7, 1]."
 ASKED = "Who was at the helm of the Averil?"
+THOUGHT = "<think>A riddle [1]: the sphinx may know <who> was there [9].</think>"
 QUESTION = {"question": ASKED, "corpora": ["ships"], "stream": True}
 STREAMS = 50
 
@@ -30,6 +31,7 @@ STREAMS = 50
 @pytest.fixture(scope="module")
 def variables(scratch: Connection, ollama_server: RealOllama) -> dict[str, str]:
     ollama_server.create("teller", Says(REPLY))
+    ollama_server.create("thinker", Says(f"{THOUGHT}\n\n{REPLY}"))
     ollama_server.create("endless", Says("And then another wave came over the rail. ", endless=True))
     return environment(scratch, E2G_CHAT_MODEL="ollama:teller", E2G_OLLAMA_HOST=ollama_server.host)
 
@@ -86,6 +88,57 @@ def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: st
         there = http.get(citation["url"]).json()
         assert there["text"] == citation["text"] == TEXT
         assert whole["usage"]["prompt_tokens"] > 0
+
+
+@pytest.fixture
+def thinker(service: RunningService, scratch: Connection, variables: dict[str, str]) -> Iterator[str]:
+    """The address of a service whose model thinks aloud before it answers."""
+    settings = Settings(
+        neo4j_uri=scratch.uri,
+        neo4j_username=scratch.username,
+        neo4j_password=scratch.password,
+        ollama_host=variables["E2G_OLLAMA_HOST"],
+        chat_model="ollama:thinker",
+    )
+    with running(settings) as url:
+        yield url
+
+
+def test_what_a_model_thinks_is_never_sent(thinker: str, key: str) -> None:
+    """Neither in a stream nor in a whole reply, and citations are where the text that was sent has them."""
+    said = "Luke Farran was at the helm [1]. He came from the moon [1]."
+    chat = {"model": "e2g/ships", "messages": [{"role": "user", "content": ASKED}]}
+    with httpx.Client(base_url=thinker, headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
+
+        def sent(path: str, body: dict[str, Any]) -> str:
+            reply = http.post(path, json=body)
+            assert reply.status_code == 200, reply.text
+            for hidden in ("think", "riddle", "sphinx", "<who>", "[9]"):
+                assert hidden not in reply.text
+            return reply.text
+
+        whole = json.loads(sent("/v1/ask", {**QUESTION, "stream": False}))
+        streamed = list(events(iter(sent("/v1/ask", QUESTION).splitlines())))
+        deltas = [data["text"] for name, data in streamed if name == "delta"]
+        done = streamed[-1][1]
+        assert "".join(deltas) == done["text"] == whole["text"] == said
+        assert done["dropped"] == whole["dropped"] == [7]
+        [citation] = [data for name, data in streamed if name == "citation"]
+        assert [citation] == done["citations"] == whole["citations"]
+        assert http.get(citation["url"]).json()["text"] == citation["text"] == TEXT
+
+        message = json.loads(sent("/v1/chat/completions", chat))["choices"][0]["message"]
+        lines = sent("/v1/chat/completions", {**chat, "stream": True}).split("\n\n")
+        chunks = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
+        parts = [chunk["choices"][0]["delta"] for chunk in chunks]
+        assert "".join(part.get("content") or "" for part in parts) == message["content"] == said
+        assert parts[-1]["annotations"] == message["annotations"]
+        places = [one["url_citation"] for one in message["annotations"]]
+        assert [said[one["start_index"] : one["end_index"]] for one in places] == ["[1]", "[1]"]
+        assert places[0]["start_index"] == said.index("[1]") < places[1]["start_index"]
+
+        plain = sent("/v1/chat/completions", {**chat, "model": "e2g-plain", "stream": True})
+        assert "the helm" in plain
 
 
 def test_the_remote_client_answers_and_streams(service: RunningService, key: str) -> None:
