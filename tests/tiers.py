@@ -48,6 +48,7 @@ PARTS = {
         "npm install --global @modelcontextprotocol/inspector",
     ),
     "chromium": Part(CHROMIUM is not None, "Chromium", "apt-get install chromium"),
+    "curl": Part(shutil.which("curl") is not None, "curl", "apt-get install curl"),
     "helm": Part(shutil.which("helm") is not None, "helm", "go install helm.sh/helm/v3/cmd/helm@latest"),
 }
 

@@ -6,6 +6,7 @@ Each page is one sequence: its commands, in this process, and its Python, whose 
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -22,8 +23,9 @@ from libraries import remove
 from nbclient import NotebookClient
 from neo4j import Driver
 from real_ollama import RealOllama
-from running_service import running
+from running_service import RunningService, create_key, environment, running
 from scripted_models import Says
+from tiers import need
 from typer.core import TyperGroup, TyperOption
 from typer.main import get_command
 
@@ -144,6 +146,61 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert what.removeprefix(".[").removesuffix("]") in project["optional-dependencies"], line
         case _:
             assert line == ". .venv/bin/activate"
+
+
+def curl_commands(page: str) -> list[str]:
+    """The calls of curl of a page, each in one line."""
+    lines = [line for language, text in blocks(page) if language == "bash" for line in joined(text)]
+    return [line for line in lines if line.startswith("curl ")]
+
+
+def joined(text: str) -> list[str]:
+    return re.sub(r"\\\n\s*", "", text).splitlines()
+
+
+def test_curl_calls_only_what_a_test_runs() -> None:
+    assert {page for page in PAGES if "curl " in (DOCS / f"{page}.md").read_text(encoding="utf-8")} == {"service"}
+    assert len(curl_commands("service")) == 4
+    assert "curl " not in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.full
+def test_a_service_answers_the_calls_of_curl(scratch: Connection, ollama_server: RealOllama, tmp_path: Path) -> None:
+    """They run as they stand there, but for the port and the id of the task."""
+    need("curl")
+    ollama_server.create("docs-curl", Says("He read of him in old books. [1]"))
+    (tmp_path / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n", encoding="utf-8")
+    (tmp_path / "dracula.txt").write_text("Van Helsing knew Dracula from old books of Buda-Pesth.", encoding="utf-8")
+    variables = environment(
+        scratch,
+        E2G_CHAT_MODEL="ollama:docs-curl",
+        E2G_OLLAMA_HOST=ollama_server.host,
+        CURL_HOME=str(tmp_path),
+    )
+    variables["KEY"] = create_key(variables, scopes="read,ask,write", corpora="novels")
+    service = RunningService(variables, tmp_path / "log")
+    replies: list[str] = []
+    try:
+        for command in curl_commands("service"):
+            task = json.loads(replies[0])["id"] if replies else ""
+            line = command.replace("http://127.0.0.1:8000", service.url).replace("TASK", task)
+            done = in_shell(line, tmp_path, variables)
+            while "wait=" in line and json.loads(done)["state"] in ("queued", "running"):
+                done = in_shell(line, tmp_path, variables)
+            replies.append(done)
+    finally:
+        service.stop()
+    _uploaded, ended, found, answered = replies
+    assert json.loads(ended)["state"] == "succeeded"
+    assert [one["source"] for one in json.loads(found)["passages"]] == ["upload:dracula.txt"]
+    names = re.findall(r"^event: (\w+)$", answered, re.MULTILINE)
+    assert (names[0], names[-2:]) == ("evidence", ["citation", "done"])
+
+
+def in_shell(line: str, folder: Path, variables: dict[str, str]) -> str:
+    done = subprocess.run(["bash", "-c", line], cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 def rows(page: str) -> list[list[str]]:
