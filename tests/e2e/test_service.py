@@ -127,6 +127,21 @@ def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
     assert "ships" not in remote.corpora()
 
 
+def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
+    ids = [one.id for one in remote.documents("library")]
+    assert len(ids) == len(FILES) == 4
+    path = "/v1/corpora/library/documents"
+    with service.client(keys["reader"]) as http:
+        for limit, sizes in ((1, [1, 1, 1, 1]), (2, [2, 2]), (3, [3, 1]), (4, [4]), (5, [4])):
+            pages = [http.get(path, params={"limit": limit}).json()]
+            while pages[-1]["cursor"]:
+                pages.append(http.get(path, params={"limit": limit, "cursor": pages[-1]["cursor"]}).json())
+            assert [len(page["documents"]) for page in pages] == sizes
+            assert [one["id"] for page in pages for one in page["documents"]] == ids
+        assert http.get(path, params={"cursor": "0" * 16}).status_code == 422
+        assert http.get(path, params={"state": "failed"}).json() == {"documents": [], "cursor": None}
+
+
 def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
     text = "Luke Farran met Josiah Quill. Farran spoke. Quill and Farran agreed that Luke Farran was right."
     remote.index([from_text(text, corpus="names", source="log")], corpus="names")
