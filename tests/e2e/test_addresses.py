@@ -1,4 +1,4 @@
-"""Names of corpora in the addresses of the service: any but those with a slash, `.` and `..`, which have none."""
+"""Addresses of the service: corpora have one, but for names with a slash, `.` and `..`; texts are read in parts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from e2g_neo4j.graph import keys
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.mcp_writing import QueueWriter
+from e2g_neo4j.service.routes import documents
 from e2g_neo4j.service.schemas import CitationLink
 from e2g_neo4j.types.results import Citation
 from e2g_neo4j.types.service import LOCAL
@@ -131,14 +132,15 @@ async def test_no_corpus_without_address_is_made(
     with pytest.raises(InputError, match="no address") as told:
         remote.index([from_text("A text.", corpus=corpus, source="new")], corpus=corpus)
     client.export_corpus(tmp_path / "a.zip", corpus=PLAIN)
-    with pytest.raises(InputError) as importing:
-        remote.import_corpus(tmp_path / "a.zip", corpus=corpus)
+    archive = {"file": (tmp_path / "a.zip").read_bytes()}
+    headers = {"Authorization": f"Bearer {key}"}
+    importing = httpx.post(f"{url}/v1/imports", data={"corpus": corpus}, files=archive, headers=headers, timeout=60)
     with pytest.raises(InputError) as adopting:
         remote.adopt(corpus=corpus, label="Chunk")
     async with AsyncE2G(settings=client.settings) as same:
         with pytest.raises(InputError) as by_mcp:
             await QueueWriter(same).index_text(LOCAL, corpus, "A title", "A text.")
-    assert str(told.value) == str(importing.value) == str(adopting.value) == str(by_mcp.value)
+    assert str(told.value) == importing.json()["detail"] == str(adopting.value) == str(by_mcp.value)
     status, text = sent(url, key, "POST", f"/v1/corpora/{quote(corpus, safe='')}/documents", {"documents": []})
     assert (status, json.loads(text)["detail"]) == (422, str(told.value))
 
@@ -150,6 +152,16 @@ def test_the_id_of_a_document_is_not_read_as_another_address(url: str, key: str)
         status, text = sent(url, key, method, f"{path}/first%2Ftext", {"text": "New."})
         assert (status, json.loads(text)["code"]) == (404, "document_not_found")
         assert "first/text" in json.loads(text)["detail"]
+
+
+def test_a_text_is_read_in_parts(url: str, key: str, client: E2G, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_TEXT", 10)
+    text = f"The keeper of {PLAIN} has the ledger."
+    [document] = [one.id for one in client.documents(PLAIN) if one.characters == len(text)]
+    for start, end, until in ((0, None, 10), (4, None, 14), (4, 8, 8), (4, 14, 14), (4, 1000, 14)):
+        asked = f"?start={start}" + (f"&end={end}" if end else "")
+        part = json.loads(sent(url, key, "GET", f"/v1/corpora/{PLAIN}/documents/{document}/text{asked}")[1])
+        assert (part["text"], part["start"], part["end"]) == (text[start:until], start, until)
 
 
 def test_a_name_with_a_slash_can_be_split(remote: RemoteE2G) -> None:
