@@ -560,6 +560,79 @@ def lent(id: str, scores: Mapping[str, float], places: Mapping[str, NaivePlace])
     return total
 
 
+# --- windows by several routes -----------------------------------------------------------------------
+
+
+def routed(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    *,
+    hops: int,
+    entry: int = 10,
+    seeds: int = 10,
+    neighbours: int = 10,
+    hub: int = 1000,
+    limit: int = 200,
+) -> dict[str, tuple[float, float, str]]:
+    """Of each window that is found: its score, its coverage and how it was found.
+
+    Entities of the question count 1, of the `entry` nearest windows the part of these in which they stand, neighbours
+    half of the most that one next to them counts; all by idf. The nearest windows are found, and those with entities
+    that count, at most `limit`. Scored by z(cosine) + z(coverage) + z(part of the nearest windows in the document).
+    """
+    places = windows(documents)
+    chunks = all_chunks(documents)
+    held = [set(counts_of(documents, chunk)) for chunk in chunks]
+    mentioning = {name: sum(name in names for names in held) for name in set().union(*held)}
+    idf = {name: log(1 + len(chunks) / number) for name, number in mentioning.items() if number <= hub}
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    nearest = cut(nears, entry)
+
+    def best(strengths: Mapping[str, float], number: int) -> list[str]:
+        return sorted(strengths, key=lambda name: (-round(strengths[name], 6), name))[:number]
+
+    counted = {name: 1.0 for name in entities if name in idf}
+    origin = dict.fromkeys(counted, "question")
+    standing = {name: sum(name in places[id].sentences for id in nearest) for name in idf}
+    there = {name: number * idf[name] for name, number in standing.items() if number and name not in counted}
+    for name in best(there, seeds):
+        counted[name], origin[name] = standing[name] / len(nearest), "seed"
+
+    edges = {
+        (one, other): weight for (a, b), (_, weight) in edges_of(documents).items() for one, other in [(a, b), (b, a)]
+    }
+    frontier = list(counted)
+    for _ in range(hops):
+        around = {b for a, b in edges if a in frontier and b in idf and b not in counted}
+        before = {b: [a for a in frontier if (a, b) in edges] for b in around}
+        strengths = {b: idf[b] * sum(counted[a] * edges[a, b] for a in before[b]) for b in around}
+        frontier = best(strengths, neighbours)
+        found = {b: 0.5 * max(counted[a] for a in before[b]) for b in frontier}
+        counted |= found
+        origin |= dict.fromkeys(found, "neighbour")
+
+    whole = sum(counted[name] * idf[name] for name in counted)
+    active = {id: [name for name in place.sentences if name in counted] for id, place in places.items()}
+    coverage = {id: sum(counted[name] * idf[name] for name in names) / whole for id, names in active.items() if names}
+    number = {id: int(id.rsplit("-w", 1)[1]) for id in places}
+    kept = sorted(coverage, key=lambda id: (id not in nearest, -round(coverage[id], 6), places[id].chunk, number[id]))
+    coverage = dict.fromkeys(nearest, 0.0) | {id: coverage[id] for id in kept[:limit]}
+
+    ids = list(coverage)
+    in_document = [sum(places[one].document is places[id].document for one in nearest) / len(nearest) for id in ids]
+    near, covered, by_document = z([nears[id] for id in ids]), z([coverage[id] for id in ids]), z(in_document)
+    ways = ("question", "seed", "neighbour")
+    return {
+        id: (
+            near[n] + covered[n] + by_document[n],
+            coverage[id],
+            "vector" if id in nearest else min((origin[name] for name in active[id]), key=ways.index),
+        )
+        for n, id in enumerate(ids)
+    }
+
+
 # --- a budget of text --------------------------------------------------------------------------------
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.results import Pair, Round
 
 
@@ -19,17 +22,28 @@ def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept:
 
 
 def auto_reason(
+    mode: Mode,
     entities: Sequence[str],
     linked: Sequence[dict[str, Any]],
     pairs: Sequence[Pair],
     shared: int,
     hops: int,
 ) -> str:
-    """Explain the route of modes `auto` and `diffusion`."""
+    """Explain the route of modes `auto`, `diffusion` and `routes`, and by what the text is ranked."""
+    by = "vectors, entities and documents" if mode == "routes" else "vectors, words and entities"
     if shared:
         joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
-        return f"{joined} share {_count(shared, 'chunk')}; vectors, words and entities rank the text."
-    return f"{_why_global(entities, linked, pairs, hops)}: vectors, words and entities rank the text."
+        return f"{joined} share {_count(shared, 'chunk')}; {by} rank the text."
+    return f"{_why_global(entities, linked, pairs, hops)}: {by} rank the text."
+
+
+def origins_told(windows: Iterable[Window]) -> str:
+    """Count the windows that mode `routes` has ranked by how they were found."""
+    counts = Counter(window.origin for window in windows)
+    return (
+        f"Windows found: {counts['vector']} by vector, {counts['question']} by entities of the question, "
+        f"{counts['seed']} by entities of the nearest windows, {counts['neighbour']} by neighbours of these entities."
+    )
 
 
 def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:

@@ -37,22 +37,23 @@ MAX_TOKENS = 1_000_000
 Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
-Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "dense", "fulltext", "hybrid", "tree"]
+Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "routes", "dense", "fulltext", "hybrid", "tree"]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
-paper; `diffusion` ranks like `auto`, but without words; the others do not use the entity graph."""
+paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours; the
+others do not use the entity graph."""
 
 DEFAULT_MODE: Mode = "auto"
 
-NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "dense", "hybrid", "tree"])
+NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "hybrid", "tree"])
 """The modes that always need the vector of the question."""
 
-WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "dense", "fulltext", "hybrid"])
+WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "fulltext", "hybrid"])
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
 """The modes without the entity graph that use the full-text indexes."""
 
-GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "e2g"])
+GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "e2g"])
 """The modes that use entities."""
 
 
@@ -64,10 +65,10 @@ class RetrievalOptions(BaseModel):
             Default: `settings.top_k`, or no limit if `tokens` is given.
         tokens: Maximum length of all passages together, in tokens of the embedding model, 50 to 1,000,000. The last
             passage is cut to fit. Default: no limit.
-        hops: Longest path between two entities of the question, in edges, 1 to 6. Default: `settings.hops`.
+        hops: Longest path between two entities of the question, in edges, 1 to 6. In mode `routes` also how
+            far neighbours of entities may be, at most 2. Default: `settings.hops`.
         mode: Retrieval mode, see `Mode`.
-        unit: What to rank, "window" or "chunk". Default: windows in modes `auto`, `diffusion`, `dense`, `fulltext` and
-            `hybrid`; `e2g` and `tree` always rank whole chunks.
+        unit: What to rank, "window" or "chunk". Default: windows, but `e2g` and `tree` always rank whole chunks.
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
@@ -134,7 +135,7 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"h is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and self.mode not in GRAPH_MODES:
             raise ValueError(
-                f"Mode {self.mode} does not use entities, which facts depend on: choose auto, e2g or diffusion."
+                f"Mode {self.mode} does not use entities, which facts depend on: choose auto, e2g, diffusion or routes."
             )
         return self
 

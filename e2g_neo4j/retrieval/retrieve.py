@@ -16,7 +16,7 @@ from typing import Any
 from e2g_neo4j.errors import CorpusNotFoundError, QueryError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason, with_reranker
+from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason, origins_told, with_reranker
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.modes.auto import auto
@@ -25,6 +25,7 @@ from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
+from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.tree import tree
 from e2g_neo4j.retrieval.options import (
     FULLTEXT_MODES,
@@ -145,7 +146,7 @@ def find_evidence(
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     if mode not in GRAPH_MODES:
         return (yield from _without_graph(mode, made_with, selection))
-    terms = [] if mode == "e2g" else terms_of(words_of(question))
+    terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
     parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     _check_indexes(links, made_with)
@@ -160,9 +161,13 @@ def find_evidence(
     if mode != "e2g":
         pairs_by_chunk = {candidate.chunk: candidate.pairs for candidate in shared if candidate.pairs}
         route = "local" if pairs_by_chunk else "global"
-        reason = auto_reason(entities, distances, pairs, len(pairs_by_chunk), hops)
-        ranking = auto if mode == "auto" else diffusion
-        ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))
+        reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
+        if mode == "routes":
+            ranked = yield from routes(question, entities=entities_by_corpus, hops=hops)
+            reason = f"{reason} {origins_told(window for window, _ in ranked)}"
+        else:
+            ranking = auto if mode == "auto" else diffusion
+            ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))
         found = yield from selection.of_windows(ranked, pairs_by_chunk)
     else:
         k = selection.chunks
@@ -219,7 +224,7 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         if row["adopts"] and mode in FULLTEXT_MODES:
             raise QueryError(
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
-                f"{mode} needs: choose auto, e2g, diffusion, dense or tree."
+                f"{mode} needs: choose auto, e2g, diffusion, routes, dense or tree."
             )
     if mode == "tree":
         nodes = yield from tree(question, corpora=corpora, k=selection.chunks)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.types.ties import best_first
@@ -37,6 +37,12 @@ one makes no difference."""
 
 ROUNDING = 1e-9
 
+Origin: TypeAlias = Literal["vector", "question", "seed", "neighbour"]
+"""How mode `routes` has found a window: among the nearest; by an entity of the question; by an entity of the nearest
+windows; by a neighbour of these entities. Of several, the first."""
+
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+
 
 @dataclass(slots=True)
 class Window:
@@ -51,6 +57,7 @@ class Window:
         share: Its fraction of the chunk's text.
         tokens: Its length in tokens, about.
         persistence: Topic persistence of its document, from 0 to 1.
+        origin: How it was found, in mode `routes`.
     """
 
     chunk: str
@@ -61,6 +68,7 @@ class Window:
     share: float
     tokens: float
     persistence: float
+    origin: Origin | None = None
 
     @property
     def id(self) -> str:
@@ -98,7 +106,8 @@ class Budget:
 
 
 def windows_of(row: Mapping[str, Any]) -> list[Window]:
-    """Return the windows of a chunk from a row of `signals.cypher`, `dense.cypher` or `fulltext.cypher`."""
+    """Return the windows of a chunk from a row of `signals.cypher`, `routes.cypher`, `dense.cypher` or
+    `fulltext.cypher`."""
     shares, tokens = row["shares"], row["tokens"]
     chunk, document, index, persistence = row["chunk"], row["document"], row["index"], row["persistence"]
     last = len(shares) - 1

@@ -57,7 +57,7 @@ class Passage:
       window), from 0 to 1. The global route ranks by occurrences first, so scores may rise down the list.
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
-    - `auto` and `diffusion`: a sum of z-scores, which may be negative.
+    - `auto`, `diffusion` and `routes`: a sum of z-scores, which may be negative.
     - With a reranker, in every mode: its score.
 
     Attributes:

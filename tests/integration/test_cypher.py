@@ -60,6 +60,10 @@ VALUES: dict[str, Any] = {
     "temperature": 0.05,
     "own": 0.3,
     "active": 50,
+    "entry": 10,
+    "neighbours": 10,
+    "decay": 0.5,
+    "hub": 1000,
     "meanings": 3,
     "key": "a",
     "document": "d",
@@ -385,7 +389,14 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     given = recorded()
     asked = {statement: parameters_of(load(statement)) for statement in given}
     assert given == asked
-    assert {"query/link", "query/passages", "query/nearest", "query/signals", "query/windows"} <= given.keys()
+    assert {
+        "query/link",
+        "query/passages",
+        "query/nearest",
+        "query/signals",
+        "query/routes",
+        "query/windows",
+    } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite
+from dataclasses import replace
+from math import isfinite, sqrt
 from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -27,8 +28,10 @@ from libraries import (
 )
 from naive import (
     AmbiguousError,
+    NaiveChunk,
     NaiveDocument,
     NaivePlace,
+    NaiveWindow,
     all_chunks,
     chunks_of,
     containing,
@@ -36,6 +39,7 @@ from naive import (
     fused,
     merged,
     persistence,
+    routed,
     seeds_of,
     signalled,
     spread,
@@ -45,7 +49,8 @@ from naive import (
 )
 from neo4j import Driver
 
-from e2g_neo4j.retrieval.modes import auto, fulltext, hybrid
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.retrieval.modes import auto, fulltext, hybrid, routes
 from e2g_neo4j.retrieval.modes.dense import dense as dense_mode
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.tree import tree as tree_mode
@@ -498,3 +503,210 @@ def test_an_entity_of_the_question_that_only_a_staged_document_mentions_weighs_n
     [row] = driven(driver, asked("?", corpus, entities=("mina",)), [1.0])[1]["query/signals"]
     [alone] = driven(driver, asked("?", corpus), [1.0])[1]["query/signals"]
     assert (row["spread_ids"], row["spreads"]) == (["d-c0-w0"], alone["spreads"])
+
+
+# --- windows by several routes -----------------------------------------------------------------------
+
+
+def routed_by(
+    driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], hops: int = 2
+) -> tuple[list[tuple[Window, float]], list[dict[str, Any]]]:
+    """What the mode finds, and the rows that it is made of."""
+    found, answers = driven(driver, routes.routes("?", entities={corpus: entities}, hops=hops), vector)
+    return found, answers["query/routes"]
+
+
+def coverages(rows: list[dict[str, Any]]) -> dict[str, float]:
+    return {f"{row['chunk']}-w{number}": covered for row in rows for number, _, covered, _ in row["windows"]}
+
+
+def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> NaiveDocument:
+    """A small document whose window has a vector of its own."""
+    document = small_document(id, *sentences)
+    [chunk] = document.chunks
+    window = NaiveWindow(chunk.start, chunk.end, tuple(vector))
+    moved = NaiveChunk(chunk.id, 0, chunk.start, chunk.end, tuple(vector), (window,))
+    return replace(document, chunks=(moved,))
+
+
+CIRCLE = ["ann", "bob", "cid", "dan", "eve", "fay", "zoe"]
+"""Each is next to the next, and the last to the first."""
+
+
+@pytest.fixture
+def circle(driver: Driver, corpora: list[str], corpus: str) -> str:
+    """A document for each two neighbours: all entities are in two chunks and equally rare. To (1, 0, …) the first
+    document has a cosine of .8, the second of .6, the others of 0."""
+    corpora.append(corpus)
+    cosines = [0.8, 0.6, *[0.0] * 5]
+    write(
+        driver,
+        corpus,
+        [
+            pointing(f"d{n}", (cosine, *[0.0] * n, sqrt(1 - cosine**2)), [name, CIRCLE[(n + 1) % 7]])
+            for n, (name, cosine) in enumerate(zip(CIRCLE, cosines, strict=True))
+        ],
+    )
+    return corpus
+
+
+def test_routes_of_a_circle_are_as_by_hand(driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two nearest windows name ann (in half of them), bob (in both) and cid (half); the question names zoe (1).
+
+    Next to zoe is fay (half of 1), next to cid is dan (half of .5), next to these eve (half of .5): 4 in all.
+    """
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    found, rows = routed_by(driver, circle, ["zoe"], [1.0])
+    sixteenths = [6, 6, 3, 2, 3, 6, 6]
+    assert coverages(rows) == pytest.approx({f"d{n}-c0-w0": part / 16 for n, part in enumerate(sixteenths)})
+    assert [(window.document, window.origin) for window, _ in found] == [
+        ("d0", "vector"),
+        ("d1", "vector"),
+        ("d5", "question"),
+        ("d6", "question"),
+        ("d2", "seed"),
+        ("d4", "neighbour"),
+        ("d3", "neighbour"),
+    ]
+    by_hand = [4.303, 3.680, -0.405, -0.405, -2.192, -2.192, -2.788]
+    assert [score for _, score in found] == pytest.approx(by_hand, abs=2e-3)
+
+
+def test_one_hop_leads_to_neighbours_alone(driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not to eve, so that 3.75 is all."""
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    _, rows = routed_by(driver, circle, ["zoe"], [1.0], hops=1)
+    counted = [1.5, 1.5, 0.75, 0.25, 0.5, 1.5, 1.5]
+    assert coverages(rows) == pytest.approx({f"d{n}-c0-w0": part / 3.75 for n, part in enumerate(counted)})
+
+
+def test_more_hops_than_two_are_two(driver: Driver, circle: str) -> None:
+    assert routed_by(driver, circle, ["zoe"], [1.0], hops=6) == routed_by(driver, circle, ["zoe"], [1.0], hops=2)
+
+
+def test_the_neighbours_with_most_weight_are_followed(
+    driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fay, whom zoe leads to, before dan, whom cid leads to; then eve by fay. Without dan, 3.75 is all."""
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    monkeypatch.setattr(routes, "NEIGHBOURS", 1)
+    _, rows = routed_by(driver, circle, ["zoe"], [1.0])
+    counted = [1.5, 1.5, 0.5, 0.25, 0.75, 1.5, 1.5]
+    assert coverages(rows) == pytest.approx({f"d{n}-c0-w0": part / 3.75 for n, part in enumerate(counted)})
+
+
+def test_the_seeds_that_most_of_the_nearest_windows_name_are_taken(
+    driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bob alone; and without a question's entity, and with ann and cid next to him."""
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    monkeypatch.setattr(routes, "SEEDS", 1)
+    found, rows = routed_by(driver, circle, [], [1.0], hops=1)
+    counted = {"d0": 1.5, "d1": 1.5, "d2": 0.5, "d6": 0.5}
+    assert coverages(rows) == pytest.approx({f"{document}-c0-w0": part / 2 for document, part in counted.items()})
+    assert [window.document for window, _ in found] == ["d0", "d1", "d2", "d6"], "of equals in reading order"
+
+
+def test_hubs_lead_nowhere(driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entity is one."""
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    monkeypatch.setattr(routes, "HUB", 1)
+    found, rows = routed_by(driver, circle, ["zoe"], [1.0])
+    assert [(window.document, window.origin) for window, _ in found] == [("d0", "vector"), ("d1", "vector")]
+    assert set(coverages(rows).values()) == {0.0}
+
+
+def test_of_many_windows_the_nearest_and_the_best_covered_are_read(
+    driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    monkeypatch.setattr(routes, "LIMIT", 3)
+    found, _ = routed_by(driver, circle, ["zoe"], [1.0])
+    assert [window.document for window, _ in found] == ["d0", "d1", "d5"]
+
+
+@few_examples(20)
+@given(st.data())
+def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
+    """Three corpora side by side with the same ids and names; also where the bounds are tight."""
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
+    wide = {"entry": 10, "seeds": 10, "neighbours": 10, "hub": 1000, "limit": 200}
+    tight = {"entry": 2, "seeds": 2, "neighbours": 1, "hub": 2, "limit": 5}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+        for _ in range(4):
+            vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
+            hops, bounds = data.draw(st.integers(1, 3), "hops"), data.draw(st.sampled_from([wide, tight]), "bounds")
+            for corpus, library in written.items():
+                mentioned = {
+                    name for document in library for chunk in document.chunks for name in document.counts(chunk)
+                }
+                entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
+                    for bound, value in bounds.items():
+                        patch.setattr(routes, bound.upper(), value)
+                    found, rows = routed_by(driver, corpus, entities, vector, hops)
+                    expected = routed(library, entities, vector, hops=min(hops, 2), **bounds)
+                    assert {window.id: window.origin for window, _ in found} == {
+                        id: origin for id, (_, _, origin) in expected.items()
+                    }
+                    assert coverages(rows) == pytest.approx({id: one for id, (_, one, _) in expected.items()})
+                    scores = scores_of(found)
+                    assert scores == pytest.approx({id: score for id, (score, _, _) in expected.items()}, abs=5e-3)
+                    assert_best_first(found)
+                    for window, _ in found:
+                        assert_is(window, windows(library)[window.id])
+    finally:
+        remove(driver, list(written))
+
+
+@few_examples(8)
+@given(libraries(), libraries(), vectors())
+def test_no_route_leads_to_staged_documents_or_to_removed_ones(
+    driver: Driver, old: list[NaiveDocument], new: list[NaiveDocument], vector: list[float]
+) -> None:
+    """While a new version is staged, nothing changes. Of documents that are deleted, but whose nodes are still there,
+    nothing is found."""
+    corpus = uuid4().hex
+
+    def found() -> tuple[dict[str, Any], dict[str, float]]:
+        ranking, rows = routed_by(driver, corpus, NAMES, vector)
+        return {window.id: window.origin for window, _ in ranking}, coverages(rows)
+
+    try:
+        write(driver, corpus, [*old, small_document("kept", NAMES)])
+        origins, covered = found()
+        assert "kept-c0-w0" in origins
+        for request in staging(corpus, new):
+            database.write(driver, "neo4j", request)
+            now, covered_now = found()
+            assert now == origins
+            assert covered_now == pytest.approx(covered)
+        deletion: Any = delete(corpus, [document.id for document in old])
+        for request in deletion:
+            database.write(driver, "neo4j", request)
+        assert found()[0].keys() == {"kept-c0-w0"}
+    finally:
+        remove(driver, [corpus])
+
+
+def test_no_route_leads_into_an_import(driver: Driver, circle: str) -> None:
+    """Its chunks, windows and entities are written before its documents are published."""
+    driver.execute_query(
+        "MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL REMOVE d:Document SET d:StagedDocument",
+        corpus=circle,
+    )
+    assert routed_by(driver, circle, ["zoe"], [1.0]) == ([], [])
+
+
+def test_no_route_leads_to_another_corpus(driver: Driver, corpora: list[str], circle: str) -> None:
+    """With the same names and ids, nearer and with more neighbours."""
+    before = routed_by(driver, circle, ["zoe"], [1.0])
+    other = f"{circle}-other"
+    corpora.append(other)
+    near = [pointing(f"d{n}", (1.0, 0.0), ["zoe", name, "xia"]) for n, name in enumerate(CIRCLE[:6])]
+    write(driver, other, [*near, pointing("x", (1.0, 0.0), ["xia", "zoe"])])
+    found, rows = routed_by(driver, circle, ["zoe", "xia"], [1.0])
+    assert (found, coverages(rows)) == (before[0], coverages(before[1]))

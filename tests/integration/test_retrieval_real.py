@@ -47,7 +47,16 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, MIN_TOKENS, WINDOW_MODES, Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.modes import routes
+from e2g_neo4j.retrieval.options import (
+    DEFAULT_MODE,
+    GRAPH_MODES,
+    MIN_TOKENS,
+    WINDOW_MODES,
+    Mode,
+    RetrievalOptions,
+    Unit,
+)
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.ranking import ranked
 from e2g_neo4j.retrieval.retrieve import find_evidence
@@ -159,7 +168,7 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_wi
 
 @few_examples(15)
 @given(libraries(), questions(), vectors(), chunks_wanted(), st.integers(1, MAX_HOPS))
-def test_auto_and_diffusion_decide_the_route_as_the_paper_does(
+def test_modes_with_pairs_decide_the_route_as_the_paper_does(
     driver: Driver,
     made_with: Fingerprint,
     library: list[NaiveDocument],
@@ -182,7 +191,7 @@ def test_auto_and_diffusion_decide_the_route_as_the_paper_does(
         remove(driver, [corpus])
 
     paper, roomy = found["e2g"], ask(library, names, vector, k=1000, h=h)
-    for mode in ("auto", "diffusion"):
+    for mode in ("auto", "diffusion", "routes"):
         one = found[mode]
         assert (one.route, one.entities, one.unknown_entities) == (paper.route, paper.entities, paper.unknown_entities)
         assert {(pair.a, pair.b, pair.hops) for pair in one.pairs} == roomy.pairs
@@ -250,6 +259,8 @@ def order_of(
         return by_words if mode == "fulltext" else fused(chunks_of(places, near[: 12 * 300])[:300], by_words)
     if mode in ("auto", "diffusion"):
         order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
+    elif mode == "routes":
+        order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
     elif mode == "dense":
         order = near[:read]
     else:
@@ -418,7 +429,7 @@ def test_names_full_of_quotes_are_only_names_in_every_mode(
     found = answer(driver, made_with, corpus, names, [1.0], k=1, mode=mode, question=" ".join(names) + "?")
     assert all(isfinite(passage.score) for passage in found.passages)
     assert found.passages
-    if mode in ("auto", "diffusion", "e2g"):
+    if mode in GRAPH_MODES:
         assert (found.route, set(found.entities), len(found.pairs)) == ("local", set(names), 3)
         assert [passage.source for passage in found.passages] == ["d.txt"]
 

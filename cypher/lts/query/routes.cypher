@@ -1,0 +1,86 @@
+// Like `query/routes`. The vector index does not know corpora: if it finds too few windows of this corpus, all windows
+// of the corpus are compared.
+// $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $decay, $hub, $limit
+// → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
+//   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
+//   1 for entities of the question, 2 for those of the nearest windows, 3 for neighbours; of several, the smallest.
+MATCH (corpus:Corpus {corpus: $corpus})
+CALL () {
+  CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $entry, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus
+  RETURN collect({window: w, score: score}) AS indexed
+}
+CALL (indexed) {
+  CALL (indexed) {
+    WITH indexed WHERE size(indexed) >= $entry
+    UNWIND indexed AS one
+    RETURN one.window AS w, one.score AS score
+    UNION ALL
+    WITH indexed WHERE size(indexed) < $entry
+    MATCH (w:Window {corpus: $corpus})
+    WHERE w.id IS NOT NULL
+    RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
+  }
+  WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $entry
+  RETURN collect(w) AS entry
+}
+CALL () {
+  MATCH (e:Entity {corpus: $corpus})
+  WHERE e.key IN $names AND 0 < e.chunks <= $hub
+  RETURN collect(e) AS named
+}
+CALL (corpus, entry, named) {
+  UNWIND entry AS w
+  MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
+  WHERE m.windows[w.index] > 0
+  WITH corpus, entry, named, e, count(*) AS mentioning
+  WHERE e.chunks <= $hub AND NOT e IN named
+  WITH entry, e, mentioning, log(1 + 1.0 * corpus.chunks / e.chunks) AS rarity
+  ORDER BY round(mentioning * rarity, 6) DESC, e.key LIMIT $seeds
+  RETURN collect([e, 1.0 * mentioning / size(entry), 2]) AS seeds
+}
+WITH corpus, entry, [e IN named | [e, 1.0, 1]] + seeds AS sources
+CALL (corpus, sources) {
+  UNWIND sources AS source
+  WITH corpus, sources, source[0] AS e, source[1] AS counted
+  MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+  WITH corpus, sources, n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources | source[0]]
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
+  RETURN collect([n, $decay * counted, 3]) AS next
+}
+CALL (corpus, sources, next) {
+  UNWIND CASE WHEN $hops > 1 THEN next ELSE [] END AS source
+  WITH corpus, sources + next AS known, source[0] AS e, source[1] AS counted
+  MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+  WITH corpus, known, n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN known | source[0]]
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
+  RETURN collect([n, $decay * counted, 3]) AS after_next
+}
+WITH entry, [one IN sources + next + after_next |
+             [one[0], one[1] * log(1 + 1.0 * corpus.chunks / one[0].chunks), one[2]]] AS active
+WITH entry, [w IN entry | w.id] AS nearest, active, reduce(sum = 0.0, one IN active | sum + one[1]) AS all
+CALL (entry, nearest, active, all) {
+  UNWIND active AS one
+  WITH nearest, all, one[0] AS e, one[1] AS counted, one[2] AS origin
+  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
+  WITH nearest, all, c, i, sum(counted) AS covered, min(origin) AS origin
+  WITH c, i, covered / all AS coverage, origin, c.id + '-w' + i IN nearest AS is_near
+  ORDER BY is_near DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit
+  RETURN c, i, coverage, origin
+  UNION ALL
+  UNWIND entry AS w
+  MATCH (w)-[:PART_OF]->(c:Chunk)
+  RETURN c, w.index AS i, 0.0 AS coverage, 0 AS origin
+}
+WITH c, i, max(coverage) AS coverage, min(origin) AS origin
+MATCH (c)<-[:PART_OF]-(w:Window)
+WHERE w.index = i
+WITH c, collect([i, 2 * vector.similarity.cosine(w.embedding, $vector) - 1, coverage, origin]) AS windows
+MATCH (d:Document {corpus: $corpus, id: c.document})
+RETURN c.id AS chunk, d.id AS document, c.index AS index, c.tokens AS tokens, c.window_shares AS shares,
+       d.persistence AS persistence, windows
