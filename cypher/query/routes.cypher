@@ -22,50 +22,50 @@ CALL () {
 CALL () {
   MATCH (e:Entity {corpus: $corpus})
   WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
+  RETURN collect([e, 1.0, 1]) AS named
 }
 CALL (corpus, entry, named) {
   UNWIND entry AS w
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
   WHERE m.windows[w.index] > 0
-  WITH corpus, entry, named, e, count(*) AS mentioning
-  WHERE e.chunks <= $hub AND NOT e IN named
-  WITH entry, e, mentioning, log(1 + 1.0 * corpus.chunks / e.chunks) AS rarity
+  WITH e, count(*) AS mentioning
+  WHERE e.chunks <= $hub AND NOT e IN [one IN named | one[0]]
+  WITH e, mentioning, log(1 + 1.0 * corpus.chunks / e.chunks) AS rarity
   ORDER BY round(mentioning * rarity, 6) DESC, e.key LIMIT $seeds
   RETURN collect([e, 1.0 * mentioning / size(entry), 2]) AS seeds
 }
-WITH corpus, entry, [e IN named | [e, 1.0, 1]] + seeds AS sources
+WITH corpus, entry, named + seeds AS sources
 CALL (corpus, sources) {
   UNWIND sources AS source
-  WITH corpus, sources, source[0] AS e, source[1] AS counted
+  WITH source[0] AS e, source[1] AS counted
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)
-  WITH corpus, sources, n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
   WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources | source[0]]
   WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
   ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
-  RETURN collect([n, $decay * counted, 3]) AS next
+  RETURN collect([n, $decay * counted, 3]) AS beside
 }
-CALL (corpus, sources, next) {
-  UNWIND CASE WHEN $hops > 1 THEN next ELSE [] END AS source
-  WITH corpus, sources + next AS known, source[0] AS e, source[1] AS counted
+CALL (corpus, sources, beside) {
+  UNWIND CASE WHEN $hops > 1 THEN beside ELSE [] END AS source
+  WITH source[0] AS e, source[1] AS counted
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)
-  WITH corpus, known, n, sum(counted * r.weight) AS weight, max(counted) AS counted
-  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN known | source[0]]
+  WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources + beside | source[0]]
   WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
   ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
-  RETURN collect([n, $decay * counted, 3]) AS after_next
+  RETURN collect([n, $decay * counted, 3]) AS farther
 }
-WITH entry, [one IN sources + next + after_next |
-             [one[0], one[1] * log(1 + 1.0 * corpus.chunks / one[0].chunks), one[2]]] AS active
-WITH entry, [w IN entry | w.id] AS nearest, active, reduce(sum = 0.0, one IN active | sum + one[1]) AS all
-CALL (entry, nearest, active, all) {
+WITH entry, [w IN entry | w.id] AS nearest,
+     [one IN sources + beside + farther |
+      {entity: one[0], counted: one[1] * log(1 + 1.0 * corpus.chunks / one[0].chunks), origin: one[2]}] AS active
+WITH entry, nearest, active, reduce(total = 0.0, one IN active | total + one.counted) AS total
+CALL (entry, nearest, active, total) {
   UNWIND active AS one
-  WITH nearest, all, one[0] AS e, one[1] AS counted, one[2] AS origin
+  WITH one.entity AS e, one.counted AS counted, one.origin AS origin
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
-  WITH nearest, all, c, i, sum(counted) AS covered, min(origin) AS origin
-  WITH c, i, covered / all AS coverage, origin, c.id + '-w' + i IN nearest AS is_near
-  ORDER BY is_near DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit
+  WITH c, i, sum(counted / total) AS coverage, min(origin) AS origin
+  ORDER BY c.id + '-w' + i IN nearest DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit
   RETURN c, i, coverage, origin
   UNION ALL
   UNWIND entry AS w
