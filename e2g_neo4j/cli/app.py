@@ -7,6 +7,7 @@ from collections.abc import Callable
 import typer
 
 from e2g_neo4j.cli import asking, corpora, existing_graphs, service
+from e2g_neo4j.cli.compare import compare_command
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluation import evaluate_command
 from e2g_neo4j.cli.mcp import mcp
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "query": asking.query,
     "ask": asking.ask,
     "explain": asking.explain,
+    "compare": compare_command,
     "viz": asking.viz,
     "guide": asking.guide,
     "corpora": corpora.corpora,

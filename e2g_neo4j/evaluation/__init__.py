@@ -1,6 +1,7 @@
-"""Evaluate retrieval with question files: `read_questions`, `evaluate`, and reports."""
+"""Evaluate retrieval: `evaluate` modes with a question file of `read_questions`, or `compare` them for one question."""
 
+from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.gold import Question, read_questions
 from e2g_neo4j.evaluation.scoring import Evaluation, evaluate
 
-__all__ = ["Evaluation", "Question", "evaluate", "read_questions"]
+__all__ = ["Comparison", "Evaluation", "ModeEvidence", "Question", "compare", "evaluate", "read_questions"]

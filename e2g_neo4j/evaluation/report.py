@@ -18,7 +18,7 @@ TIMES_EXPLAINED = (
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
 """Sizes of a chart in pixels: total width, names left of the bars, numbers right of them, height of a row."""
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1a1a19; --quiet: #686864; --line: #dcdcd6;
   --bar: #2f6fb5; --base: #9a9a94; --whisker: #1a1a19; }
 @media (prefers-color-scheme: dark) { :root { --paper: #1a1a19; --ink: #f0f0ec; --quiet: #a3a39d; --line: #3c3c39;
@@ -33,7 +33,7 @@ svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } svg .quiet { fi
 .whisker { stroke: var(--whisker); stroke-width: 1.5; fill: none; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .3rem .7rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } td small { color: var(--quiet); }
+th:first-child { text-align: left; } tbody th { font-weight: inherit; } td small { color: var(--quiet); }
 """
 
 
@@ -43,7 +43,8 @@ def page(found: Evaluation) -> str:
     sections = [
         _section("All questions", overall, found.against),
         "<h2>Speed</h2>",
-        _table(
+        table(
+            "Speed",
             ["mode", *TIMES, "95th percentile", "round trips"],
             (
                 [mode, *times(result), f"{result.p95_ms:.1f}", str(result.round_trips)]
@@ -64,7 +65,7 @@ def page(found: Evaluation) -> str:
 <head>
 <meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
 <title>Retrieval from {escape(found.corpus)}</title>
-<style>{_STYLE}</style>
+<style>{STYLE}</style>
 </head>
 <body>
 <h1>Retrieval from {escape(found.corpus)}</h1>
@@ -127,12 +128,13 @@ def _section(title: str, groups: Mapping[str, Group], base: str | None) -> str:
         [name, str(group.questions), *(_cell(group.scores.get(m)) for m in metrics)] for name, group in groups.items()
     )
     parts = [f"<h2>{escape(title)}</h2>", f'<div class="charts">{"".join(charts)}</div>']
-    parts.append(_table(["", "questions", *metrics], rows))
+    parts.append(table(title, ["", "questions", *metrics], rows))
     compared = {name: group for name, group in groups.items() if group.differences and base}
     if compared:
         parts.append(f"<p>Paired differences to {escape(base or '')}:</p>")
         parts.append(
-            _table(
+            table(
+                f"{title}: differences",
                 ["", *metrics],
                 ([name, *(_cell(group.differences.get(m), "+") for m in metrics)] for name, group in compared.items()),
             )
@@ -146,7 +148,20 @@ def _cell(value: Interval | None, sign: str = "") -> str:
     return f"{value.mean:{sign}.3f} ({value.low:{sign}.2f} to {value.high:{sign}.2f})"
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+def table(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Render a table that scrolls where it is too wide. The first cell of a row is its header.
+
+    Args:
+        name: What a screen reader calls the table.
+        columns: Headers of the columns.
+        rows: Texts of the cells.
+    """
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for first, *cells in rows
+    )
+    return (
+        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(name)}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

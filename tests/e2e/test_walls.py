@@ -27,7 +27,7 @@ from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import InputError, NotFoundError
-from e2g_neo4j.evaluation import Question, evaluate
+from e2g_neo4j.evaluation import Question, compare, evaluate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.types.ids import corpus_key
@@ -403,6 +403,15 @@ def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     assert there.modes["dense"].outcomes[1].scores["evidence@5 chunks"] == 1, "there it would be found"
 
 
+def test_a_comparison_sees_its_own_corpus(clients, asked: Two) -> None:
+    for question in QUESTIONS:
+        found = compare(clients[E2G], question, corpus=asked.mine, modes=list(get_args(Mode)), k=100)
+        for result in found.modes.values():
+            assert_nothing_of_the_other(asked, result)
+    there = compare(clients[E2G], QUESTIONS[0], corpus=asked.other, modes=["dense"], k=100)
+    assert SECRET in str(there), "there it is found"
+
+
 def test_a_summary_of_the_other_corpus_is_forgotten_with_it_and_not_before(clients, driver, two: Two) -> None:
     """What a chat model wrote of a text that both hold is kept for each."""
     client = clients[E2G]
@@ -428,6 +437,7 @@ COMMANDS: dict[str, list[str]] = {
     "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],
+    "compare": [QUESTIONS[0], "--corpus", "{mine}", "--modes", "all", "-k", "100", "--html", "{comparison}"],
     "viz": [QUESTIONS[0], "--corpus", "{mine}", "-o", "{page}"],
     "guide": ["--corpus", "{mine}", "--port", "0"],
     "documents": ["--corpus", "{mine}", "--json"],
@@ -482,6 +492,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         "questions": str(tmp_path / "questions.jsonl"),
         "archive": str(tmp_path / "a.zip"),
         "page": str(tmp_path / "a.html"),
+        "comparison": str(tmp_path / "b.html"),
     }
     served: list[bytes] = []
     monkeypatch.setattr(
@@ -495,6 +506,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         printed = capsys.readouterr()
         assert end.value.code in (0, None), (name, printed.err)
         assert_nothing_of_the_other(two, [printed.out, printed.err])
+    assert_nothing_of_the_other(two, [(tmp_path / "b.html").read_text(encoding="utf-8")])
     drawn = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert_nothing_of_the_other(two, [drawn[drawn.index("neo4j-viz-data") :], *(page.decode() for page in served)])
     assert "Bob Miller" in drawn

@@ -1,0 +1,107 @@
+"""`e2g compare`: the evidence of several modes for one question, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args
+
+import typer
+from rich.console import Console
+
+from e2g_neo4j.cli import show
+from e2g_neo4j.cli.json_output import as_object, print_json
+from e2g_neo4j.cli.options import Corpus, Json, K, Question, Tokens, out
+from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
+from e2g_neo4j.evaluation.comparison_page import (
+    COLUMNS,
+    OVERLAP_EXPLAINED,
+    excerpt,
+    mode_rows,
+    overlap_rows,
+    page,
+    place,
+)
+from e2g_neo4j.retrieval.options import Mode
+
+
+def compare_command(
+    question: Question,
+    corpus: Corpus = "default",
+    modes: Annotated[
+        str, typer.Option("--modes", help="Modes to compare, separated by commas, or `all`.")
+    ] = "auto,dense,hybrid",
+    k: K = None,
+    tokens: Tokens = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write an HTML page to this file, which must not exist.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare the evidence of several modes for one question.
+
+    Each mode runs twice. The time is that of the second run, because the first loads models and plans statements.
+    """
+    selected = list(get_args(Mode)) if modes == "all" else [name.strip() for name in modes.split(",") if name.strip()]
+    if html_file is not None and html_file.exists():
+        raise InputError(f"{html_file} exists already. Choose another file, or remove it first.")
+    with E2G() as e2g:
+        found = compare(e2g, question, corpus=corpus, modes=cast(list[Mode], selected), k=k, tokens=tokens)
+    if html_file is not None:
+        _write(html_file, page(found))
+    if as_json:
+        print_json(_as_object(found))
+    else:
+        _show(out, found)
+        if html_file is not None:
+            out.print(f"\nWritten to {escape(str(html_file))}: open it in any web browser.")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise InputError(f"Cannot write {file} ({error.strerror}): pass another file with --html.") from error
+
+
+def _show(out: Console, found: Comparison) -> None:
+    show.table(out, COLUMNS, mode_rows(found), "")
+    for mode, reason in found.failed.items():
+        out.print(f"Left out: {mode}. {escape(reason)}")
+    if len(found.modes) > 1:
+        out.print(f"\n{OVERLAP_EXPLAINED}\n")
+        show.table(out, ["mode", *found.modes], overlap_rows(found), "")
+        out.print("\nPassages marked with * have no character that another mode returns.")
+    for mode, result in found.modes.items():
+        out.print(f"\n[bold]{mode}[/bold]")
+        if not result.evidence.passages:
+            out.print("No passages.")
+        for number, (passage, unique) in enumerate(zip(result.evidence.passages, result.unique, strict=True), 1):
+            out.print(f"[bold cyan]\\[{number}]{'*' * unique}[/bold cyan] {escape(place(passage))}")
+            out.print(f"    [dim]{escape(excerpt(passage.text))}[/dim]")
+
+
+def _as_object(found: Comparison) -> dict[str, Any]:
+    return {
+        "question": found.question,
+        "corpus": found.corpus,
+        "modes": {mode: _mode_as_object(result) for mode, result in found.modes.items()},
+        "failed": dict(found.failed),
+    }
+
+
+def _mode_as_object(result: ModeEvidence) -> dict[str, Any]:
+    evidence = as_object(result.evidence)
+    passages = [
+        {**passage, "unique": unique} for passage, unique in zip(evidence["passages"], result.unique, strict=True)
+    ]
+    return {
+        **evidence,
+        "tokens": result.tokens,
+        "milliseconds": result.milliseconds,
+        "overlap": dict(result.overlap),
+        "passages": passages,
+    }
