@@ -24,6 +24,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    EnrichReport,
     Finding,
     IndexPlan,
     IndexReport,
@@ -269,6 +270,15 @@ class AsyncE2G(AsyncClient):
             NotFoundError: the name is not kept apart.
         """
         return await self._run(operations.join(self.models, name, corpus))
+
+    async def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
+        """Find the communities of entities in a corpus, with reports. Later changes keep them up to date.
+
+        Raises:
+            NotFoundError: the corpus has no documents.
+            InputError: others change the corpus all the time.
+        """
+        return await self._run(operations.enrich(self.models, corpus, progress))
 
     async def link(
         self,

@@ -31,6 +31,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    EnrichReport,
     Finding,
     IndexPlan,
     IndexReport,
@@ -264,6 +265,15 @@ class E2G(SyncClient):
             NotFoundError: the name is not kept apart.
         """
         return self._run(operations.join(self.models, name, corpus))
+
+    def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
+        """Find the communities of entities in a corpus, with reports. Later changes keep them up to date.
+
+        Raises:
+            NotFoundError: the corpus has no documents.
+            InputError: others change the corpus all the time.
+        """
+        return self._run(operations.enrich(self.models, corpus, progress))
 
     def link(
         self,

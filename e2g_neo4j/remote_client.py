@@ -39,6 +39,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    EnrichReport,
     IndexPlan,
     IndexReport,
     LinkReport,
@@ -206,6 +207,10 @@ class RemoteE2G(RemoteBase):
     def join(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.join`."""
         return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", corpus_path(corpus, "splits", name)))
+
+    def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
+        """See `E2G.enrich`."""
+        return self._finished(self._send("POST", corpus_path(corpus, "enrich")), EnrichReport, progress)
 
     def link(
         self, *, corpus: str, label: str, name: str, aliases: str | None = None, type: str | None = None

@@ -28,9 +28,10 @@ from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.extraction_codec import encode
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.topic_persistence import Persistence
+from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Execute, Operation, Read, Rows, Write
-from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Vectors
+from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
 from e2g_neo4j.types.sections import around
@@ -477,6 +478,43 @@ def staging(corpus: str, library: Sequence[NaiveDocument], run: str = "a run") -
     documents = documents_of(corpus, library)
     yield from claim(corpus, run, [one.document for one in documents])
     yield from stage(corpus, run, documents)
+
+
+class _HashEmbedder:
+    """An embedding model whose vectors have nothing to do with meaning, but are quick, and always the same."""
+
+    name, dimensions, window_tokens = "hash", REAL_DIMENSIONS, 256
+
+    def token_spans(self, text: str) -> list[Span]:
+        return [match.span() for match in finditer(r"\S+", text)]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [np.random.default_rng(crc32(text.encode())).standard_normal(self.dimensions) for text in texts]
+        return normalised(np.array(rows, np.float32).reshape(-1, self.dimensions))
+
+    def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
+        return self.embed(texts), [np.empty((len(one), self.dimensions), np.float32) for one in parts]
+
+
+class _HashModels:
+    embedder = _HashEmbedder()
+
+
+MODELS: Any = _HashModels()
+"""What makes communities without a real embedding model."""
+
+
+def dangling(driver: Driver, corpus: str) -> list[str]:
+    """Visible communities that quote or have something that is not visible."""
+    records = driver.execute_query(
+        "MATCH (c:Community {corpus: $corpus}) "
+        "WHERE EXISTS { (c)-[:QUOTES]->(n) WHERE NOT n:Chunk } "
+        "OR EXISTS { (c)<-[:IN_COMMUNITY]-(n) WHERE NOT n:Entity } "
+        "OR c.entities <> COUNT { (c)<-[:IN_COMMUNITY]-() } "
+        "RETURN c.id AS id",
+        corpus=corpus,
+    ).records
+    return [record["id"] for record in records]
 
 
 def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:

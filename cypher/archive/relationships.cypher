@@ -1,8 +1,8 @@
-// Read the relationships between nodes of a corpus, without those of soft-deleted nodes.
+// Read the relationships between nodes of a corpus that `archive/nodes` returns.
 // $corpus
 // → a, type, b, properties
 MATCH (a)
-WHERE a.corpus = $corpus AND NOT a:E2GRetired
+WHERE a.corpus = $corpus AND NOT a:E2GRetired AND NOT a:StagedCommunity AND NOT a:OutdatedCommunity
 MATCH (a)-[r]->(b)
-WHERE b.corpus = $corpus AND NOT b:E2GRetired
+WHERE b.corpus = $corpus AND NOT b:E2GRetired AND NOT b:StagedCommunity AND NOT b:OutdatedCommunity
 RETURN elementId(a) AS a, type(r) AS type, elementId(b) AS b, properties(r) AS properties

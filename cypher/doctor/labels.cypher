@@ -15,6 +15,8 @@ CALL () {
   UNION ALL
   MATCH (n:Corpus) RETURN 'Corpus' AS label, count(n.corpus) AS ours, count(*) AS nodes
   UNION ALL
+  MATCH (n:Community) RETURN 'Community' AS label, count(n.corpus) AS ours, count(*) AS nodes
+  UNION ALL
   MATCH (n:Term) RETURN 'Term' AS label, count(n.corpus) AS ours, count(*) AS nodes
 }
 RETURN label, ours, nodes - ours AS foreign

@@ -1,4 +1,4 @@
-// Remove what is left of a corpus without documents: summaries that are cached for it alone, and split names.
+// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -6,6 +6,17 @@ CALL (corpus) {
   MATCH (a:Alias {corpus: corpus})
   WHERE a.key IS NOT NULL
   DETACH DELETE a
+}
+CALL (corpus) {
+  CALL (corpus) {
+    MATCH (c:Community {corpus: corpus}) WHERE c.id IS NOT NULL RETURN c
+    UNION ALL
+    MATCH (c:OutdatedCommunity {corpus: corpus}) RETURN c
+    UNION ALL
+    MATCH (c:StagedCommunity {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
+  }
+  REMOVE c:Community:OutdatedCommunity:StagedCommunity
+  SET c:E2GRetired
 }
 MATCH (s:CachedSummary)
 WHERE corpus IN s.corpora

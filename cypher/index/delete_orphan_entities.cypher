@@ -1,6 +1,11 @@
-// Remove those of the given entities that no chunk mentions any more.
+// Remove those of the given entities that no chunk mentions any more, and hide their communities.
 // $corpus, $keys
 UNWIND $keys AS key
 MATCH (e:Entity {corpus: $corpus, key: key})
 WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
+CALL (e) {
+  MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
+  REMOVE naming:Community
+  SET naming:OutdatedCommunity
+}
 DETACH DELETE e

@@ -1,5 +1,6 @@
 // Hide the visible chunks, windows and summaries of documents from all queries, except unchanged ones, and entities
-// that no other chunk mentions. Edges of visible chunks are updated before; `index/purge` removes the nodes.
+// that no other chunk mentions. So are communities that quote such a chunk or have such an entity. Edges of visible
+// chunks are updated before; `index/purge` removes the nodes.
 // $corpus, $rows: [{document, chunks: [id], summaries: [id]}] of unchanged nodes
 UNWIND $rows AS row
 CALL (row) {
@@ -14,9 +15,19 @@ CALL (row) {
 OPTIONAL MATCH (n)<-[:FROM_CHUNK]-(e:Entity)
 WITH collect(DISTINCT n) AS gone, collect(DISTINCT e) AS entities
 FOREACH (n IN gone | REMOVE n:Chunk:UncountedChunk:Window:Summary SET n:E2GRetired)
-WITH entities
+WITH gone, entities
+CALL (gone) {
+  UNWIND gone AS n
+  MATCH (n)<-[:QUOTES]-(quoting:Community)
+  REMOVE quoting:Community
+  SET quoting:OutdatedCommunity
+}
 UNWIND entities AS e
 WITH e
 WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
 REMOVE e:Entity
 SET e:E2GRetired
+WITH e
+MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
+REMOVE naming:Community
+SET naming:OutdatedCommunity

@@ -46,6 +46,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "status": corpora.status,
     "resume": corpora.resume,
     "delete": corpora.delete,
+    "enrich": corpora.enrich,
     "link": existing_graphs.link,
     "unlink": existing_graphs.unlink,
     "adopt": existing_graphs.adopt,

@@ -129,6 +129,16 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
         raise typer.Exit(ReadingError.exit_code)
 
 
+def enrich(corpus: Corpus = "default", as_json: Json = False) -> None:
+    """Find the communities of entities in a corpus, with reports. Later changes keep them up to date."""
+    with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.enrich(corpus=corpus, progress=progress)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        show.enriched(out, report)
+
+
 def delete(
     targets: Annotated[
         list[str] | None,

@@ -25,6 +25,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    EnrichReport,
     Finding,
     IndexPlan,
     IndexReport,
@@ -217,6 +218,14 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(escape(params(evidence_parameters(found))))
     out.print()
     out.print(escape(load("explore/evidence")))
+
+
+def enriched(out: Console, report: EnrichReport) -> None:
+    """Print how many communities there are."""
+    out.print(
+        f"Corpus [bold]{escape(report.corpus)}[/bold] has {_plural(report.communities, 'community', 'communities')} on "
+        f"{_plural(report.levels, 'level')}: {report.made} made, {report.kept} kept."
+    )
 
 
 def links(out: Console, report: LinkReport) -> None:

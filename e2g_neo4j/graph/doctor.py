@@ -33,7 +33,8 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding",
         "Entity": "corpus key name forms form_counts type types type_counts chunks",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows term_windows adopts",
+        "Corpus": "corpus chunks windows term_windows adopts revision communities",
+        "Community": "corpus id level title text entities sha256 report_sha256 embedding",
         "Term": "corpus term windows",
     }.items()
 }
@@ -66,6 +67,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
     stored: Rows = yield Read("index/fingerprint", {})
     [locks] = yield Read("doctor/locks", {})
     [uncounted] = yield Read("doctor/uncounted", {})
+    behind: Rows = yield Read("doctor/behind", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
     return [
         *_server(server),
@@ -76,6 +78,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
         *_neighbours(indexes, constraints),
         *_models(indexes, stored, fingerprint),
         *_words(uncounted["corpora"]),
+        *_communities([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
     ]
 
@@ -284,6 +287,18 @@ def _words(uncounted: int) -> Iterator[Finding]:
         )
     else:
         yield Finding("words", "ok", "The words of all corpora are counted.")
+
+
+def _communities(behind: Sequence[str]) -> Iterator[Finding]:
+    if behind:
+        yield Finding(
+            "communities",
+            "note",
+            f"Communities are behind their corpus, because a run was interrupted: {', '.join(behind)}.",
+            "`e2g enrich --corpus NAME` brings them up to date, and so does the next change of the corpus.",
+        )
+    else:
+        yield Finding("communities", "ok", "No corpus has communities that are behind.")
 
 
 def _runs(runs: int) -> Iterator[Finding]:

@@ -248,6 +248,7 @@ def rewrite_mentions(
             ("index/publish_chunks", parameters),
             ("index/delete_orphan_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, alias_rows(document, merges)),
+            ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=(
             "index/hold_version",

@@ -39,14 +39,10 @@ def mentions(
     """
     result = []
     for chunk, extraction, spans in zip(chunks, extractions, windows, strict=True):
-        own: list[tuple[str, ...]] = []
-        for sentence in extraction.sentences:
-            if chunk.own[0] <= chunk.start + sentence.start < chunk.own[1]:
-                names = sentence.entities
-                own += (names[at : at + MOST_ENTITIES] for at in range(0, max(len(names), 1), MOST_ENTITIES))
+        own = own_sentences(extraction, (chunk.own[0] - chunk.start, chunk.own[1] - chunk.start))
         numbers: dict[str, list[int]] = {}
-        for number, names in enumerate(own):
-            for name in names:
+        for number, sentence in enumerate(own):
+            for name in sentence.entities:
                 numbers.setdefault(name, []).append(number)
         by_window = _by_window(extraction.sentences, spans)
         result.append(
@@ -67,6 +63,23 @@ def mentions(
             )
         )
     return result
+
+
+def own_sentences(extraction: Extraction, own: Span) -> list[Sentence]:
+    """Return the sentences of a chunk that begin in its own text, by number. One with more than MOST_ENTITIES entities
+    has several numbers.
+
+    Args:
+        extraction: the extraction of the chunk.
+        own: the span of its own text, relative to its start.
+    """
+    sentences = []
+    for sentence in extraction.sentences:
+        if own[0] <= sentence.start < own[1]:
+            names = sentence.entities
+            for at in range(0, max(len(names), 1), MOST_ENTITIES):
+                sentences.append(Sentence(sentence.start, sentence.end, names[at : at + MOST_ENTITIES]))
+    return sentences
 
 
 def _by_window(sentences: Sequence[Sentence], windows: Sequence[Span]) -> dict[str, list[int]]:

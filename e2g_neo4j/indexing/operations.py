@@ -19,6 +19,7 @@ from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
+from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
@@ -41,6 +42,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    EnrichReport,
     IndexPlan,
     IndexReport,
     LinkReport,
@@ -123,6 +125,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
+    yield from communities.update(models, corpus)
     return to_delete
 
 
@@ -138,6 +141,8 @@ def adopt(
     yield from text_nodes.mark(corpus, adoption)
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
+    removed = yield from text_nodes.remove_others(corpus, found.documents)
+    yield from communities.update(models, corpus)
     return AdoptReport(
         corpus=corpus,
         adoption=adoption,
@@ -145,7 +150,7 @@ def adopt(
         without_text=found.without["text"],
         without_key=found.without["key"],
         without_document=found.without["document"],
-        removed=(yield from text_nodes.remove_others(corpus, found.documents)),
+        removed=removed,
         index=report,
     )
 
@@ -160,14 +165,26 @@ def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     """Stop a name from resolving to other entities."""
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    return (yield from merge_overrides.split(name, corpus=corpus))
+    found = yield from merge_overrides.split(name, corpus=corpus)
+    yield from communities.update(models, corpus)
+    return found
 
 
 def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     """Undo `split`."""
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    return (yield from merge_overrides.join(name, corpus=corpus))
+    found = yield from merge_overrides.join(name, corpus=corpus)
+    yield from communities.update(models, corpus)
+    return found
+
+
+def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[EnrichReport]:
+    """Make the communities of a corpus."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    executor = yield GetExecutor()
+    return (yield from communities.enrich(models, corpus, _until(executor.cancelled, progress)))
 
 
 def link(
@@ -254,6 +271,7 @@ def _index(
     summariser = _summariser(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show)
     report = yield from pipeline.index(documents, run, adopted=adopted)
+    yield from communities.update(models, corpus, show)
     report.spending, report.cost = meter.levels, run.cost
     return report
 

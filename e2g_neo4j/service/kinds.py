@@ -4,9 +4,9 @@ A task may be started again after its worker was killed at any point. What an ea
 - `index` and `replace`: unchanged documents are skipped. The first attempt stores which versions it found. A document
   that has since been changed by somebody else is left as it is.
 - `delete` and `delete_corpus`: a deletion is recorded in the transaction that hides the document, so that a later
-  attempt does not delete what was uploaded in between.
+  attempt does not delete what was uploaded in between. Whether communities are up to date is stored with the corpus.
 - `import`: recorded in the transaction that makes the corpus visible.
-- `adopt`, `unadopt`, `link`, `unlink`: the same call again gives the same graph.
+- `enrich`, `adopt`, `unadopt`, `link`, `unlink`: the same call again gives the same graph.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import operations
+from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
@@ -205,7 +206,9 @@ async def _delete(run: Run) -> dict[str, Any]:
         if document in listed:
             await client.runner.run(_delete_once(run.task, corpus, document))
         run.progress("deleting", number + 1, len(wanted))
-    await client.runner.run(purge(corpus))  # an earlier attempt may have been killed before that
+    # an earlier attempt may have been killed before these
+    await client.runner.run(purge(corpus))
+    await client.runner.run(communities.update(client.models, corpus, run.progress))
     return {"documents": wanted}
 
 
@@ -279,6 +282,10 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
         return archive_info(archive, corpus)
 
 
+async def _enrich(run: Run) -> dict[str, Any]:
+    return asdict(await run.client.enrich(corpus=run.corpus, progress=run.progress))
+
+
 async def _adopt(run: Run) -> dict[str, Any]:
     names = {field.name for field in fields(Adoption)}
     adoption: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
@@ -315,6 +322,7 @@ KINDS: dict[TaskKind, Kind] = {
     "delete": _delete,
     "delete_corpus": _delete,
     "import": _import,
+    "enrich": _enrich,
     "adopt": _adopt,
     "unadopt": _unadopt,
     "link": _link,

@@ -13,6 +13,25 @@ State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
+class EnrichReport:
+    """What `enrich` did.
+
+    Attributes:
+        corpus: the corpus.
+        communities: the number of communities.
+        levels: the number of their levels.
+        made: how many of them have a report that is new.
+        kept: how many have one that was stored.
+    """
+
+    corpus: str
+    communities: int
+    levels: int
+    made: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class LinkReport:
     """What `link` did, or would do with `dry_run`.
 

@@ -11,7 +11,7 @@ Scope: TypeAlias = Literal["read", "ask", "write", "admin"]
 (keys, usage, audit, and what reads or changes graphs of other programs)."""
 
 TaskKind: TypeAlias = Literal[
-    "index", "replace", "delete", "delete_corpus", "import", "adopt", "unadopt", "link", "unlink"
+    "index", "replace", "delete", "delete_corpus", "import", "enrich", "adopt", "unadopt", "link", "unlink"
 ]
 
 TaskState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]

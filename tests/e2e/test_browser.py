@@ -30,8 +30,8 @@ pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
-TABLES = ("corpora", "documents", "hubs", "mentions", "bridges")
-PICTURES = ("tree", "branch", "neighbours", "between", "shared")
+TABLES = ("corpora", "documents", "hubs", "mentions", "bridges", "communities")
+PICTURES = ("tree", "branch", "neighbours", "between", "shared", "community")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,6 +53,7 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)
+        client.enrich(corpus=CORPUS)
         yield client
 
 

@@ -26,7 +26,7 @@ from e2g_neo4j.types.results import Evidence
 
 CORPUS = "explore-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
-TABLES = {"types", "corpora", "documents", "hubs", "mentions", "bridges"}
+TABLES = {"types", "corpora", "documents", "hubs", "mentions", "bridges", "communities"}
 MOST = 300
 """What Browser shows of nodes at most."""
 
@@ -43,6 +43,7 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)
+        client.enrich(corpus=CORPUS)
         yield client
 
 

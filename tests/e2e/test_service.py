@@ -15,9 +15,11 @@ from running_service import RunningService, create_key, e2g, environment
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
+from e2g_neo4j.indexing.merge_overrides import split
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
+from e2g_neo4j.runtime.requests import Operation, Read
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
 FILES = sorted(SAMPLE.glob("*.md"))[:4]
@@ -142,15 +144,40 @@ def test_documents_are_listed_page_by_page(service: RunningService, remote: Remo
         assert http.get(path, params={"state": "failed"}).json() == {"documents": [], "cursor": None}
 
 
+NAMES = "Luke Farran met Josiah Quill. Farran spoke. Quill and Farran agreed that Luke Farran was right."
+
+
 def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
-    text = "Luke Farran met Josiah Quill. Farran spoke. Quill and Farran agreed that Luke Farran was right."
-    remote.index([from_text(text, corpus="names", source="log")], corpus="names")
+    remote.index([from_text(NAMES, corpus="names", source="log")], corpus="names")
     merged = remote.merges(corpus="names")
     assert "farran" in [one.key for one in merged]
     assert [one.entity for one in remote.split("Farran", corpus="names")] == ["luke farran"]
     assert [one.apart for one in remote.merges("Farran", corpus="names")] == [True]
     assert [one.entity for one in remote.join("Farran", corpus="names")] == ["luke farran"]
     assert remote.merges(corpus="names") == merged
+
+
+def test_communities_are_made(remote: RemoteE2G, local: E2G) -> None:
+    assert not local.stats("library")["communities"]
+    report = remote.enrich(corpus="library")
+    assert report.made == report.communities > 0
+    assert local.enrich(corpus="library").kept == report.communities
+    assert remote.stats("library")["communities"] == report.communities
+    with pytest.raises(NotFoundError, match="nowhere"):
+        remote.enrich(corpus="nowhere")
+
+
+def communities_behind() -> Operation[Any]:
+    return (yield Read("doctor/behind", {}))
+
+
+def test_a_split_that_was_broken_off_is_completed_when_it_is_repeated(remote: RemoteE2G, local: E2G) -> None:
+    remote.index([from_text(NAMES, corpus="broken-off", source="log")], corpus="broken-off")
+    remote.enrich(corpus="broken-off")
+    local.runner.run(split("Farran", corpus="broken-off"))  # without what follows in the client
+    for behind in (True, False):
+        assert ({"corpus": "broken-off"} in local.runner.run(communities_behind())) == behind
+        assert remote.split("Farran", corpus="broken-off") == []
 
 
 def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) -> None:

@@ -136,9 +136,12 @@ def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> 
 def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
     client.index([library(folder, SECRET)], corpus=other)
     client.index([library(folder)], corpus=mine)
+    for corpus in (mine, other):
+        assert client.enrich(corpus=corpus).communities
     rows = driver.execute_query(
-        "MATCH (n {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id", corpus=other
-    ).records
+        "MATCH (n:!Community {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id",
+        corpus=other,
+    ).records  # those of communities depend on the names of entities alone
     ids = {row["id"] for row in rows} | {one.id for one in client.documents(other)}
     driver.execute_query(
         "CREATE (:$($label) {name: 'Ann Harper', id: 1, text: 'Ann Harper met Bob Miller in Rome.'})"
@@ -272,6 +275,16 @@ def join(client: Any, two: Two) -> None:
     assert client.join("Miller", corpus=two.mine)
 
 
+def enrich(client: Any, two: Two) -> None:
+    """Indexing makes those again that have changed."""
+    (two.library / "ann.txt").write_text("Ann Harper, Dan Hill and Eve Moss met in Paris.")
+    client.index([two.library], corpus=two.mine)
+    report = client.enrich(corpus=two.mine)
+    assert report.communities == report.kept > 0
+    with pytest.raises(NotFoundError):
+        client.enrich(corpus=f"{two.mine}-none")
+
+
 def link(client: Any, two: Two) -> None:
     """Entities of the other corpus stay without links, and facts hang on this one's."""
     report = client.link(corpus=two.mine, label=two.label, name="name")
@@ -361,10 +374,11 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
         *(paths, entities, merges, split, join, export_corpus, import_corpus, link, links, unlink),
-        *(adopt, unadopt),
+        *(enrich, adopt, unadopt),
     )
 }
 WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "links", "unlink"} | {
+    "enrich",
     "adopt",
     "unadopt",
 }
@@ -434,6 +448,7 @@ QUESTION_FILE = {"id": "1", "question": QUESTIONS[0], "evidence": ["Ann Harper m
 
 COMMANDS: dict[str, list[str]] = {
     "index": ["{library}", "--corpus", "{mine}"],
+    "enrich": ["--corpus", "{mine}"],
     "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],

@@ -29,7 +29,7 @@ from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.service import worker as worker_module
 from e2g_neo4j.service.kinds import Run, perform
 from e2g_neo4j.service.worker import Worker, main
@@ -247,6 +247,42 @@ def test_archives_are_imported(queue: Queue, client: E2G, corpus: str, tmp_path:
     assert (broken.error["code"], broken.error["detail"][:9]) == ("archive", "mine.zip ")
 
 
+def test_communities_are_made_and_kept_up_to_date(queue: Queue, client: E2G, corpus: str) -> None:
+    none = queue.done("enrich", corpus)
+    assert none.error is not None
+    assert none.error["code"] == "corpus_not_found"
+    documents = [from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER)]
+    client.index(documents, corpus=corpus)
+    task = queue.done("enrich", corpus)
+    assert (task.state, task.error) == ("succeeded", None)
+    assert task.result is not None
+    assert task.result["made"] == task.result["communities"] > 0
+    again = queue.done("enrich", corpus)
+    assert again.result == {**task.result, "made": 0, "kept": task.result["communities"]}
+    queue.done("delete", corpus, documents=[documents[0].id])
+    assert up_to_date(queue, corpus)
+    titles = {row["title"] for row in communities(queue, corpus)}
+    assert titles
+    assert not any("Alice Harper" in title for title in titles)
+    queue.done("delete_corpus", corpus)
+    assert communities(queue, corpus) == []
+
+
+def communities(queue: Queue, corpus: str) -> list[Any]:
+    return queue.driver.execute_query(
+        "MATCH (c:Community|OutdatedCommunity|StagedCommunity {corpus: $corpus}) RETURN c.title AS title", corpus=corpus
+    ).records
+
+
+def up_to_date(queue: Queue, corpus: str) -> bool:
+    [row] = queue.run(state(corpus))
+    return bool(row["communities"] == row["revision"])
+
+
+def state(corpus: str) -> Operation[Rows]:
+    return (yield Read("communities/state", {"corpus": corpus}))
+
+
 def test_graphs_of_other_programs_are_adopted_and_linked(queue: Queue, client: E2G, corpus: str) -> None:
     label = f"Page{uuid4().hex}"
     queue.driver.execute_query(f"CREATE (:{label} {{id: 1, text: $text, name: 'Alice Harper'}})", text=TEXT)
@@ -340,6 +376,29 @@ def test_a_second_attempt_does_not_delete_what_came_in_between(
     queue.work()
     assert (queue.get(task).state, queue.get(task).attempt) == ("succeeded", 2)
     assert sources(client, corpus).keys() == {"a"}
+
+
+def test_a_second_attempt_brings_communities_up_to_date(
+    queue: Queue, client: E2G, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER)]
+    client.index(documents, corpus=corpus)
+    client.enrich(corpus=corpus)
+    task = queue.create("delete", corpus, documents=[documents[0].id])
+
+    def killed(*_: object) -> None:
+        raise KeyError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("e2g_neo4j.service.kinds.communities.update", killed)
+        with pytest.raises(KeyError):
+            half(queue, tmp_path)
+    assert sources(client, corpus).keys() == {OTHER[:5]}
+    assert not up_to_date(queue, corpus)
+    queue.expire()
+    queue.work()
+    assert (queue.get(task).state, queue.get(task).attempt) == ("succeeded", 2)
+    assert up_to_date(queue, corpus)
 
 
 def test_a_second_attempt_finds_its_import_done(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
@@ -594,7 +653,13 @@ def _replace(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[
 def _delete(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
     documents = [from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER, TEXT + OTHER)]
     client.index(documents, corpus=corpus)
+    client.enrich(corpus=corpus)
     return lambda: queue.create("delete", corpus, documents=[one.id for one in documents[:2]])
+
+
+def _enrich(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
+    client.index([from_text(text, corpus=corpus, source=text[:5]) for text in (TEXT, OTHER)], corpus=corpus)
+    return lambda: queue.create("enrich", corpus)
 
 
 def _import(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[], str]:
@@ -610,11 +675,11 @@ POINTS = 8
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("prepare", [_index, _replace, _delete, _import])
+@pytest.mark.parametrize("prepare", [_index, _replace, _delete, _enrich, _import])
 def test_a_task_is_done_once_wherever_its_worker_is_killed(
     queue: Queue, client: E2G, corpus: str, tmp_path: Path, prepare: Prepare
 ) -> None:
-    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 32 points."""
+    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 40 points."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["crashes"])
     sent = context.SimpleQueue()

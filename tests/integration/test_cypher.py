@@ -64,6 +64,9 @@ VALUES: dict[str, Any] = {
     "neighbours": 10,
     "decay": 0.5,
     "hub": 1000,
+    "revision": 1,
+    "made_from": 1,
+    "staged": 0,
     "meanings": 3,
     "key": "a",
     "document": "d",
@@ -158,6 +161,11 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "(:Chunk)-[:STANDS_FOR {text: 'text', key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}").consume()
+        transaction.run(
+            "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
+            "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
+            "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1})"
+        ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
         service_life(lambda operation: driven(in_transaction(transaction), operation))

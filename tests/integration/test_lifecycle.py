@@ -18,11 +18,13 @@ import pytest
 from graphs import snapshot
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from libraries import (
+    MODELS,
     NAMES,
     PEOPLE,
     REAL_DIMENSIONS,
+    dangling,
     driven,
     indexed,
     libraries,
@@ -44,6 +46,7 @@ from tiers import FULL, at_length
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
+from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
@@ -79,6 +82,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.corpus, self.fresh = uuid4().hex, uuid4().hex
             self.there: dict[str, NaiveDocument] = {}
             self.told: list[list[str]] = []
+            self.enriched = False
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
@@ -104,6 +108,13 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             last = data.draw(st.integers(first, min(first + 3, len(self.told))))
             self.put_long([*self.told[:first], *inserted, *self.told[last:]])
 
+        @rule()
+        def enrich(self) -> None:
+            """Make communities, or bring them up to date after some of the other changes."""
+            if self.there:
+                driven(performing(driver), layer.enrich(MODELS, self.corpus, None))
+                self.enriched = True
+
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
@@ -124,12 +135,20 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
+            self.enriched = self.enriched and bool(self.there)
+
+        @invariant()
+        def communities_have_only_what_is_visible(self) -> None:
+            assert not dangling(driver, self.corpus)
 
         def teardown(self) -> None:
             self.patch.undo()  # the fresh one is counted at once
             try:
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
+                if self.enriched:
+                    driven(performing(driver), layer.update(MODELS, self.corpus))
+                    driven(performing(driver), layer.enrich(MODELS, self.fresh, None))
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

@@ -82,6 +82,7 @@ def ids(settings: Settings, driver: Driver) -> Iterator[dict[str, str]]:
     """The id of a document of each corpus, which both are indexed here."""
     with E2G(settings=settings) as e2g:
         e2g.index([LIBRARY], corpus=CORPUS)
+        e2g.enrich(corpus=CORPUS)
         e2g.index([from_text(HIDDEN, corpus=SECRET, source="vestry.txt", title="Vestry")], corpus=SECRET)
         yield {corpus: e2g.documents(corpus)[0].id for corpus in (CORPUS, SECRET)}
     remove(driver, [CORPUS, SECRET])
@@ -356,7 +357,7 @@ async def test_the_schema_is_that_of_the_graph(settings, ids, driver):
     async with connected(settings) as client:
         schema = await read(client, "e2g://schema")
     nodes = re.findall(r"^\(:(\w+) \{([^}]*)\}\)", schema, re.MULTILINE)
-    assert {label for label, _ in nodes} == {"Document", "Chunk", "Window", "Summary", "Entity", "Alias"}
+    assert {label for label, _ in nodes} == {"Document", "Chunk", "Window", "Summary", "Entity", "Alias", "Community"}
     for label, properties in nodes:
         [row] = driver.execute_query(
             f"MATCH (n:{label} {{corpus: $corpus}}) UNWIND keys(n) AS key RETURN collect(DISTINCT key) AS keys",
@@ -365,7 +366,7 @@ async def test_the_schema_is_that_of_the_graph(settings, ids, driver):
         told = {one.split(":")[0].strip() for one in properties.split(",")}
         assert told - {"page"} <= set(row["keys"]), label  # the library has no pages
     kinds = re.findall(r"^\(:.*-\[:(\w+)(?: \{([^}]*)\})?\]->?\(:", schema, re.MULTILINE)
-    assert len(kinds) == 6  # besides those to nodes of other programs
+    assert len(kinds) == 9  # besides those to nodes of other programs
     for kind, properties in kinds:
         [row] = driver.execute_query(
             f"MATCH (n {{corpus: $corpus}})-[r:{kind}]->() UNWIND keys(r) + [''] AS key "

@@ -64,6 +64,8 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.plan([whole], corpus=corpus)
     yield client.index([whole], corpus=corpus)
     yield client.index([changed], corpus=corpus)
+    yield client.enrich(corpus=corpus)
+    yield client.enrich(corpus=corpus)
     for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")
@@ -169,6 +171,7 @@ def asked(neo4j_connection: Connection) -> Iterator[tuple[E2G, str]]:
     model = FakeListChatModel(responses=["Yes. [1]"])
     with E2G(settings=settings(neo4j_connection), chat_model=model) as client:
         client.index([from_text("Alice met Bob.", corpus=corpus, source="x")], corpus=corpus)
+        client.enrich(corpus=corpus)
         yield client, corpus
         client.delete(corpus=corpus)
 

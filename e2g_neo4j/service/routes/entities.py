@@ -1,4 +1,4 @@
-"""Entities, merged names, links to other graphs, and adopted text nodes."""
+"""Entities, communities, merged names, links to other graphs, and adopted text nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from e2g_neo4j.errors import NotFoundError
+from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
@@ -50,6 +51,8 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
         apart = [one for one in await client.merges(name, corpus=corpus) if one.apart and one.name == name]
         if not apart:
             raise
+        # an earlier request may have been broken off before this
+        await client.runner.run(communities.update(client.models, corpus))
         return apart
 
 
@@ -57,6 +60,16 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
 async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
     """Undo a split."""
     return await state_of(request).client.join(name, corpus=corpus)
+
+
+@router.post("/enrich", status_code=202, responses=documented(404))
+async def enrich(
+    request: Request, response: Response, corpus: VisibleCorpus, caller: Writer, idempotency_key: IdempotencyKey = None
+) -> TaskInfo:
+    """Find the communities of entities in a corpus, with reports. Later changes keep them up to date."""
+    await state_of(request).client.documents(corpus)
+    task = await submitted(state_of(request).client, caller, "enrich", corpus, {}, idempotency_key=idempotency_key)
+    return accepted(response, task)
 
 
 @router.get("/links", responses=documented(404))

@@ -1,0 +1,22 @@
+// Make the staged communities of a run visible, in place of all others but $kept. `index/purge` removes the nodes.
+// $corpus, $run, $revision: what they were made from, $kept: [id]
+MATCH (corpus:Corpus {corpus: $corpus})
+SET corpus.communities = $revision
+WITH corpus
+CALL () {
+  MATCH (c:Community {corpus: $corpus})
+  WHERE c.id IS NOT NULL AND NOT c.id IN $kept
+  REMOVE c:Community
+  SET c:E2GRetired
+}
+CALL () {
+  MATCH (c:OutdatedCommunity {corpus: $corpus})
+  REMOVE c:OutdatedCommunity
+  SET c:E2GRetired
+}
+CALL () {
+  MATCH (c:StagedCommunity {corpus: $corpus, run: $run})
+  WHERE c.id IS NOT NULL
+  REMOVE c:StagedCommunity, c.run
+  SET c:Community
+}

@@ -1,0 +1,14 @@
+// Write staged communities.
+// $corpus, $run, $rows: [{id, level, title, text, entities, sha256, report_sha256,
+//   chunks: [id], embedding}]. entities: how many; chunks: those whose sentences the text has
+UNWIND $rows AS row
+CREATE (c:StagedCommunity {
+  corpus: $corpus, run: $run, id: row.id, level: row.level, title: row.title, text: row.text, entities: row.entities,
+  sha256: row.sha256, report_sha256: row.report_sha256
+})
+WITH c, row
+CALL db.create.setNodeVectorProperty(c, 'embedding', row.embedding)
+WITH c, row
+UNWIND row.chunks AS chunk
+MATCH (quoted:Chunk {corpus: $corpus, id: chunk})
+CREATE (c)-[:QUOTES]->(quoted)

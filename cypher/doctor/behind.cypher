@@ -1,0 +1,5 @@
+// The corpora whose communities are behind, because a run that changed the corpus was interrupted.
+// → corpus
+MATCH (c:Corpus)
+WHERE c.corpus IS NOT NULL AND c.communities <> coalesce(c.revision, 0)
+RETURN c.corpus AS corpus ORDER BY corpus

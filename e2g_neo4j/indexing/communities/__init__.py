@@ -1,0 +1,1 @@
+"""Communities of entities that occur together, with a report each."""

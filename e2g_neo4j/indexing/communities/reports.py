@@ -1,0 +1,133 @@
+"""Extractive reports of communities: the sentences that say most about their entities together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+from itertools import combinations
+from typing import TypeAlias
+
+from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.types.documents import Span
+
+CHARACTERS = 600
+"""Maximum length of the sentences of a report."""
+
+NAMES = 4
+"""Entities that the title of a community names."""
+
+Weights: TypeAlias = Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEntities:
+    """A sentence with its entities.
+
+    Attributes:
+        document: the id of the document.
+        index: the number of the chunk in the document.
+        chunk: the id of the chunk.
+        span: the sentence, relative to the start of the chunk.
+        entities: the keys of its entities, sorted.
+    """
+
+    document: str
+    index: int
+    chunk: str
+    span: Span
+    entities: tuple[str, ...]
+
+    @property
+    def length(self) -> int:
+        return self.span[1] - self.span[0]
+
+
+def choose_sentences(
+    hierarchy: Sequence[Community], sentences: Iterable[SentenceEntities], weights: Weights
+) -> Iterator[list[SentenceEntities]]:
+    """Yield the sentences of each community's report, in reading order.
+
+    One after the other is the sentence whose pairs of the community's entities weigh most per character, without pairs
+    that an earlier one has. That is the greedy algorithm for maximum coverage under a budget.
+
+    Args:
+        hierarchy: the communities.
+        sentences: the sentences of the corpus.
+        weights: (a, b) → weight of the edge, with a < b.
+    """
+    candidates: defaultdict[int, list[tuple[SentenceEntities, list[tuple[str, str]]]]] = defaultdict(list)
+    memberships = _memberships(hierarchy)
+    for sentence in sentences:
+        together: defaultdict[int, list[str]] = defaultdict(list)
+        for entity in sentence.entities:
+            for number in memberships[entity]:
+                together[number].append(entity)
+        for number, entities in together.items():
+            if len(entities) > 1 and sentence.length <= CHARACTERS:
+                candidates[number].append((sentence, list(combinations(entities, 2))))
+    for number in range(len(hierarchy)):
+        yield sorted(_greedy(candidates[number], weights), key=_reading_order)
+
+
+def _reading_order(sentence: SentenceEntities) -> tuple[str, int, Span]:
+    return sentence.document, sentence.index, sentence.span
+
+
+def _greedy(
+    candidates: Iterable[tuple[SentenceEntities, list[tuple[str, str]]]], weights: Weights
+) -> Iterator[SentenceEntities]:
+    """Yield sentences by what they add per character. What a sentence adds only becomes less, so only the first of the
+    heap has to be computed again."""
+    covered: set[tuple[str, str]] = set()
+
+    def adds(sentence: SentenceEntities, pairs: list[tuple[str, str]]) -> float:
+        return round(sum(weights.get(pair, 0.0) for pair in pairs if pair not in covered) / sentence.length, 9)
+
+    ordered = sorted(candidates, key=lambda one: _reading_order(one[0]))
+    heap = [(-adds(*one), place, one) for place, one in enumerate(ordered)]
+    heapify(heap)
+    left = CHARACTERS
+    while heap:
+        before, place, (sentence, pairs) = heap[0]
+        now = -adds(sentence, pairs)
+        if sentence.length > left or now == 0:
+            heappop(heap)
+        elif now > before:
+            heapreplace(heap, (now, place, (sentence, pairs)))
+        else:
+            heappop(heap)
+            covered.update(pairs)
+            left -= sentence.length
+            yield sentence
+
+
+def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str, str]) -> list[str]:
+    """Return the title of each community: the names of the entities that are linked most within it.
+
+    Args:
+        hierarchy: the communities.
+        weights: (a, b) → weight of the edge.
+        names: the name of each entity, by key.
+    """
+    degrees = [dict.fromkeys(community.members, 0.0) for community in hierarchy]
+    memberships = _memberships(hierarchy)
+    for (a, b), weight in weights.items():
+        for number in memberships[a]:
+            if b in degrees[number]:
+                degrees[number][a] += weight
+                degrees[number][b] += weight
+    return [
+        ", ".join(names[key] for key in sorted(degree, key=lambda key: (-round(degree[key], 6), key))[:NAMES])
+        for degree in degrees
+    ]
+
+
+def _memberships(hierarchy: Sequence[Community]) -> defaultdict[str, list[int]]:
+    """Return the numbers of each entity's communities."""
+    memberships: defaultdict[str, list[int]] = defaultdict(list)
+    for number, community in enumerate(hierarchy):
+        for entity in community.members:
+            memberships[entity].append(number)
+    return memberships
