@@ -230,6 +230,25 @@ def test_every_bad_key_gets_the_same_reply(
     assert len(bodies) == 1
 
 
+def test_a_revoked_key_is_refused_at_once(
+    service: RunningService, remote: RemoteE2G, variables: dict[str, str], keys: dict[str, str]
+) -> None:
+    """A question is worked on while its key is looked up, but not one byte of evidence may be sent before."""
+    question = {"question": "Who keeps the ledger?", "corpora": ["vault"]}
+    key = create_key(variables, scopes="read", corpora="vault")
+    with service.client(keys["all"]) as admin, service.client(key) as http:
+        for _ in range(3):
+            reply = http.post("/v1/retrieve", json=question)
+            assert reply.status_code == 200
+            assert "ledger" in reply.text
+        assert admin.delete(f"/v1/keys/{key.split('_')[1]}").status_code == 200
+        for _ in range(2):
+            refused = http.post("/v1/retrieve", json=question)
+            assert refused.status_code == 401
+            assert refused.json()["code"] == "unauthenticated"
+            assert "ledger" not in refused.text
+
+
 def test_a_scope_is_needed(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
     with service.client(keys["reader"]) as http:
         assert http.get("/v1/corpora/vault").status_code == 200
