@@ -100,7 +100,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
         for route, group in result.by_route.items()
     ]
     metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
-    table = _table(["questions", "mode"], ["n", *metrics, "median ms", "p95 ms", "round trips"])
+    table = _table(["questions", "mode"], ["n", *metrics, "median ms", "p95 ms", "round trips", "tokens"])
     previous = ""
     for name, mode, group, result in groups:
         if previous and name != previous:
@@ -110,10 +110,12 @@ def print_tables(out: Console, found: Evaluation) -> None:
             mode,
             str(group.questions),
             *(_cell(group.scores.get(metric)) for metric in metrics),
-            *((f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips)) if result else ()),
+            *(_costs(result) if result else ()),
         )
         previous = name
     show.draw(out, table)
+    for mode, reason in found.failed.items():
+        out.print(f"Left out: {mode}. {escape(reason)}")
     compared = [(name, mode, group) for name, mode, group, _ in groups if group.differences]
     if compared:
         out.print(f"\nPaired differences to [bold]{found.against}[/bold]; bold if the interval excludes 0.\n")
@@ -127,6 +129,10 @@ def print_tables(out: Console, found: Evaluation) -> None:
     for mode, result in found.modes.items():
         table.add_row(mode, *times(result))
     show.draw(out, table)
+
+
+def _costs(result: ModeResult) -> list[str]:
+    return [f"{result.median_ms:.1f}", f"{result.p95_ms:.1f}", str(result.round_trips), str(result.tokens)]
 
 
 def _table(left: list[str], right: list[str]) -> Table:

@@ -17,7 +17,7 @@ from typing import TypeAlias, get_args
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.gold import Span
-from e2g_neo4j.evaluation.scoring import covered
+from e2g_neo4j.evaluation.scoring import covered, tokens_of
 from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.types.results import Evidence, Passage
 
@@ -115,7 +115,7 @@ def compare(
         others = {other: theirs for other, theirs in shown.items() if other != name}
         results[name] = ModeEvidence(
             evidence=evidence,
-            tokens=sum(len(e2g.models.embedder.token_spans(passage.text)) for passage in evidence.passages),
+            tokens=tokens_of(e2g, evidence),
             milliseconds=milliseconds[name],
             overlap={other: jaccard(shown[name], theirs) for other, theirs in others.items()},
             unique=tuple(bool(others) and not shared(passage, others.values()) for passage in evidence.passages),

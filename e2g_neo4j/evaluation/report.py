@@ -45,9 +45,9 @@ def page(found: Evaluation) -> str:
         "<h2>Speed</h2>",
         table(
             "Speed",
-            ["mode", *TIMES, "95th percentile", "round trips"],
+            ["mode", *TIMES, "95th percentile", "round trips", "tokens"],
             (
-                [mode, *times(result), f"{result.p95_ms:.1f}", str(result.round_trips)]
+                [mode, *times(result), f"{result.p95_ms:.1f}", str(result.round_trips), str(result.tokens)]
                 for mode, result in found.modes.items()
             ),
         ),
@@ -59,6 +59,7 @@ def page(found: Evaluation) -> str:
     for mode, result in found.modes.items():
         if len(result.by_route) > 1:
             sections.append(_section(f"Routes of {mode}", result.by_route, None))
+    failed = "".join(f"<li>{escape(mode)}: {escape(reason)}</li>" for mode, reason in found.failed.items())
     compared = f" Grey: {escape(found.against)}, the mode that the others are compared with." if found.against else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -71,6 +72,7 @@ def page(found: Evaluation) -> str:
 <h1>Retrieval from {escape(found.corpus)}</h1>
 <p>{found.questions} questions, k = {found.k}, unit {found.unit or "of the mode"}, ranking version {found.ranking}.
 Bars are means over questions, the lines at their ends are 95 % bootstrap intervals.{compared}</p>
+{f"<p>Modes that cannot answer these questions:</p><ul>{failed}</ul>" if failed else ""}
 {"".join(sections)}
 </body>
 </html>

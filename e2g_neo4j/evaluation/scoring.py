@@ -73,7 +73,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS."""
+    """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS;
+    `tokens` is the length of the passages in tokens of the embedding model."""
 
     question: str
     type: str | None
@@ -82,6 +83,7 @@ class Outcome:
     seconds: float
     parts: dict[str, float]
     round_trips: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ class ModeResult:
         parts_ms: Median time of each of PARTS.
         busy_median_ms: Median time of a question while another process uses all cores, if measured.
         round_trips: Maximum number of round trips of a question.
+        tokens: Median length of the passages of a question, in tokens of the embedding model.
         outcomes: The results per question.
     """
 
@@ -117,13 +120,15 @@ class ModeResult:
     parts_ms: dict[str, float]
     busy_median_ms: float | None
     round_trips: int
+    tokens: int
     outcomes: list[Outcome]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The result of `evaluate`. Modes are in the order of the call. `ranking` is the version of the ranking of `auto`,
-    `unit` what was ranked if not the default of the mode."""
+    `unit` what was ranked if not the default of the mode. `failed` has the reason by mode that cannot answer the
+    questions from these corpora."""
 
     corpus: str
     questions: int
@@ -132,6 +137,7 @@ class Evaluation:
     unit: Unit | None = None
     ranking: int = VERSION
     modes: dict[str, ModeResult] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     @property
     def types(self) -> list[str]:
@@ -169,7 +175,8 @@ def evaluate(
         progress: Called with (stage, done, total).
 
     Raises:
-        QueryError: A mode is unknown, there are no questions or modes, or two questions have the same id.
+        QueryError: A mode is unknown, there are no questions or modes, two questions have the same id, or the base mode
+            or all modes cannot answer from these corpora, for example because `enrich` has not made communities.
         NotFoundError: The corpus does not have the gold of a question.
         E2GError: Any error of `E2G.retrieve`.
     """
@@ -189,8 +196,16 @@ def evaluate(
     names = [corpus_of(question, corpus) for question in questions]
     indexed = {name: load(e2g, name) for name in dict.fromkeys(names)}
     golds = [indexed[name].gold(question) for name, question in zip(names, questions, strict=True)]
-    for mode in selected:  # warm up: load models, and let the database plan each statement
-        ask(e2g, questions[0].question, corpus=names[0], **retrieval(mode, {"k": k}))
+    failed: dict[str, str] = {}
+    for mode in list(selected):  # warm up: load models, and let the database plan each statement
+        try:
+            for name in indexed:
+                ask(e2g, questions[0].question, corpus=name, **retrieval(mode, {"k": k}))
+        except QueryError as error:
+            if mode == against or selected == [mode]:
+                raise
+            selected.remove(mode)
+            failed[mode] = str(error)
 
     outcomes: dict[str, list[Outcome]] = {mode: [] for mode in selected}
     for number, (question, name, gold) in enumerate(zip(questions, names, golds, strict=True)):
@@ -202,9 +217,11 @@ def evaluate(
                 for budget, limits in BUDGETS.items():
                     within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(mode, limits))
             scores = score(evidence, within, gold, indexed[name], k)
-            seconds = sum(parts.values())
+            seconds, tokens = sum(parts.values()), tokens_of(e2g, evidence)
             outcomes[mode].append(
-                Outcome(question.id, question.type, evidence.route, scores, seconds, parts, evidence.round_trips)
+                Outcome(
+                    question.id, question.type, evidence.route, scores, seconds, parts, evidence.round_trips, tokens
+                )
             )
         report("asking", number + 1, len(questions))
     busy_seconds: dict[str, list[float]] = defaultdict(list)
@@ -220,7 +237,7 @@ def evaluate(
         mode: _mode_result(found, {} if mode == against else base, busy_seconds[mode])
         for mode, found in outcomes.items()
     }
-    return Evaluation(corpus, len(questions), k, against, unit, modes=results)
+    return Evaluation(corpus, len(questions), k, against, unit, modes=results, failed=failed)
 
 
 def corpus_of(question: Question, corpus: str) -> str:
@@ -281,6 +298,11 @@ def ask(
         evidence = e2g.retrieve(question, corpus=corpus, **retrieval)
     parts.ended()
     return evidence, parts.seconds
+
+
+def tokens_of(e2g: E2G, evidence: Evidence) -> int:
+    """Return the length of all passages together, in tokens of the embedding model."""
+    return sum(len(e2g.models.embedder.token_spans(passage.text)) for passage in evidence.passages)
 
 
 # --- metrics -----------------------------------------------------------------------------------------
@@ -387,6 +409,7 @@ def _mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seco
         parts_ms={part: 1000 * float(np.median([outcome.parts[part] for outcome in outcomes])) for part in PARTS},
         busy_median_ms=1000 * float(np.median(busy_seconds)) if busy_seconds else None,
         round_trips=max(outcome.round_trips for outcome in outcomes),
+        tokens=int(np.median([outcome.tokens for outcome in outcomes])),
         outcomes=outcomes,
     )
 

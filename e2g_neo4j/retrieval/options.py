@@ -37,17 +37,17 @@ MAX_TOKENS = 1_000_000
 Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
-Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "routes", "dense", "fulltext", "hybrid", "tree"]
+Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "routes", "dense", "fulltext", "hybrid", "tree", "communities"]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours; the
-others do not use the entity graph."""
+others do not use the question's entities. `communities` needs the communities that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
-NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "hybrid", "tree"])
+NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "hybrid", "tree", "communities"])
 """The modes that always need the vector of the question."""
 
-WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "fulltext", "hybrid"])
+WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "fulltext", "hybrid", "communities"])
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
@@ -55,6 +55,9 @@ FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
 
 GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "e2g"])
 """The modes that use entities."""
+
+ENRICHED_MODES: frozenset[Mode] = frozenset(["communities"])
+"""The modes that need what `enrich` makes."""
 
 
 class RetrievalOptions(BaseModel):

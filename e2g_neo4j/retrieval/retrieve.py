@@ -20,6 +20,7 @@ from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.modes.auto import auto
+from e2g_neo4j.retrieval.modes.communities import communities
 from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
@@ -56,6 +57,7 @@ _RANKED_BY = {
     "fulltext": "by the full-text index",
     "hybrid": "by vectors and full text together",
     "tree": "by vector",
+    "communities": "by turns of the communities that are nearest by vector",
 }
 """Modes without the entity graph. A new mode is also named in `Mode`, and where they apply in the sets below it, in
 `retrieval/options.py`."""
@@ -226,9 +228,17 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
                 f"{mode} needs: choose auto, e2g, diffusion, routes, dense or tree."
             )
+        if mode == "communities" and row["communities"] is None:
+            raise QueryError(
+                f"The corpus {row['corpus']!r} has no communities, which mode communities needs: make them with "
+                f"`e2g enrich --corpus {row['corpus']}`."
+            )
     if mode == "tree":
         nodes = yield from tree(question, corpora=corpora, k=selection.chunks)
         found = yield from selection.of_nodes(nodes)
+    elif mode == "communities":
+        ranked = yield from communities(question, corpora=corpora, limit=selection.windows)
+        found = yield from selection.of_windows(ranked)
     elif mode == "dense":
         ranked = yield from dense(question, corpora=corpora, limit=selection.windows)
         found = yield from selection.of_windows(ranked)
@@ -245,7 +255,10 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         )
         found = yield from selection.of_windows(ranked)
     ranked_units = "all chunks and summaries" if mode == "tree" else f"{selection.unit}s"
-    reason = f"Mode {mode} does not use entities: {ranked_units} are ranked {_RANKED_BY[mode]}."
+    unused = "the question's entities" if mode == "communities" else "entities"
+    reason = f"Mode {mode} does not use {unused}: {ranked_units} are ranked {_RANKED_BY[mode]}."
+    if mode == "communities" and (behind := [row["corpus"] for row in rows if not row["communities"]]):
+        reason += f" The communities of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
     return Evidence(
         question=question,
         corpora=tuple(corpora),

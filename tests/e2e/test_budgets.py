@@ -42,6 +42,7 @@ def e2g(settings: Settings, driver: Driver) -> Iterator[E2G]:
     with E2G(settings=settings) as e2g:
         for number, corpus in enumerate(CORPORA):
             e2g.index(files[number::2], corpus=corpus)
+            e2g.enrich(corpus=corpus)
         yield e2g
     remove(driver, CORPORA)
 

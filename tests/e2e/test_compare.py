@@ -45,6 +45,7 @@ def sample(e2g: E2G, driver: Driver) -> Iterator[str]:
     """A corpus of the sample library."""
     corpus = f"compare-{uuid4().hex[:8]}"
     e2g.index([LIBRARY], corpus=corpus)
+    e2g.enrich(corpus=corpus)
     yield corpus
     remove(driver, [corpus])
 

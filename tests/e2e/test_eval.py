@@ -12,11 +12,12 @@ from xml.etree import ElementTree
 import pytest
 import typer
 from pydantic import SecretStr
+from rich.console import Console
 from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.cli.evaluation import evaluate_command
+from e2g_neo4j.cli.evaluation import evaluate_command, print_tables
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation.scoring import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.options import Mode
@@ -47,6 +48,7 @@ def sample(e2g):
     """A corpus of the sample library."""
     corpus = f"eval-{uuid4().hex[:8]}"
     e2g.index([LIBRARY], corpus=corpus)
+    e2g.enrich(corpus=corpus)
     return corpus
 
 
@@ -118,6 +120,22 @@ def test_passages_of_a_json_lines_file_are_known_by_their_ids(e2g, tmp_path):
     question = Question("q", "Did Ada Lovelace know Charles Babbage?", documents=("0", "2"))
     [outcome] = evaluate(e2g, [question], corpus=corpus, modes=["e2g"], k=2).modes["e2g"].outcomes
     assert (outcome.route, outcome.scores) == ("local", {"R@2": 0.5, "MRR": 1})
+
+
+def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, capsys):
+    corpus = f"eval-{uuid4().hex[:8]}"
+    e2g.index([LIBRARY / BOOK], corpus=corpus)
+    questions = [Question("1", "Who rang the bell?", documents=(BOOK,))]
+    found = evaluate(e2g, questions, corpus=corpus, modes=["communities", "dense"], against="dense")
+    assert list(found.modes) == ["dense"]
+    assert found.failed.keys() == {"communities"}
+    assert f"e2g enrich --corpus {corpus}" in found.failed["communities"]
+    print_tables(Console(width=200), found)
+    assert "Left out: communities." in capsys.readouterr().out
+    with pytest.raises(QueryError, match="e2g enrich"):
+        evaluate(e2g, questions, corpus=corpus, modes=["communities"])
+    with pytest.raises(QueryError, match="e2g enrich"):
+        evaluate(e2g, questions, corpus=corpus, modes=["dense"], against="communities")
 
 
 def test_every_mode_is_compared_to_the_one_named(e2g, sample):

@@ -58,6 +58,8 @@ def asked(client, driver):
     other = f"{CORPUS}-other"
     client.index([from_text(text, corpus=CORPUS, source=f"{n}") for n, text in enumerate(TEXTS)], corpus=CORPUS)
     client.index([from_text(text + " Xanthippe.", corpus=other, source=text[:9]) for text in TEXTS], corpus=other)
+    for corpus in (CORPUS, other):
+        client.enrich(corpus=corpus)
     before = snapshot(driver, CORPUS, exact=True), snapshot(driver, other, exact=True)
     yield client
     assert (snapshot(driver, CORPUS, exact=True), snapshot(driver, other, exact=True)) == before

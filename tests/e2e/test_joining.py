@@ -71,6 +71,7 @@ def corpus(place: Joined, tmp_path_factory: pytest.TempPathFactory) -> str:
     for name, text in foreign.TEXTS.items():
         (folder / name).write_text(text)
     assert place.client.index([folder], corpus="papers").documents == len(foreign.TEXTS)
+    place.client.enrich(corpus="papers")
     return "papers"
 
 
@@ -464,6 +465,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
         with E2G(settings=at(local.start())) as client:
             assert [one.state for one in client.doctor() if one.check == "schema"] == ["note"], "nothing is there yet"
             client.index([text], corpus="papers")
+            client.enrich(corpus="papers")
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:

@@ -77,6 +77,7 @@ def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def index(client: E2G, texts: dict[str, str] = TEXTS) -> None:
     client.index([from_text(text, corpus="c", source=source) for source, text in texts.items()], corpus="c")
+    client.enrich(corpus="c")
 
 
 def stored(database: Driver) -> dict[str, np.ndarray]:

@@ -66,6 +66,7 @@ def names(client, driver):
     remove(driver, list(found.values()))
     for name, text in TEXTS.items():
         client.index([from_text(text, corpus=found[name], source=name, title=name.title())], corpus=found[name])
+        client.enrich(corpus=found[name])
     yield found
     remove(driver, list(found.values()))
 

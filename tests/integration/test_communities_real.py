@@ -1,27 +1,42 @@
-"""Communities on the real server: what is written, and what queries see of it."""
+"""Communities on the real server: what is written, what queries see of it, and mode `communities`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from graphs import snapshot
+from hypothesis import given
+from hypothesis import strategies as st
 from libraries import (
     MODELS,
+    NAMES,
+    REAL_DIMENSIONS,
     driven,
+    few_examples,
+    libraries,
+    padded,
     performing,
     remove,
     small_document,
+    vectors,
     write,
 )
+from naive import AmbiguousError, NaiveDocument, cosine, dense, windows
 from neo4j import Driver
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.communities import layer
+from e2g_neo4j.retrieval.modes import communities as mode
+from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.runtime.requests import Embed, Read, Write
 
 TWO_GROUPS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
@@ -50,6 +65,21 @@ def found(driver: Driver, corpus: str) -> dict[str, Any]:
         corpus=corpus,
     ).records
     return {" ".join(record["members"]): (record["title"], record["text"], record["quotes"]) for record in records}
+
+
+def asked(driver: Driver, corpus: str, vector: list[float], limit: int = 100) -> list[Window]:
+    operation = mode.communities("Who?", corpora=[corpus], limit=limit)
+    reply: Any = None
+    while True:
+        try:
+            request = operation.send(reply)
+        except StopIteration as end:
+            return [window for window, _ in end.value]
+        if isinstance(request, Embed):
+            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        else:
+            assert isinstance(request, Read)
+            reply = database.read(driver, "neo4j", request)
 
 
 def test_two_groups_of_names_are_two_communities(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -163,7 +193,57 @@ def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
     operation.close()
     assert staged or writes == 0
     assert found(driver, corpus) == {}
+    assert {window.id for window in asked(driver, corpus, [1.0])} == {"d0-c0-w0", "d1-c0-w0"}
     enriched(driver, corpus)
     write(driver, fresh, TWO_GROUPS)
     enriched(driver, fresh)
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
+
+
+@few_examples(20)
+@given(st.data())
+def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
+    """Three corpora side by side with the same ids and names."""
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+            enriched(driver, corpus)
+        for _ in range(3):
+            vector = data.draw(vectors(), "vector")
+            best = data.draw(st.sampled_from([1, 2, 10]), "communities")
+            for corpus, library in written.items():
+                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
+                    patch.setattr(mode, "COMMUNITIES", best)
+                    expected = naive(driver, corpus, library, vector, best)
+                    assert [window.id for window in asked(driver, corpus, vector)] == expected
+    finally:
+        remove(driver, list(written))
+
+
+def naive(driver: Driver, corpus: str, library: list[NaiveDocument], vector: list[float], best: int) -> list[str]:
+    """The turns of the communities that are there: each gives its nearest window that is left, until none is."""
+    question = padded([vector], REAL_DIMENSIONS)[0].tolist()
+    records = driver.execute_query(
+        "MATCH (c:Community {corpus: $corpus}) "
+        "RETURN c.embedding AS vector, COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.key } AS members",
+        corpus=corpus,
+    ).records
+    nears = sorted(((cosine(one["vector"], question), one["members"]) for one in records), key=lambda one: -one[0])
+    if any(a - b < 4e-5 for (a, _), (b, _) in pairwise(nears)):
+        raise AmbiguousError
+    places = windows(library)
+    by_near = dense(library, vector)
+    queues = [
+        [id for id in by_near if any(places[id].sentences.get(member) for member in members)]
+        for _, members in nears[:best]
+    ]
+    found: list[str] = []
+    turn = Counter[int]()
+    while any(turn[number] < len(queue) for number, queue in enumerate(queues)):
+        for number, queue in enumerate(queues):
+            if turn[number] < len(queue) and (id := queue[turn[number]]) not in found:
+                found.append(id)
+            turn[number] += 1
+    return found + [id for id in by_near if id not in found]

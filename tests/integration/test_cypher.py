@@ -64,6 +64,8 @@ VALUES: dict[str, Any] = {
     "neighbours": 10,
     "decay": 0.5,
     "hub": 1000,
+    "best": 10,
+    "windows": 200,
     "revision": 1,
     "made_from": 1,
     "staged": 0,
@@ -342,6 +344,7 @@ class Recorded:
         link = {
             "found": True,
             "adopts": None,
+            "communities": True,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],

@@ -96,6 +96,7 @@ def test_all_modes_index_and_delete(client: E2G) -> None:
         corpus="novels",
     )
     client.validate()
+    client.enrich(corpus="novels")
     for mode in get_args(Mode):
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode

@@ -50,6 +50,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.modes import routes
 from e2g_neo4j.retrieval.options import (
     DEFAULT_MODE,
+    ENRICHED_MODES,
     GRAPH_MODES,
     MIN_TOKENS,
     WINDOW_MODES,
@@ -66,6 +67,9 @@ from e2g_neo4j.runtime.requests import Embed, Read, Write
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence
+
+MODES = [mode for mode in get_args(Mode) if mode not in ENRICHED_MODES]
+"""The modes that need no more than what these tests write."""
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +189,7 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
         question = " ".join(names) + "?"
         found = {
             mode: answer(driver, made_with, corpus, names, vector, k=k, h=h, mode=mode, question=question)
-            for mode in get_args(Mode)
+            for mode in MODES
         }
     finally:
         remove(driver, [corpus])
@@ -225,7 +229,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, tokens = data.draw(chunks_wanted(), "k"), data.draw(st.none() | st.integers(MIN_TOKENS, 400), "tokens")
             question = " ".join(names) + "?"
-            for mode in sorted(WINDOW_MODES):
+            for mode in sorted(WINDOW_MODES - ENRICHED_MODES):
                 for unit in get_args(Unit):
                     answers: dict[str, Any] = {}
                     found = answer(
@@ -301,7 +305,7 @@ def test_larger_budgets_find_no_less(driver: Driver, made_with: Fingerprint, cor
     sentences = [["ann", "bob"], ["cid"], ["dan", "eve"]] * 40
     library = [long_document(f"d{n}", [[*names, f"x{n}y{i}"] for i, names in enumerate(sentences)]) for n in range(3)]
     write(driver, corpus, library)
-    for mode in get_args(Mode):
+    for mode in MODES:
         for unit in get_args(Unit) if mode in WINDOW_MODES else ("chunk",):
             texts = []
             for tokens in (MIN_TOKENS, 200, 800, 3200, 12800):
@@ -419,7 +423,7 @@ def test_hops_are_counted_in_edges_up_to_the_bound(
         assert told == ([(chain[0], name, hops)] if hops <= MAX_HOPS else [])
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 def test_names_full_of_quotes_are_only_names_in_every_mode(
     driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode
 ) -> None:
@@ -434,7 +438,7 @@ def test_names_full_of_quotes_are_only_names_in_every_mode(
         assert [passage.source for passage in found.passages] == ["d.txt"]
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("question", ["?!", "the of and", "\u4f60\u597d", "\u201c\u2019\u201d", "AND OR NOT"])
 def test_a_question_without_words_is_answered_in_every_mode(
     driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode, question: str

@@ -90,6 +90,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "key": "mr harker",
         "label": linked,
         "after": "",
+        "best": 10,
+        "windows": 200,
         "depth": 20,
         "matches": 200,
         "seeds": 3,

@@ -172,6 +172,7 @@ def asked(neo4j_connection: Connection) -> Iterator[tuple[E2G, str]]:
     with E2G(settings=settings(neo4j_connection), chat_model=model) as client:
         client.index([from_text("Alice met Bob.", corpus=corpus, source="x")], corpus=corpus)
         client.enrich(corpus=corpus)
+        client.enrich(corpus=corpus)
         yield client, corpus
         client.delete(corpus=corpus)
 

@@ -1,4 +1,4 @@
-"""Communities: the hierarchy, the sentences of reports, titles."""
+"""Communities: the hierarchy, the sentences of reports, titles, and the turns of mode `communities`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
+from e2g_neo4j.retrieval.modes.communities import by_turns
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
 """Two triangles, all of whose edges weigh 1."""
@@ -119,3 +120,32 @@ def test_titles_name_the_most_linked_entities() -> None:
     weights = {("a", "b"): 1.0, ("b", "c"): 2.0, ("c", "d"): 1.0, ("d", "e"): 0.5, ("e", "z"): 9.0}
     hierarchy = [Community(1, ("a", "b", "c", "d", "e"), None)]
     assert titles(hierarchy, weights, {name: name.upper() for name in "abcdez"}) == ["B, C, D, A"]
+
+
+def test_windows_of_communities_come_by_turns() -> None:
+    """By score: 0 (of x), 1 (of x), 2 (of y and x), 3 (of none), 4 (of y). The turns: y has 2, then x has 0; then y has
+    4 and x has 1; the window of none is last."""
+    scores = {0: (0.9, ["x"]), 1: (0.8, ["x"]), 2: (0.7, ["x", "y"]), 3: (0.6, []), 4: (0.5, ["y"])}
+    row = {
+        "communities": [{"id": "x", "score": 0.6}, {"id": "y", "score": 0.7}],
+        "candidates": [
+            {
+                "chunk": "c",
+                "document": "d",
+                "index": 0,
+                "tokens": 500,
+                "persistence": 0.3,
+                "shares": [0.2] * 5,
+                "windows": [
+                    {"number": number, "score": score, "communities": of} for number, (score, of) in scores.items()
+                ],
+            }
+        ],
+    }
+    assert [(window.number, score) for window, score in by_turns([row])] == [
+        (2, 0.7),
+        (0, 0.9),
+        (4, 0.5),
+        (1, 0.8),
+        (3, 0.6),
+    ]

@@ -337,7 +337,7 @@ def test_intervals_are_as_wide_as_they_should_be():
 
 
 def outcome(question: str, value: float, *, kind: str | None = "fact", route: str = "local") -> Outcome:
-    return Outcome(question, kind, route, {"R@5": value}, 0.01, dict.fromkeys(PARTS, 0.0025), 2)
+    return Outcome(question, kind, route, {"R@5": value}, 0.01, dict.fromkeys(PARTS, 0.0025), 2, 640)
 
 
 def test_differences_are_paired():
@@ -370,8 +370,9 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
         group = grouped([outcome(name, 1.0) for name in "abc"], {} if mode == "dense" else base)
         parts = {"reading": 3.25, "embedding": 0.5, "database": 4.75, "ranking": 1.0}
         types, routes = {"fact & more": group}, {"local": group, "global": group}
-        results[mode] = ModeResult(group, types, routes, 9.5, 12.25, parts, 77.25, 2, [])
-    html = page(Evaluation('x"<y', 3, 25, "dense", "chunk", modes=results))
+        results[mode] = ModeResult(group, types, routes, 9.5, 12.25, parts, 77.25, 2, 640, [])
+    failed = {"communities": "No communities: <none>."}
+    html = page(Evaluation('x"<y', 3, 25, "dense", "chunk", modes=results, failed=failed))
     tree = ElementTree.fromstring(html)
     assert tree.tag == "html"
     shown = "".join(tree.itertext())
@@ -388,6 +389,8 @@ def test_the_page_is_well_formed_and_shows_every_mode_and_type():
         "77.2",
         "4.8",
         "+0.500",
+        "640",
+        "communities: No communities: <none>.",
     ):
         assert text in shown
     charts = list(tree.iter("{http://www.w3.org/2000/svg}svg"))
