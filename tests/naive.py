@@ -633,6 +633,56 @@ def routed(
     }
 
 
+# --- windows in turn by vectors, entities and relations ----------------------------------------------
+
+
+def taking_turns(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    *,
+    nearest: int = 20,
+    entry: int = 5,
+    relations: int = 40,
+    hub: int = 1000,
+    limit: int = 200,
+    each: float = 2.5,
+) -> list[str]:
+    """Windows: nearest, of entities and of relations in turn, then all others that were found. No list has ties."""
+    order = dense(documents, vector)
+    places = windows(documents)
+    held = [set(counts_of(documents, chunk)) for chunk in all_chunks(documents)]
+    usual = {name for name in set().union(*held) if sum(name in names for names in held) <= hub}
+    edges = {pair: weight for pair, (_, weight) in edges_of(documents).items()}
+
+    def degrees(pair: tuple[str, str]) -> int:
+        return sum((name in other) for name in pair for other in edges)
+
+    named = {name for name in entities if name in usual}
+    local = sorted(
+        (pair for pair in edges if named & set(pair) and set(pair) <= usual),
+        key=lambda pair: (-degrees(pair), -round(edges[pair], 6), pair),
+    )[:relations]
+    first: dict[tuple[str, str], int] = {}
+    for rank, id in enumerate(order[: min(entry, nearest)]):
+        for pair in edges:
+            if set(pair) <= usual & set(places[id].sentences):
+                first.setdefault(pair, rank)
+    near = sorted(first, key=lambda pair: (first[pair], -round(edges[pair], 6), pair))[:relations]
+
+    active = named.union(*local, *near)
+    mentioned = {id: active & set(place.sentences) for id, place in places.items() if active & set(place.sentences)}
+    number = {id: int(id.rsplit("-w", 1)[1]) for id in places}
+    kept = sorted(mentioned, key=lambda id: (-len(mentioned[id]), places[id].chunk, number[id]))[:limit]
+    found = [id for id in order if id in kept or id in order[:nearest]]
+    ends, pairs = named.union(*near), {*local, *near}
+    by_entity = [id for id in found if id in kept and mentioned[id] & ends][: int(each * len(ends))]
+    by_relation = [id for id in found if id in kept and any(set(pair) <= mentioned[id] for pair in pairs)]
+    lists = [order[:nearest], by_entity, by_relation[: int(each * len(pairs))]]
+    turns = [one[turn] for turn in range(len(found)) for one in lists if turn < len(one)]
+    return list(dict.fromkeys([*turns, *found]))
+
+
 # --- a budget of text --------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -40,7 +40,9 @@ UnitOption = Annotated[
 Hops = Annotated[
     int | None, typer.Option("--hops", help="Longest path between two entities, in edges. (default: E2G_HOPS or 3)")
 ]
-ModeOption = Annotated[Mode, typer.Option("--mode", help="How to retrieve.")]
+ModeOption = Annotated[
+    Mode, typer.Option("--mode", metavar="<mode>", help=f"How to retrieve: {', '.join(get_args(Mode))}.")
+]
 Types = Annotated[
     str,
     typer.Option(

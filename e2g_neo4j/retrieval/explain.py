@@ -10,6 +10,11 @@ from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.results import Pair, Round
 
+_RANKED_BY: dict[Mode, str] = {
+    "routes": "vectors, entities and documents",
+    "lightrag": "turns of vectors, entities and relations",
+}
+
 
 def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
     """Explain the local route of mode `e2g`."""
@@ -29,8 +34,8 @@ def auto_reason(
     shared: int,
     hops: int,
 ) -> str:
-    """Explain the route of modes `auto`, `diffusion` and `routes`, and by what the text is ranked."""
-    by = "vectors, entities and documents" if mode == "routes" else "vectors, words and entities"
+    """Explain the route of the modes with pairs of entities, and by what the text is ranked."""
+    by = _RANKED_BY.get(mode, "vectors, words and entities")
     if shared:
         joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
         return f"{joined} share {_count(shared, 'chunk')}; {by} rank the text."

@@ -37,23 +37,30 @@ MAX_TOKENS = 1_000_000
 Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
-Mode: TypeAlias = Literal["auto", "e2g", "diffusion", "routes", "dense", "fulltext", "hybrid", "tree", "communities"]
+Mode: TypeAlias = Literal[
+    "auto", "e2g", "diffusion", "routes", "lightrag", "dense", "fulltext", "hybrid", "tree", "communities"
+]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
-paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours; the
-others do not use the question's entities. `communities` needs the communities that `enrich` makes."""
+paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
+`lightrag` takes turns of vectors, entities and relations; the others do not use the question's entities. `communities`
+needs the communities that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
-NEED_VECTOR: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "hybrid", "tree", "communities"])
+NEED_VECTOR: frozenset[Mode] = frozenset(
+    ["auto", "diffusion", "routes", "lightrag", "dense", "hybrid", "tree", "communities"]
+)
 """The modes that always need the vector of the question."""
 
-WINDOW_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "dense", "fulltext", "hybrid", "communities"])
+WINDOW_MODES: frozenset[Mode] = frozenset(
+    ["auto", "diffusion", "routes", "lightrag", "dense", "fulltext", "hybrid", "communities"]
+)
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
 """The modes without the entity graph that use the full-text indexes."""
 
-GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "e2g"])
+GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "lightrag", "e2g"])
 """The modes that use entities."""
 
 ENRICHED_MODES: frozenset[Mode] = frozenset(["communities"])
@@ -137,9 +144,8 @@ class RetrievalOptions(BaseModel):
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"h is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and self.mode not in GRAPH_MODES:
-            raise ValueError(
-                f"Mode {self.mode} does not use entities, which facts depend on: choose auto, e2g, diffusion or routes."
-            )
+            choices = ", ".join(mode for mode in get_args(Mode) if mode in GRAPH_MODES)
+            raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
         return self
 
     @classmethod

@@ -26,6 +26,7 @@ from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
+from e2g_neo4j.retrieval.modes.lightrag import lightrag
 from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.tree import tree
 from e2g_neo4j.retrieval.options import (
@@ -167,6 +168,8 @@ def find_evidence(
         if mode == "routes":
             ranked = yield from routes(question, entities=entities_by_corpus, hops=hops)
             reason = f"{reason} {origins_told(window for window, _ in ranked)}"
+        elif mode == "lightrag":
+            ranked = yield from lightrag(question, entities=entities_by_corpus)
         else:
             ranking = auto if mode == "auto" else diffusion
             ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))
@@ -226,7 +229,7 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         if row["adopts"] and mode in FULLTEXT_MODES:
             raise QueryError(
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
-                f"{mode} needs: choose auto, e2g, diffusion, routes, dense or tree."
+                f"{mode} needs: choose another mode."
             )
         if mode == "communities" and row["communities"] is None:
             raise QueryError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 from e2g_neo4j.retrieval.passages import TIE
@@ -124,6 +125,11 @@ def ranked_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, floa
         windows = windows_of(row)
         found += [(windows[number], score) for number, score in sorted(row["scores"])]
     return [found[at] for at in best_first([score for _, score in found], TIE)]
+
+
+def round_robin(lists: Iterable[Sequence[str]]) -> list[str]:
+    """Merge lists of ids: the first id of each, then the second of each, and so on. Repeated ids are left out."""
+    return [id for id in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if id is not None]
 
 
 def pack(ranked: Iterable[tuple[Window, float]], budget: Budget) -> list[tuple[Window, float]]:

@@ -58,6 +58,7 @@ class Passage:
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
     - `auto`, `diffusion` and `routes`: a sum of z-scores, which may be negative.
+    - `lightrag` and `communities`: (1 + cosine) / 2. Both take turns, so scores may rise down the list.
     - With a reranker, in every mode: its score.
 
     Attributes:

@@ -217,7 +217,7 @@ def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
 
 def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -> None:
     assert place.client.retrieve(QUESTION, corpus=corpus).facts == ()
-    for mode in ("auto", "e2g", "diffusion", "routes"):
+    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag"):
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, through=THROUGH)
         assert [fact.stated() for fact in found.facts] == [
             "Luke Farran ACTED_IN The Chronometer (roles: Himself, the mate)",

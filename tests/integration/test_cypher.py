@@ -66,6 +66,8 @@ VALUES: dict[str, Any] = {
     "hub": 1000,
     "best": 10,
     "windows": 200,
+    "nearest": 20,
+    "relations": 40,
     "revision": 1,
     "made_from": 1,
     "staged": 0,
@@ -406,6 +408,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/nearest",
         "query/signals",
         "query/routes",
+        "query/lightrag",
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()

@@ -43,6 +43,7 @@ from naive import (
     seeds_of,
     signalled,
     spread,
+    taking_turns,
     text_of,
     tree,
     windows,
@@ -50,7 +51,7 @@ from naive import (
 from neo4j import Driver
 
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.retrieval.modes import auto, fulltext, hybrid, routes
+from e2g_neo4j.retrieval.modes import auto, fulltext, hybrid, lightrag, routes
 from e2g_neo4j.retrieval.modes.dense import dense as dense_mode
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.tree import tree as tree_mode
@@ -710,3 +711,127 @@ def test_no_route_leads_to_another_corpus(driver: Driver, corpora: list[str], ci
     write(driver, other, [*near, pointing("x", (1.0, 0.0), ["xia", "zoe"])])
     found, rows = routed_by(driver, circle, ["zoe", "xia"], [1.0])
     assert (found, coverages(rows)) == (before[0], coverages(before[1]))
+
+
+# --- windows in turn by vectors, entities and relations ----------------------------------------------
+
+
+def mixed_by(
+    driver: Driver, corpus: str, entities: Sequence[str], vector: list[float]
+) -> tuple[list[tuple[Window, float]], list[dict[str, Any]]]:
+    """What the mode finds, and the rows that it is made of."""
+    found, answers = driven(driver, lightrag.lightrag("?", entities={corpus: entities}), vector)
+    return found, answers["query/lightrag"]
+
+
+def test_turns_in_a_circle_are_as_by_hand(driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two nearest windows have the relations ann-bob and bob-cid, the question's zoe has ann-zoe and fay-zoe.
+
+    Zoe and the ends of the first two are in d0, d1, d2, d5 and d6; the relations in d0, d1, d5 and d6. Three windows by
+    each, and what is left: d6, and d4 with fay.
+    """
+    monkeypatch.setattr(lightrag, "NEAREST", 2)
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 0.75)
+    found, [row] = mixed_by(driver, circle, ["zoe"], [1.0])
+    assert (row["nearest"], row["named"]) == (["d0-c0-w0", "d1-c0-w0"], ["zoe"])
+    assert row["local"] == [["ann", "zoe"], ["fay", "zoe"]]
+    assert row["global"] == [["ann", "bob"], ["bob", "cid"]]
+    assert [window.document for window, _ in found] == ["d0", "d1", "d2", "d5", "d4", "d6"]
+    assert [score for _, score in found] == pytest.approx([0.9, 0.8, 0.5, 0.5, 0.5, 0.5], abs=1e-4)
+
+
+def test_relations_of_many_neighbours_and_of_the_nearest_windows_come_first(
+    driver: Driver, circle: str, corpora: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ann has three neighbours, all others two. So of zoe's relations the one with ann is first."""
+    write(driver, circle, [small_document("more", ["ann", "dan"])])
+    monkeypatch.setattr(lightrag, "NEAREST", 2)
+    monkeypatch.setattr(lightrag, "RELATIONS", 1)
+    _, [row] = mixed_by(driver, circle, ["zoe"], [1.0])
+    assert (row["local"], row["global"]) == ([["ann", "zoe"]], [["ann", "bob"]])
+
+
+def test_hubs_have_no_relations(driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lightrag, "NEAREST", 2)
+    monkeypatch.setattr(lightrag, "HUB", 1)
+    found, [row] = mixed_by(driver, circle, ["zoe"], [1.0])
+    assert (row["named"], row["local"], row["global"]) == ([], [], [])
+    assert [window.document for window, _ in found] == ["d0", "d1"]
+
+
+@few_examples(20)
+@given(st.data())
+def test_turns_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
+    """Three corpora side by side with the same ids and names; also where the bounds are tight."""
+    run = uuid4().hex
+    written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
+    wide = {"nearest": 20, "entry": 5, "relations": 40, "hub": 1000, "limit": 200, "each": 2.5}
+    tight = {"nearest": 3, "entry": 2, "relations": 2, "hub": 2, "limit": 4, "each": 0.5}
+    try:
+        for corpus, library in written.items():
+            write(driver, corpus, library)
+        for _ in range(4):
+            vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
+            bounds: Any = data.draw(st.sampled_from([wide, tight]), "bounds")
+            for corpus, library in written.items():
+                mentioned = {
+                    name for document in library for chunk in document.chunks for name in document.counts(chunk)
+                }
+                entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
+                with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
+                    for bound, value in bounds.items():
+                        patch.setattr(lightrag, "WINDOWS_EACH" if bound == "each" else bound.upper(), value)
+                    found, _ = mixed_by(driver, corpus, entities, vector)
+                    assert ids(found) == taking_turns(library, entities, vector, **bounds)
+                    for window, _ in found:
+                        assert_is(window, windows(library)[window.id])
+    finally:
+        remove(driver, list(written))
+
+
+@few_examples(8)
+@given(libraries(), libraries(), vectors())
+def test_no_turn_is_of_staged_documents_or_of_removed_ones(
+    driver: Driver, old: list[NaiveDocument], new: list[NaiveDocument], vector: list[float]
+) -> None:
+    """While a new version is staged, nothing changes. Of documents that are deleted, but whose nodes are still there,
+    nothing is found."""
+    corpus = uuid4().hex
+
+    def found() -> set[str]:
+        return set(ids(mixed_by(driver, corpus, NAMES, vector)[0]))
+
+    try:
+        write(driver, corpus, [*old, small_document("kept", NAMES)])
+        before = found()
+        assert "kept-c0-w0" in before
+        for request in staging(corpus, new):
+            database.write(driver, "neo4j", request)
+            assert found() == before
+        deletion: Any = delete(corpus, [document.id for document in old])
+        for request in deletion:
+            database.write(driver, "neo4j", request)
+        assert found() == {"kept-c0-w0"}
+    finally:
+        remove(driver, [corpus])
+
+
+def test_no_turn_is_of_an_import(driver: Driver, circle: str) -> None:
+    """Its chunks, windows and entities are written before its documents are published."""
+    driver.execute_query(
+        "MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL REMOVE d:Document SET d:StagedDocument",
+        corpus=circle,
+    )
+    assert mixed_by(driver, circle, ["zoe"], [1.0])[0] == []
+
+
+def test_no_turn_is_of_another_corpus(driver: Driver, corpora: list[str], circle: str) -> None:
+    """With the same names and ids, nearer and with more neighbours."""
+    before, [row] = mixed_by(driver, circle, ["zoe"], [1.0])
+    other = f"{circle}-other"
+    corpora.append(other)
+    near = [pointing(f"d{n}", (1.0, 0.0), ["zoe", name, "xia"]) for n, name in enumerate(CIRCLE[:6])]
+    write(driver, other, [*near, pointing("x", (1.0, 0.0), ["xia", "zoe"])])
+    found, [now] = mixed_by(driver, circle, ["zoe", "xia"], [1.0])
+    assert ids(found) == ids(before)
+    assert all(now[name] == row[name] for name in ("nearest", "named", "local", "global"))

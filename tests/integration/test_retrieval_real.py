@@ -47,7 +47,7 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.modes import routes
+from e2g_neo4j.retrieval.modes import lightrag, routes
 from e2g_neo4j.retrieval.options import (
     DEFAULT_MODE,
     ENRICHED_MODES,
@@ -195,7 +195,7 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
         remove(driver, [corpus])
 
     paper, roomy = found["e2g"], ask(library, names, vector, k=1000, h=h)
-    for mode in ("auto", "diffusion", "routes"):
+    for mode in ("auto", "diffusion", "routes", "lightrag"):
         one = found[mode]
         assert (one.route, one.entities, one.unknown_entities) == (paper.route, paper.entities, paper.unknown_entities)
         assert {(pair.a, pair.b, pair.hops) for pair in one.pairs} == roomy.pairs
@@ -265,6 +265,8 @@ def order_of(
         order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
     elif mode == "routes":
         order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
+    elif mode == "lightrag":
+        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"])]
     elif mode == "dense":
         order = near[:read]
     else:

@@ -92,6 +92,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "after": "",
         "best": 10,
         "windows": 200,
+        "nearest": 20,
+        "relations": 40,
         "depth": 20,
         "matches": 200,
         "seeds": 3,

@@ -8,11 +8,10 @@ communities choose windows, so that citations lead to the text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from e2g_neo4j.retrieval.passages import TIE
-from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -52,10 +51,8 @@ def by_turns(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
             windows = windows_of(candidate)
             for one in sorted(candidate["windows"], key=lambda one: one["number"]):
                 found.append((windows[one["number"]], one["score"], one["communities"]))
-    by_score = [found[at] for at in best_first([score for _, score, _ in found], TIE)]
+    nearest = {found[at][0].id: found[at] for at in best_first([score for _, score, _ in found], TIE)}
     ids = sorted(scores)
     best = [ids[at] for at in best_first([scores[id] for id in ids], TIE)][:COMMUNITIES]
-    members = [[(window, score) for window, score, of in by_score if id in of] for id in best]
-    turns = [one for turn in zip_longest(*members) for one in turn if one is not None]
-    rest = [(window, score) for window, score, _ in by_score]
-    return list({window.id: (window, score) for window, score in [*turns, *rest]}.values())
+    members = [[window for window, (_, _, of) in nearest.items() if id in of] for id in best]
+    return [nearest[window][:2] for window in dict.fromkeys([*round_robin(members), *nearest])]

@@ -1,0 +1,85 @@
+"""How mode `lightrag` mixes windows, without a database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from e2g_neo4j.retrieval.explain import auto_reason
+from e2g_neo4j.retrieval.modes import lightrag
+from e2g_neo4j.retrieval.modes.lightrag import mixed
+from e2g_neo4j.retrieval.windows import round_robin
+from e2g_neo4j.runtime.requests import Embed
+
+
+def row(*windows: tuple[int, float, str], **found: Any) -> dict[str, Any]:
+    """A row of `lightrag.cypher`: a chunk of five windows, of which some are found; each mentions some letters."""
+    candidate = {
+        "chunk": "d-c0",
+        "document": "d",
+        "index": 0,
+        "tokens": 100,
+        "shares": [0.2] * 5,
+        "persistence": 0.3,
+        "windows": [
+            {"number": number, "score": score, "mentioned": list(letters)} for number, score, letters in windows
+        ],
+    }
+    return {"nearest": [], "named": [], "local": [], "global": [], "candidates": [candidate]} | found
+
+
+def numbers(*rows: dict[str, Any]) -> list[int]:
+    return [window.number for window, _ in mixed(rows)]
+
+
+def test_lists_take_turns() -> None:
+    assert round_robin([["a", "b"], ["b", "c"]]) == ["a", "b", "c"]
+    assert round_robin([["1", "2"], ["2", "3"], ["4"]]) == ["1", "2", "4", "3"]
+    assert round_robin([[], ["a"], []]) == ["a"]
+    assert round_robin([]) == []
+
+
+def test_windows_by_vector_entity_and_relation_take_turns() -> None:
+    """By vector 4 and 3, by entity 3, 2 and 1, by relation 1; and 0, which only mentions an end of a local relation."""
+    windows = [(0, 0.9, "c"), (1, 0.5, "ac"), (2, 0.6, "a"), (3, 0.7, "a"), (4, 0.8, "")]
+    one = row(*windows, nearest=["d-c0-w4", "d-c0-w3"], named=["a"], local=[["a", "c"]])
+    assert numbers(one) == [4, 3, 1, 2, 0], "by entity two, 2.5 for one entity"
+
+
+def test_ends_of_global_relations_are_entities(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = row(
+        (0, 0.5, "a"), (1, 0.6, "b"), (2, 0.4, "ab"), (3, 0.9, ""), nearest=["d-c0-w3"], **{"global": [["a", "b"]]}
+    )
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 1)
+    assert numbers(one) == [3, 1, 2, 0], "3 by vector, 1 and 0 by entity, 2 by relation"
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 0)
+    assert numbers(one) == [3, 1, 0, 2], "the rest by cosine"
+
+
+def test_equals_are_in_reading_order() -> None:
+    assert numbers(row((3, 0.5, ""), (1, 0.5 + 1e-12, ""), (0, 0.5 - 1e-12, ""))) == [0, 1, 3]
+
+
+def test_nothing_found_is_no_window() -> None:
+    assert mixed([]) == []
+    assert mixed([row(candidates=[])]) == []
+
+
+def test_each_corpus_is_asked_once_for_its_own_entities() -> None:
+    operation: Any = lightrag.lightrag("Who?", entities={"a": ["ann"], "b": []})
+    assert operation.send(None) == Embed("Who?")
+    first, second = operation.send([1.0]), operation.send([])
+    assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
+        ("query/lightrag", "a", ["ann"]),
+        ("query/lightrag", "b", []),
+    ]
+    with pytest.raises(StopIteration) as end:
+        operation.send([])
+    assert end.value.value == []
+
+
+def test_the_reason_says_what_takes_turns() -> None:
+    assert auto_reason("lightrag", ["ann"], [], [], 0, 3).endswith(
+        "turns of vectors, entities and relations rank the text."
+    )
