@@ -683,6 +683,74 @@ def taking_turns(
     return list(dict.fromkeys([*turns, *found]))
 
 
+# --- windows by PageRank ------------------------------------------------------------------------------
+
+
+def pageranked(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    *,
+    limit: int,
+    entry: int = 10,
+    seeds: int = 10,
+    around: int = 200,
+    hub: int = 1000,
+    relations: int = 64,
+) -> dict[str, float]:
+    """Of each window that is found: its score, 0 if it is found by its vector alone.
+
+    Seeds are entities of the question, by 1 / the chunks with them, and those of the `entry` nearest windows, by the
+    part of these in which they stand / the chunks with them. PageRank runs on the edges between seeds and the `around`
+    entities next to them.
+    """
+    places = windows(documents)
+    chunks = all_chunks(documents)
+    held = [set(counts_of(documents, chunk)) for chunk in chunks]
+    mentioning = {name: sum(name in names for names in held) for name in set().union(*held)}
+    known = [name for name, number in mentioning.items() if number <= hub]
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    nearest = cut(nears, entry)
+
+    weights = {name: 1 / mentioning[name] for name in entities if name in known}
+    standing = {name: sum(name in places[id].sentences for id in nearest) for name in known if name not in weights}
+    rare = {name: number * log(1 + len(chunks) / mentioning[name]) for name, number in standing.items() if number}
+    for name in sorted(rare, key=lambda name: (-round(rare[name], 6), name))[:seeds]:
+        weights[name] = standing[name] / len(nearest) / mentioning[name]
+
+    edges = [(a, b) for a, b in edges_of(documents) if a in known and b in known]
+    beside = {name: [a if b == name else b for a, b in edges if name in (a, b)] for name in known}
+    given: dict[str, float] = {}
+    for seed, weight in weights.items():
+        for name in beside[seed]:
+            if name not in weights:
+                given[name] = given.get(name, 0.0) + weight / len(beside[seed])
+    kept = {*weights, *sorted(given, key=lambda name: (-round(given[name], 9), name))[:around]}
+    edges = [(a, b) for a, b in edges if a in kept and b in kept]
+
+    ranks = walked(weights, edges, kept)
+    scores = {(a, b): ranks[a] + ranks[b] for a, b in edges}
+    best = sorted(scores, key=lambda pair: (-round(scores[pair], 9), pair))[:relations]
+    stated = {id: [scores[a, b] for a, b in best if {a, b} <= set(place.sentences)] for id, place in places.items()}
+    number = {id: int(id.rsplit("-w", 1)[1]) for id in places}
+    found = {id: sum(ones) for id, ones in stated.items() if ones}
+    order = sorted(found, key=lambda id: (-round(found[id], 9), places[id].chunk, number[id]))
+    return dict.fromkeys(cut(nears, limit), 0.0) | {id: found[id] for id in order[:limit]}
+
+
+def walked(weights: Mapping[str, float], edges: Sequence[tuple[str, str]], names: set[str]) -> dict[str, float]:
+    """Where a walker is who starts at a seed, and at each step goes on to a neighbour, or with .15 back to a seed."""
+    beside = {name: [a if b == name else b for a, b in edges if name in (a, b)] for name in names}
+    whole = sum(weights.values())
+    start = {name: weights.get(name, 0.0) / whole for name in names}
+    here = start
+    for _ in range(300):
+        there = {name: 0.85 * sum(here[other] / len(beside[other]) for other in beside[name]) for name in names}
+        returning = 1 - sum(there.values())
+        here = {name: there[name] + returning * start[name] for name in names}
+    return here
+
+
 # --- a budget of text --------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from e2g_neo4j.types.results import Pair, Round
 _RANKED_BY: dict[Mode, str] = {
     "routes": "vectors, entities and documents",
     "lightrag": "turns of vectors, entities and relations",
+    "pagerank": "relations of entities that have most PageRank",
 }
 
 

@@ -38,29 +38,30 @@ Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
 Mode: TypeAlias = Literal[
-    "auto", "e2g", "diffusion", "routes", "lightrag", "dense", "fulltext", "hybrid", "tree", "communities"
+    "auto", "e2g", "diffusion", "routes", "lightrag", "pagerank", "dense", "fulltext", "hybrid", "tree", "communities"
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
-`lightrag` takes turns of vectors, entities and relations; the others do not use the question's entities. `communities`
-needs the communities that `enrich` makes."""
+`lightrag` takes turns of vectors, entities and relations; `pagerank` ranks by PageRank around the entities of the
+question and of the nearest windows; the others do not use the question's entities. `communities` needs the communities
+that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
 NEED_VECTOR: frozenset[Mode] = frozenset(
-    ["auto", "diffusion", "routes", "lightrag", "dense", "hybrid", "tree", "communities"]
+    ["auto", "diffusion", "routes", "lightrag", "pagerank", "dense", "hybrid", "tree", "communities"]
 )
 """The modes that always need the vector of the question."""
 
 WINDOW_MODES: frozenset[Mode] = frozenset(
-    ["auto", "diffusion", "routes", "lightrag", "dense", "fulltext", "hybrid", "communities"]
+    ["auto", "diffusion", "routes", "lightrag", "pagerank", "dense", "fulltext", "hybrid", "communities"]
 )
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
 """The modes without the entity graph that use the full-text indexes."""
 
-GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "lightrag", "e2g"])
+GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "lightrag", "pagerank", "e2g"])
 """The modes that use entities."""
 
 ENRICHED_MODES: frozenset[Mode] = frozenset(["communities"])

@@ -40,7 +40,18 @@ pytestmark = pytest.mark.timeout(900)
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = Path(e2g_neo4j.__file__).parent / "sample"
 CORPUS, SECOND = "golden", "golden-second"
-MODES: tuple[Any, ...] = ("auto", "e2g", "diffusion", "routes", "lightrag", "dense", "fulltext", "hybrid", "tree")
+MODES: tuple[Any, ...] = (
+    "auto",
+    "e2g",
+    "diffusion",
+    "routes",
+    "lightrag",
+    "pagerank",
+    "dense",
+    "fulltext",
+    "hybrid",
+    "tree",
+)
 QUESTIONS = (
     "Who really made the chronometer that Luke Farran saved?",
     "What did Hester Pendry write to Josiah Quill?",
@@ -79,7 +90,7 @@ STEPS: dict[str, Callable[[E2G], Any]] = {
         f"retrieve whole chunks, {mode}": partial(
             ask, mode=mode, corpora=[CORPUS], questions=QUESTIONS[:1], unit="chunk", tokens=900
         )
-        for mode in MODES[2:8]
+        for mode in MODES[2:9]
     },
     "paths": lambda e2g: e2g.paths(e2g.retrieve(QUESTIONS[0], corpus=CORPUS)),
     "answer without a chat model": lambda e2g: e2g.answer(QUESTIONS[0], corpus=CORPUS),

@@ -55,7 +55,7 @@ def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driv
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)
     assert (hub.mentions, hub.chunks) == (SENTENCES + 1, CHUNKS + 1)
-    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag"):
+    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag", "pagerank"):
         evidence = client.retrieve("What has Ann Harper to do with London?", corpus=corpus, mode=mode)
         assert {"ann harper", "london"} <= set(evidence.entities)
         assert [(pair.a, pair.b, pair.hops) for pair in evidence.pairs] == [("ann harper", "london", 1)]

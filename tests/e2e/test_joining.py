@@ -217,7 +217,7 @@ def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
 
 def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -> None:
     assert place.client.retrieve(QUESTION, corpus=corpus).facts == ()
-    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag"):
+    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag", "pagerank"):
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, through=THROUGH)
         assert [fact.stated() for fact in found.facts] == [
             "Luke Farran ACTED_IN The Chronometer (roles: Himself, the mate)",
@@ -225,7 +225,7 @@ def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -
             "Luke Farran OWNS Holloway Lines (since: 1870)",
         ], "those that join two of the question's entities come first"
         assert [fact.entities for fact in found.facts] == [("luke farran",), ("theodora quill",), ("luke farran",)]
-        assert found.round_trips <= 4
+        assert found.round_trips <= (5 if mode == "pagerank" else 4)
     assert place.client.retrieve("Who is Walter Crail?", corpus=corpus, through=THROUGH).facts == ()
     unharmed(place, linked=True)
 

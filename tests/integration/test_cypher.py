@@ -62,6 +62,7 @@ VALUES: dict[str, Any] = {
     "active": 50,
     "entry": 10,
     "neighbours": 10,
+    "around": 200,
     "decay": 0.5,
     "hub": 1000,
     "best": 10,
@@ -357,6 +358,11 @@ class Recorded:
         operation: Any = find_evidence(
             "Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options, token_spans=lambda text: []
         )
+        replies = {
+            "query/link": [link],
+            "query/corpus": [link],
+            "query/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
+        }
         reply: Any = None
         while True:
             try:
@@ -367,7 +373,7 @@ class Recorded:
                 reply = [1.0]
                 continue
             self.add(request)
-            reply = [link] if request.statement in ("query/link", "query/corpus") else []
+            reply = replies.get(request.statement, [])
 
 
 def recorded() -> dict[str, set[str]]:
@@ -409,6 +415,8 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/signals",
         "query/routes",
         "query/lightrag",
+        "query/pagerank",
+        "query/pagerank_windows",
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()

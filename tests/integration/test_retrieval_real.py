@@ -47,7 +47,7 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.modes import lightrag, routes
+from e2g_neo4j.retrieval.modes import lightrag, pagerank, routes
 from e2g_neo4j.retrieval.options import (
     DEFAULT_MODE,
     ENRICHED_MODES,
@@ -117,7 +117,7 @@ def answer(
         except StopIteration as end:
             evidence: Evidence = end.value
             reads = [one for one in asked if isinstance(one, Read)]
-            assert len(reads) <= (4 if mode == "hybrid" else 3), "round trips"
+            assert len(reads) <= (4 if mode in ("hybrid", "pagerank") else 3), "round trips"
             return evidence
         asked.append(request)
         if isinstance(request, Embed):
@@ -195,7 +195,7 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
         remove(driver, [corpus])
 
     paper, roomy = found["e2g"], ask(library, names, vector, k=1000, h=h)
-    for mode in ("auto", "diffusion", "routes", "lightrag"):
+    for mode in ("auto", "diffusion", "routes", "lightrag", "pagerank"):
         one = found[mode]
         assert (one.route, one.entities, one.unknown_entities) == (paper.route, paper.entities, paper.unknown_entities)
         assert {(pair.a, pair.b, pair.hops) for pair in one.pairs} == roomy.pairs
@@ -267,6 +267,8 @@ def order_of(
         order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
     elif mode == "lightrag":
         order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"])]
+    elif mode == "pagerank":
+        order = [window.id for window, _ in pagerank.ranked(answers["query/pagerank_windows"])][:read]
     elif mode == "dense":
         order = near[:read]
     else:

@@ -1,0 +1,53 @@
+// The seeds of a question and the part of the entity graph around them, in one round trip.
+//
+// Seeds are the entities of the question, which count 1, and the $seeds entities that most of the $entry windows nearest
+// to the vector mention, the rarer the better, which count the fraction of these windows that mention them. The weight
+// of a seed is what it counts, divided by the number of chunks that mention it. Of the entities next to the seeds,
+// $around are kept: those that get most if each seed gives its weight to its neighbours in equal parts. The graph has
+// all edges between seeds and these. Entities in more than $hub chunks are left out.
+// $corpus, $vector, $entry, $names, $seeds, $around, $hub
+// → seeds: [[key, weight]], edges: [[key, [key]]]. Each edge is listed once.
+CYPHER 25
+MATCH (corpus:Corpus {corpus: $corpus})
+CALL () {
+  MATCH (w:Window)
+    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $entry) SCORE AS score
+  RETURN collect(w) AS entry
+}
+CALL () {
+  MATCH (e:Entity {corpus: $corpus})
+  WHERE e.key IN $names AND 0 < e.chunks <= $hub
+  RETURN collect(e) AS named
+}
+CALL (corpus, entry, named) {
+  UNWIND entry AS w
+  MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
+  WHERE m.windows[w.index] > 0
+  WITH e, count(*) AS mentioning
+  WHERE e.chunks <= $hub AND NOT e IN named
+  WITH e, mentioning, log(1 + 1.0 * corpus.chunks / e.chunks) AS rarity
+  ORDER BY round(mentioning * rarity, 6) DESC, e.key LIMIT $seeds
+  RETURN collect([e, 1.0 * mentioning / size(entry) / e.chunks]) AS mentioned
+}
+WITH [e IN named | [e, 1.0 / e.chunks]] + mentioned AS seeds
+CALL (seeds) {
+  UNWIND seeds AS seed
+  WITH seed[0] AS e, seed[1] AS weight
+  MATCH (e)-[:CO_OCCURS]-(n:Entity)
+  WHERE 0 < n.chunks <= $hub
+  WITH e, weight, collect(n) AS beside
+  UNWIND beside AS n
+  WITH n, sum(weight / size(beside)) AS given
+  WHERE NOT n IN [seed IN seeds | seed[0]]
+  WITH n, given ORDER BY round(given, 9) DESC, n.key LIMIT $around
+  RETURN collect(n) AS around
+}
+WITH seeds, [seed IN seeds | seed[0]] + around AS kept
+CALL (kept) {
+  UNWIND kept AS e
+  MATCH (e)-[:CO_OCCURS]->(n:Entity)
+  WHERE n IN kept
+  WITH e, collect(n.key) AS others
+  RETURN collect([e.key, others]) AS edges
+}
+RETURN [seed IN seeds | [seed[0].key, seed[1]]] AS seeds, edges
