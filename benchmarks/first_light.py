@@ -26,7 +26,7 @@ import networkx
 import numpy as np
 
 from e2g_neo4j import E2G
-from e2g_neo4j.evaluation.scoring import ask
+from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import edges, mentions
 from e2g_neo4j.indexing.sources.files import read

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import get_args
 
 from e2g_neo4j import E2G, AsyncE2G
+from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.evaluation.background_load import busy_processes
-from e2g_neo4j.evaluation.scoring import PARTS, ask
+from e2g_neo4j.evaluation.results import PARTS
 from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode
 
 TICK = 0.001

@@ -1,4 +1,5 @@
-"""`e2g eval`: measure how well each mode finds the gold passages and evidence of a question file."""
+"""`e2g eval`: measure how well each mode finds the gold of a question file, and how well a chat model answers from it.
+`e2g eval-convert` converts public question sets."""
 
 from __future__ import annotations
 
@@ -15,8 +16,10 @@ from e2g_neo4j.cli import show
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.evaluation.report import TIMES, TIMES_EXPLAINED, page, times
-from e2g_neo4j.evaluation.scoring import Evaluation, Group, Interval, ModeResult, evaluate, read_questions
+from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
+from e2g_neo4j.evaluation.formats import convert
+from e2g_neo4j.evaluation.report import ANSWERS, ANSWERS_EXPLAINED, TIMES, TIMES_EXPLAINED, answer_costs, page, times
+from e2g_neo4j.evaluation.results import Group, Interval, ModeResult
 from e2g_neo4j.retrieval.options import Mode, Unit
 
 BASE = "dense"
@@ -27,7 +30,10 @@ out = Console(highlight=False, soft_wrap=True)
 
 def evaluate_command(
     questions: Annotated[
-        Path, typer.Argument(help="Questions with gold passages or evidence, in JSON Lines.", metavar="QUESTIONS.jsonl")
+        Path,
+        typer.Argument(
+            help="Questions with gold passages, evidence or answers, in JSON Lines.", metavar="QUESTIONS.jsonl"
+        ),
     ],
     corpus: Annotated[
         str, typer.Option("--corpus", "-c", help="The corpus to search. {book} is replaced with the question's book.")
@@ -46,13 +52,16 @@ def evaluate_command(
     busy: Annotated[
         bool, typer.Option("--busy", help="Measure times again while another process uses all cores.")
     ] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Also answer the questions with the chat model, and score the answers.")
+    ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
     ] = None,
 ) -> None:
-    """Measure how well each mode finds the gold of a question file. No chat model is used."""
+    """Measure how well each mode finds the gold of a question file. Only `--answers` uses the chat model."""
     selected = [name.strip() for name in modes.split(",") if name.strip()] if modes else list(get_args(Mode))
     base = against or (BASE if BASE in selected else None)
     for file in (json_file, html_file):
@@ -69,6 +78,7 @@ def evaluate_command(
             k=k,
             unit=unit,
             busy=busy,
+            answers=answers,
             progress=progress,
         )
     if json_file is not None:
@@ -124,6 +134,13 @@ def print_tables(out: Console, found: Evaluation) -> None:
             cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
             table.add_row(escape(name), mode, str(group.questions), *cells)
         show.draw(out, table)
+    answered = {mode: result.answers for mode, result in found.modes.items() if result.answers}
+    if answered:
+        out.print(f"\nAnswers of [bold]{escape(found.chat_model or '')}[/bold]. {ANSWERS_EXPLAINED}\n")
+        table = _table(["mode"], list(ANSWERS))
+        for mode, costs in answered.items():
+            table.add_row(mode, *answer_costs(costs))
+        show.draw(out, table)
     out.print(f"\n{TIMES_EXPLAINED}\n")
     table = _table(["mode"], list(TIMES))
     for mode, result in found.modes.items():
@@ -153,3 +170,22 @@ def _cell(value: Interval | None, *, signed: bool = False) -> Any:
     if signed and (value.low > 0 or value.high < 0):
         mean = f"[bold]{mean}[/bold]"
     return f"{mean}\n[dim]{value.low:{sign}.2f}…{value.high:{sign}.2f}[/dim]"
+
+
+def convert_command(
+    sources: Annotated[
+        list[Path], typer.Argument(help="The folder of NovelQA, or files of InfiniteBench.", metavar="SOURCE…")
+    ],
+    folder: Annotated[Path, typer.Option("--out", help="Write to this folder, which must not exist.")],
+) -> None:
+    """Convert the questions of NovelQA or InfiniteBench for `e2g eval`, and their books for `e2g index`."""
+    found = convert(sources, folder)
+    name = escape(str(folder))
+    out.print(f"{name}/questions.jsonl: {found.questions} questions. {name}/books: {found.books} texts.")
+    for number, what in (
+        (found.unusable, "questions without answer and evidence"),
+        (found.unquoted, "evidences that are no literal quotes of their book"),
+        (found.without_text, "JSON files without a text of the same name"),
+    ):
+        if number:
+            out.print(f"Left out: {number} {what}.")

@@ -16,8 +16,9 @@ from typing import TypeAlias, get_args
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span
-from e2g_neo4j.evaluation.scoring import covered, tokens_of
+from e2g_neo4j.evaluation.scoring import covered
 from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.types.results import Evidence, Passage
 

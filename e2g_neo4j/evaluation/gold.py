@@ -1,11 +1,13 @@
 """Read question files, and locate their gold in an indexed corpus.
 
-A question file is JSON Lines. Each line has `question`, and its gold in one or more of these fields:
+A question file is JSON Lines. Each line has `question`, and what to score in one or more of these fields:
 `gold_passages`   [id]: documents, by file name, or by the id of a passage in a JSON Lines file
 `evidence`        [[start, end]] with `book`: character spans of the document with that file name
                   [{"document": id, "quote": text}]: text of a document; white space may differ
                   [statement]: a fact, in any wording
-Optional fields: `id`, and `type` or `question_type`.
+`answer`          text: the right answer
+Optional fields: `id`; `type` or `question_type`; for questions with an answer `aliases`, other right answers, and
+`options`, 2 to 26 texts to choose from, of which `answer` is one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
+from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,6 +58,9 @@ class Question:
         spans: Gold evidence as (document, start, end).
         quotes: Gold evidence as (document, text).
         statements: Gold evidence as facts.
+        answer: The right answer, if known: one of the options, if there are any.
+        aliases: Other right answers.
+        options: The options to choose from, if any.
     """
 
     id: str
@@ -65,6 +71,14 @@ class Question:
     spans: tuple[tuple[str, int, int], ...] = ()
     quotes: tuple[tuple[str, str], ...] = ()
     statements: tuple[str, ...] = ()
+    answer: str | None = None
+    aliases: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether retrieval can be scored."""
+        return bool(self.documents or self.spans or self.quotes or self.statements)
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -82,9 +96,12 @@ def read_questions(path: Path) -> list[Question]:
         if line.strip():
             try:
                 question = _question(json.loads(line), number)
-                _require(question.id not in questions, f"duplicate id {question.id!r}")
+                require(question.id not in questions, f"duplicate id {question.id!r}")
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}, line {number}: {error}. Correct the line.") from error
+                raise InputError(
+                    f"{path}, line {number}: {error}. Correct the line, or use `e2g eval-convert` if this is a file of "
+                    "NovelQA or InfiniteBench."
+                ) from error
             questions[question.id] = question
     if not questions:
         raise InputError(f"The question file {path} has no questions: write one JSON object per line.")
@@ -93,21 +110,22 @@ def read_questions(path: Path) -> list[Question]:
 
 def _question(fields: Any, number: int) -> Question:
     """Parse a question. Raise ValueError if it is invalid."""
-    _require(isinstance(fields, dict), "not a JSON object")
+    require(isinstance(fields, dict), "not a JSON object")
     text, book = fields.get("question"), fields.get("book")
     kind = fields.get("type", fields.get("question_type"))
-    _require(isinstance(text, str) and text.strip(), "the field question is missing or not text")
+    require(isinstance(text, str) and text.strip(), "the field question is missing or not text")
     text.encode()  # raises ValueError for an unpaired surrogate
-    _require(isinstance(book, str | None) and isinstance(kind, str | None), "book and type must be text")
+    require(isinstance(book, str | None) and isinstance(kind, str | None), "book and type must be text")
     gold, evidence = fields.get("gold_passages") or [], fields.get("evidence") or []
-    _require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages must be a list of ids")
-    _require(isinstance(evidence, list), "evidence must be a list")
-    _require(gold or evidence, "gold_passages and evidence are both missing")
+    require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages must be a list of ids")
+    require(isinstance(evidence, list), "evidence must be a list")
+    answer, aliases, options = _answer(fields)
+    require(gold or evidence or answer, "gold_passages, evidence and answer are all missing")
     spans, quotes, statements = [], [], []
     for one in evidence:
         match one:
             case [int(start), int(end)] if 0 <= start < end:
-                _require(book, "evidence by characters requires the field book")
+                require(book, "evidence by characters requires the field book")
                 spans.append((book, start, end))
             case {"document": document, "quote": str(quote)} if _is_id(document) and quote.strip():
                 quotes.append((str(document), quote))
@@ -127,12 +145,33 @@ def _question(fields: Any, number: int) -> Question:
         spans=tuple(spans),
         quotes=tuple(quotes),
         statements=tuple(statements),
+        answer=answer,
+        aliases=aliases,
+        options=options,
     )
 
 
-def _require(condition: Any, message: str) -> None:
+def _answer(fields: dict[str, Any]) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+    """Parse the answer, its aliases and the options. Raise ValueError if they are invalid."""
+    answer, aliases, options = fields.get("answer"), fields.get("aliases") or [], fields.get("options") or []
+    require(answer is None or _is_text(answer), "answer must be text")
+    for name, texts in (("aliases", aliases), ("options", options)):
+        require(isinstance(texts, list) and all(map(_is_text, texts)), f"{name} must be a list of texts")
+        require(answer is not None or not texts, f"{name} requires the field answer")
+    if options:
+        require(2 <= len(options) <= len(ascii_uppercase), f"options must be 2 to {len(ascii_uppercase)} texts")
+        require(answer in options, f"answer {answer!r} is none of the options")
+    return answer, tuple(aliases), tuple(options)
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise ValueError with this message unless the condition is true."""
     if not condition:
         raise ValueError(message)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _is_id(value: Any) -> bool:

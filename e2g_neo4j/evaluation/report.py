@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from e2g_neo4j.evaluation.scoring import PARTS, Evaluation, Group, Interval, ModeResult
+from e2g_neo4j.evaluation.results import PARTS, AnswerCosts, Evaluation, Group, Interval, ModeResult
 
 TIMES = ("whole question", "beside a busy process", *PARTS)
 """Columns with medians."""
@@ -13,6 +13,14 @@ TIMES = ("whole question", "beside a busy process", *PARTS)
 TIMES_EXPLAINED = (
     "Medians in milliseconds of the whole question and of its parts. Embedding is the remaining wait for the "
     "question's vector, which is computed while spaCy and the database work."
+)
+
+ANSWERS = ("answers", "unreadable", "evidence tokens", "calls", "prompt tokens")
+"""Columns with the costs of answers."""
+
+ANSWERS_EXPLAINED = (
+    "Means per answer: evidence in tokens of the embedding model, prompts in tokens of the chat model, and calls with "
+    "those that are repeated because a reply is unusable. An unreadable reply, such as none of the letters, scores 0."
 )
 
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
@@ -53,6 +61,14 @@ def page(found: Evaluation) -> str:
         ),
         f"<p>{TIMES_EXPLAINED}</p>",
     ]
+    answered = {mode: result.answers for mode, result in found.modes.items() if result.answers}
+    if answered:
+        rows = ([mode, *answer_costs(costs)] for mode, costs in answered.items())
+        sections += [
+            f"<h2>Answers of {escape(found.chat_model or '')}</h2>",
+            table("Answers", ["mode", *ANSWERS], rows),
+        ]
+        sections.append(f"<p>{ANSWERS_EXPLAINED}</p>")
     for kind in found.types:
         groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
         sections.append(_section(f"Type {kind}", groups, found.against))
@@ -83,6 +99,12 @@ def times(result: ModeResult) -> list[str]:
     """Return the cells of a mode for the columns TIMES."""
     busy = "" if result.busy_median_ms is None else f"{result.busy_median_ms:.1f}"
     return [f"{result.median_ms:.1f}", busy, *(f"{result.parts_ms[part]:.1f}" for part in PARTS)]
+
+
+def answer_costs(costs: AnswerCosts) -> list[str]:
+    """Return the cells of a mode for the columns ANSWERS."""
+    means = (f"{costs.evidence_tokens:.0f}", f"{costs.calls:.2f}", f"{costs.prompt_tokens:.0f}")
+    return [str(costs.answers), str(costs.unreadable), *means]
 
 
 def bars(title: str, rows: Mapping[str, Interval], base: str | None) -> str:

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.cli.evaluation import evaluate_command, print_tables
+from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
 from e2g_neo4j.errors import NotFoundError, QueryError
-from e2g_neo4j.evaluation.scoring import Question, evaluate, read_questions
+from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.settings import Settings
 
@@ -163,13 +163,14 @@ def run(settings, monkeypatch, tmp_path):
     monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
     monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
     app = typer.Typer()
-    app.command()(evaluate_command)
+    app.command("eval")(evaluate_command)
+    app.command("eval-convert")(convert_command)
     return lambda *arguments: CliRunner().invoke(app, arguments)
 
 
 def test_the_command_prints_tables_and_writes_files(run, sample):
     done = run(
-        str(QUESTIONS), "-c", sample, "--modes", "e2g", "-k", "5", "--limit", "8", "--json", "all.json",
+        "eval", str(QUESTIONS), "-c", sample, "--modes", "e2g", "-k", "5", "--limit", "8", "--json", "all.json",
         "--html", "all.html", "--busy",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -185,5 +186,26 @@ def test_the_command_prints_tables_and_writes_files(run, sample):
 
 
 def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):
-    done = run(str(QUESTIONS), "-c", sample, "--json", "no/such/folder.json")
+    done = run("eval", str(QUESTIONS), "-c", sample, "--json", "no/such/folder.json")
     assert "does not exist" in str(done.exception)
+
+
+def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample):
+    """In the layout of NovelQA, with a question of two quotes, one of which is not in the book."""
+    ringing = "Hester went down to the landing at half past nine"
+    for folder in ("Books", "Data"):
+        Path("novelqa", folder).mkdir(parents=True)
+    Path("novelqa", "Books", "B1.txt").write_text((LIBRARY / BOOK).read_text(encoding="utf-8"), encoding="utf-8")
+    question = {"Question": "When did Hester go down?", "Complexity": "sh", "Evidences": [ringing, "... she rang"]}
+    Path("novelqa", "Data", "B1.json").write_text(json.dumps({"Q1": question}), encoding="utf-8")
+    done = run("eval-convert", "novelqa", "--out", "out")
+    assert done.exit_code == 0, done.output
+    assert "1 questions" in done.output
+    assert "Left out: 1 evidences that are no literal quotes of their book." in done.output
+
+    e2g.index(["out/books/B1.txt"], corpus=f"{sample}-B1")
+    done = run("eval", "out/questions.jsonl", "-c", f"{sample}-{{book}}", "--modes", "dense", "--json", "all.json")
+    assert done.exit_code == 0, done.output
+    [outcome] = json.loads(Path("all.json").read_text(encoding="utf-8"))["modes"]["dense"]["outcomes"]
+    assert (outcome["question"], outcome["type"], outcome["answer"]) == ("B1-Q1", "sh", None)
+    assert outcome["scores"]["evidence@12k tokens"] == 1

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import runpy
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 from graphs import evidence
@@ -37,6 +35,7 @@ def models(ollama_server: RealOllama) -> None:
     ollama_server.create("writer", {"": Says(TALE), "?": Says(ANSWER)})
     ollama_server.create("silent", {"": Says(TALE), "?": Says("[0] The papers do not say it.")})
     ollama_server.create("mute", Says(""))
+    ollama_server.create("explainer", Says("It was Josiah Quill."))
     ollama_server.create("wide-writer", {"": Says(TALE), "?": Says(ANSWER)}, window=16384)
     ollama_server.create("wide-chooser", Chooses({"A": 0.1, "B": 0.3, "C": 0.6}), window=16384)
     ollama_server.create("chooser", {"": Says(TALE), "w": Chooses({"A": 0.1, "B": 0.3, "C": 0.6})})
@@ -350,32 +349,68 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     assert TEXT[cited["start"] : cited["end"]] == cited["text"]
 
 
-@pytest.mark.full
-def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, capsys, tmp_path):
-    script = Path(__file__).parents[2] / "benchmarks" / "answers.py"
+def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):
+    """Right and wrong answers, letters and unreadable replies, and how often the model was called for them."""
+    monkeypatch.setenv("E2G_EVIDENCE_TOKENS", "400")
 
-    def score(model: str, *lines: dict) -> tuple[str, list[dict]]:
+    def score(model: str, *lines: dict) -> tuple[str, dict]:
         (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         monkeypatch.setenv("E2G_CHAT_MODEL", f"ollama:{model}")
-        monkeypatch.setattr(sys, "argv", ["answers.py", "questions.jsonl", "--corpus", log, "--out", "out.jsonl"])
-        runpy.run_path(str(script), run_name="__main__")
-        out = (tmp_path / "out.jsonl").read_text().splitlines()
-        return capsys.readouterr().out, [json.loads(line) for line in out]
+        arguments = ["-c", log, "--modes", "dense,auto", "--answers", "--json", "all.json", "--html", "all.html"]
+        code, out, err = run("eval", "questions.jsonl", *arguments)
+        assert code == 0, err
+        saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+        assert list(saved["modes"]) == ["dense", "auto"]
+        assert saved["chat_model"].startswith(f"ollama:{model}@")
+        assert f"<h2>Answers of {saved['chat_model']}</h2>" in (tmp_path / "all.html").read_text(encoding="utf-8")
+        assert f"Answers of {saved['chat_model']}." in out
+        return out, saved["modes"]["auto"]
+
+    def means(result: dict) -> dict[str, float]:
+        return {name: score["mean"] for name, score in result["overall"]["scores"].items()}
 
     said = "Luke Farran was at the helm. He came from the moon."
-    printed, told = score(
-        "writer", {"question": QUESTION, "answer": "nobody", "aliases": [said]}, {"question": QUESTION, "answer": "x y"}
+    out, result = score(
+        "writer",
+        {"id": "1", "question": QUESTION, "answer": "nobody", "aliases": [said]},
+        {"id": "2", "question": QUESTION, "answer": "Farran, at the moon"},
+        {"id": "3", "question": QUESTION, "gold_passages": ["memory:log"]},
     )
-    assert re.search(r"^ollama:writer: 2 questions", printed)
-    assert re.search(r"^exact match +0.500 +\(n=2\)$", printed, re.MULTILINE)
-    assert [line["ROUGE-L"] for line in told] == [1.0, 0.0]
+    # Normalised, the reply has 9 words and the second answer 3, all of them in the reply: F1 = 2 * 3 / (9 + 3).
+    assert means(result)["exact match"] == 0.5
+    assert means(result)["F1"] == means(result)["ROUGE-L"] == pytest.approx((1 + 0.5) / 2)
+    first, second, third = (outcome["answer"] for outcome in result["outcomes"])
+    assert first["text"] == second["text"] == ANSWER.replace("[7, 1]", "[1]")
+    assert first["calls"] == second["calls"] == 1
+    assert third is None
+    assert 0 < first["evidence_tokens"] <= 400
+    assert first["prompt_tokens"] > first["evidence_tokens"]  # its tokens are bytes
+    costs = result["answers"]
+    assert (costs["answers"], costs["unreadable"], costs["calls"]) == (2, 0, 1)
+    assert costs["prompt_tokens"] == first["prompt_tokens"] == second["prompt_tokens"]
+    assert re.search(rf"^auto +2 +0 +{costs['evidence_tokens']:.0f} +1.00 +{costs['prompt_tokens']:.0f}$", out, re.M)
 
     options = ["Luke Farran", "Josiah Quill", "nobody, as we know"]
-    right, wrong = ({"question": QUESTION, "options": options, "answer": letter} for letter in "CA")
-    printed, told = score("chooser", right, wrong)
-    assert re.search(r"^accuracy +0.500 +\(n=2\)$", printed, re.MULTILINE)
-    assert [line["probability"] for line in told] == pytest.approx([0.6, 0.1], abs=0.01)
+    right, wrong = ({"id": n, "question": QUESTION, "options": options, "answer": options[n]} for n in (2, 0))
+    _, result = score("chooser", right, wrong)
+    assert means(result) == {"accuracy": 0.5}
+    assert [outcome["answer"]["text"] for outcome in result["outcomes"]] == ["C", "C"]
 
-    printed, told = score("mute", right, right)  # says nothing, which is no letter
-    assert re.search(r"^2 of them without a usable reply, scored as 0$", printed, re.MULTILINE)
-    assert [line["said"] for line in told] == [None, None]
+    # The answer is readable to `e2g ask`, which finds the option in it, but it is no letter.
+    _, result = score("explainer", right | {"answer": "Josiah Quill"})
+    assert means(result) == {"accuracy": 0}
+    assert result["answers"]["unreadable"] == 1
+    assert result["outcomes"][0]["answer"]["calls"] == 1
+
+    out, result = score("mute", right, {"id": "f", "question": QUESTION, "answer": said})
+    assert means(result) == {"accuracy": 0, "exact match": 0, "F1": 0, "ROUGE-L": 0}
+    assert [outcome["answer"]["text"] for outcome in result["outcomes"]] == [None, None]
+    assert (result["answers"]["unreadable"], result["answers"]["calls"]) == (2, 3)
+    assert result["answers"]["prompt_tokens"] > 2 * costs["prompt_tokens"]  # of all three calls
+
+
+def test_answers_need_a_chat_model(run, log, monkeypatch, tmp_path):
+    monkeypatch.delenv("E2G_CHAT_MODEL")
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"question": QUESTION, "answer": "nobody"}))
+    code, _, err = run("eval", "questions.jsonl", "-c", log, "--answers")
+    assert (code, err.count("none is configured: set E2G_CHAT_MODEL")) == (3, 1)

@@ -13,22 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
-from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, content_words, find_quote, quotations
+from e2g_neo4j.evaluation.gold import (
+    Gold,
+    IndexedCorpus,
+    Piece,
+    Question,
+    content_words,
+    find_quote,
+    quotations,
+    read_questions,
+)
 from e2g_neo4j.evaluation.report import page
+from e2g_neo4j.evaluation.results import PARTS, Evaluation, ModeResult, Outcome, bootstrap, grouped
 from e2g_neo4j.evaluation.scoring import (
     BUDGETS,
-    PARTS,
-    Evaluation,
-    ModeResult,
-    Outcome,
-    Question,
-    bootstrap,
     corpus_of,
     covered,
     evaluate,
     fraction_found,
-    grouped,
-    read_questions,
     recall,
     reciprocal_rank,
     score,
@@ -102,7 +104,7 @@ def test_the_four_formats_are_told_apart(tmp_path):
         ("{", "Expecting"),
         ("[1]", "not a JSON object"),
         ({"question": " ", "gold_passages": [1]}, "question"),
-        ({"question": "Who?"}, "gold_passages and evidence are both missing"),
+        ({"question": "Who?"}, "gold_passages, evidence and answer are all missing"),
         ({"question": "Who?", "gold_passages": "1"}, "list of ids"),
         ({"question": "Who?", "gold_passages": [None]}, "list of ids"),
         ({"question": "Who?", "evidence": [[1, 5]]}, "book"),

@@ -1,0 +1,153 @@
+"""Score the answers of a chat model.
+
+Scores of one answer, from 0 to 1:
+`accuracy`     1 if the letter is that of the right option, for questions with options
+`exact match`  1 if the answer is one of the right answers, for questions without options
+`F1`           harmonic mean of precision and recall of the answer's words
+`ROUGE-L`      the same for their longest common subsequence (Lin 2004)
+Texts are normalised as for SQuAD (Rajpurkar et al. 2016): lower case, without punctuation, English articles and extra
+white space; citations are removed before. Of several right answers, the best score counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from string import ascii_uppercase, punctuation
+from typing import Any, Unpack
+
+from e2g_neo4j.answering.answer import answer_from
+from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
+from e2g_neo4j.evaluation.asking import tokens_of
+from e2g_neo4j.evaluation.gold import Question
+from e2g_neo4j.evaluation.results import ScoredAnswer
+from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.runtime.requests import Chat, Request
+from e2g_neo4j.types.chat import StreamingChatModel
+
+_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", punctuation)
+_LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
+
+
+# --- asking ------------------------------------------------------------------------------------------
+
+
+def chat_model_for(e2g: E2G) -> StreamingChatModel:
+    """Return the configured chat model.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    model = e2g.models.chat_model
+    if model is None:
+        raise ConfigurationError("Answers need a chat model, but none is configured: set E2G_CHAT_MODEL.")
+    return model
+
+
+class _Calls:
+    """Counts the calls of the chat model and the tokens of their prompts."""
+
+    def __init__(self) -> None:
+        self.number = self.prompt_tokens = 0
+
+    def requested(self, request: Request) -> None:
+        pass
+
+    def executed(self, request: Request, result: Any) -> None:
+        if isinstance(request, Chat):
+            self.number += 1
+            self.prompt_tokens += result.prompt_tokens
+
+
+def ask_for_answer(
+    e2g: E2G, model: StreamingChatModel, question: Question, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
+) -> ScoredAnswer:
+    """Answer a question as `E2G.answer` does, and score the answer.
+
+    Args:
+        e2g: The client.
+        model: The chat model.
+        question: The question, which has an answer.
+        corpus: The corpus to search.
+        **retrieval: The retrieval options.
+
+    Raises:
+        ModelError: The model failed. An unusable reply is no failure: it scores 0.
+    """
+    calls = _Calls()
+    with e2g.runner.observed(calls):
+        evidence = e2g.retrieve(question.question, corpus=corpus, **retrieval)
+        try:
+            text = e2g.runner.run(answer_from(evidence, model, e2g.settings, question.options)).text
+        except UnusableReplyError:
+            text = None
+    return ScoredAnswer(
+        text=text,
+        unreadable=text is None or bool(question.options and letter_of(text, question.options) is None),
+        scores=score_answer(question, text or ""),
+        evidence_tokens=tokens_of(e2g, evidence),
+        calls=calls.number,
+        prompt_tokens=calls.prompt_tokens,
+    )
+
+
+# --- scores ------------------------------------------------------------------------------------------
+
+
+def score_answer(question: Question, text: str) -> dict[str, float]:
+    """Return the scores of an answer by name.
+
+    Args:
+        question: The question, which has an answer.
+        text: The answer; empty if no reply was usable.
+    """
+    if question.options:
+        letter = letter_of(text, question.options)
+        chosen = question.options[ascii_uppercase.index(letter)] if letter else None
+        return {"accuracy": float(chosen == question.answer)}
+    said = normalised(_CITATION.sub(" ", text))
+    right = [normalised(one) for one in (question.answer or "", *question.aliases)]
+    return {
+        "exact match": float(said in right),
+        "F1": max(f1(said, one) for one in right),
+        "ROUGE-L": max(rouge_l(said, one) for one in right),
+    }
+
+
+def letter_of(text: str, options: Sequence[str]) -> str | None:
+    """Return the letter of an option if a reply is that letter, or begins with it and one of `).:*`, otherwise None.
+
+    This is stricter than `e2g ask`, which also searches sentences for a letter: a benchmark should not guess.
+    """
+    found = _LETTER.fullmatch(text)
+    return found[1] if found and found[1] in ascii_uppercase[: len(options)] else None
+
+
+def normalised(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation and English articles."""
+    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+
+
+def f1(said: Sequence[str], right: Sequence[str]) -> float:
+    """Return the harmonic mean of precision and recall of words, which count as often as they occur."""
+    return _f1((Counter(said) & Counter(right)).total(), said, right)
+
+
+def rouge_l(said: Sequence[str], right: Sequence[str]) -> float:
+    """Return the harmonic mean of precision and recall of the longest common subsequence of words."""
+    row = [0] * (len(right) + 1)
+    for word in said:
+        above = row[:]
+        for at, other in enumerate(right, 1):
+            row[at] = above[at - 1] + 1 if word == other else max(above[at], row[at - 1])
+    return _f1(row[-1], said, right)
+
+
+def _f1(common: int, said: Sequence[str], right: Sequence[str]) -> float:
+    if not said and not right:
+        return 1.0
+    return 2 * common / (len(said) + len(right))

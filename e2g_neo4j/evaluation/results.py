@@ -1,0 +1,220 @@
+"""The results of an evaluation: means over questions with 95 % bootstrap intervals, by mode, type and route."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from e2g_neo4j.retrieval.options import Unit
+from e2g_neo4j.retrieval.ranking import VERSION
+
+RESAMPLES = 1000
+SEED = 20250
+
+PARTS = ("reading", "embedding", "database", "ranking")
+"""The parts of the time of a question: spaCy; the remaining wait for the vector, which is computed concurrently; the
+database; everything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over `questions` questions with its 95 % bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """The answer of the chat model to one question.
+
+    Attributes:
+        text: The reply. None: three replies were unusable.
+        unreadable: Whether no reply was usable, or the reply to a question with options is not a letter. It scores 0.
+        scores: The scores by name.
+        evidence_tokens: Length of the passages that were retrieved, in tokens of the embedding model.
+        calls: Number of calls of the chat model, with those that are repeated because the reply was unusable.
+        prompt_tokens: Length of the prompts of all calls, in tokens of the chat model.
+    """
+
+    text: str | None
+    unreadable: bool
+    scores: dict[str, float]
+    evidence_tokens: int
+    calls: int
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS;
+    `tokens` is the length of the passages in tokens of the embedding model; `scores` include those of the answer."""
+
+    question: str
+    type: str | None
+    route: str
+    scores: dict[str, float]
+    seconds: float
+    parts: dict[str, float]
+    round_trips: int
+    tokens: int
+    answer: ScoredAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Scores of a group of questions by name, and their paired differences to the base mode."""
+
+    questions: int
+    scores: dict[str, Interval]
+    differences: dict[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCosts:
+    """What the answers of one mode cost: number of answers and of those that were unreadable, and the means per answer
+    of `evidence_tokens`, `calls` and `prompt_tokens` of `ScoredAnswer`."""
+
+    answers: int
+    unreadable: int
+    evidence_tokens: float
+    calls: float
+    prompt_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModeResult:
+    """The results of one mode.
+
+    Attributes:
+        overall: Scores of all questions.
+        by_type: Scores by type of question.
+        by_route: Scores by route.
+        median_ms: Median time of a question in milliseconds.
+        p95_ms: 95th percentile of the time of a question.
+        parts_ms: Median time of each of PARTS.
+        busy_median_ms: Median time of a question while another process uses all cores, if measured.
+        round_trips: Maximum number of round trips of a question.
+        tokens: Median length of the passages of a question, in tokens of the embedding model.
+        outcomes: The results per question.
+        answers: What the answers cost, if there are any.
+    """
+
+    overall: Group
+    by_type: dict[str, Group]
+    by_route: dict[str, Group]
+    median_ms: float
+    p95_ms: float
+    parts_ms: dict[str, float]
+    busy_median_ms: float | None
+    round_trips: int
+    tokens: int
+    outcomes: list[Outcome]
+    answers: AnswerCosts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of `evaluate`. Modes are in the order of the call. `ranking` is the version of the ranking of `auto`,
+    `unit` what was ranked if not the default of the mode. `failed` has the reason by mode that cannot answer the
+    questions from these corpora. `chat_model` is the model that answered, if answers were scored."""
+
+    corpus: str
+    questions: int
+    k: int
+    against: str | None
+    unit: Unit | None = None
+    ranking: int = VERSION
+    modes: dict[str, ModeResult] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    chat_model: str | None = None
+
+    @property
+    def types(self) -> list[str]:
+        """The types of questions in the order of the file."""
+        return list(dict.fromkeys(kind for mode in self.modes.values() for kind in mode.by_type))
+
+
+# --- means and intervals -----------------------------------------------------------------------------
+
+
+def bootstrap(values: Sequence[float]) -> Interval:
+    """Return the mean and its 95 % bootstrap interval. The random seed is fixed."""
+    sample = np.asarray(values, dtype=np.float64)
+    means = sample[_draws(len(sample))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Interval(float(sample.mean()), float(low), float(high), len(sample))
+
+
+@lru_cache(maxsize=8)
+def _draws(size: int) -> NDArray[np.int64]:
+    return np.random.default_rng(SEED).integers(size, size=(RESAMPLES, size))
+
+
+def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
+    """Aggregate the scores of outcomes, with paired differences to `base` for the questions that it has."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    differences: dict[str, list[float]] = defaultdict(list)
+    for outcome in outcomes:
+        other = base.get(outcome.question)
+        for name, value in outcome.scores.items():
+            scores[name].append(value)
+            if other:
+                differences[name].append(value - other.scores[name])
+    return Group(
+        len(outcomes),
+        {name: bootstrap(values) for name, values in scores.items()},
+        {name: bootstrap(values) for name, values in differences.items()},
+    )
+
+
+def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seconds: Sequence[float]) -> ModeResult:
+    """Aggregate the outcomes of a mode, with paired differences to `base`.
+
+    Args:
+        outcomes: The outcomes, at least one.
+        base: The outcomes of the base mode by question, or nothing.
+        busy_seconds: Times of a question next to a busy process, if measured.
+    """
+    milliseconds = [1000 * outcome.seconds for outcome in outcomes]
+    return ModeResult(
+        overall=grouped(outcomes, base),
+        by_type={name: grouped(some, base) for name, some in _split(outcomes, lambda outcome: outcome.type)},
+        by_route={name: grouped(some, base) for name, some in _split(outcomes, lambda outcome: outcome.route)},
+        median_ms=float(np.median(milliseconds)),
+        p95_ms=float(np.percentile(milliseconds, 95)),
+        parts_ms={part: 1000 * float(np.median([outcome.parts[part] for outcome in outcomes])) for part in PARTS},
+        busy_median_ms=1000 * float(np.median(busy_seconds)) if busy_seconds else None,
+        round_trips=max(outcome.round_trips for outcome in outcomes),
+        tokens=int(np.median([outcome.tokens for outcome in outcomes])),
+        outcomes=outcomes,
+        answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
+    )
+
+
+def _answer_costs(answers: Sequence[ScoredAnswer]) -> AnswerCosts | None:
+    if not answers:
+        return None
+    return AnswerCosts(
+        answers=len(answers),
+        unreadable=sum(one.unreadable for one in answers),
+        evidence_tokens=float(np.mean([one.evidence_tokens for one in answers])),
+        calls=float(np.mean([one.calls for one in answers])),
+        prompt_tokens=float(np.mean([one.prompt_tokens for one in answers])),
+    )
+
+
+def _split(outcomes: Iterable[Outcome], key: Callable[[Outcome], str | None]) -> Iterator[tuple[str, list[Outcome]]]:
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        name = key(outcome)
+        if name is not None:
+            groups.setdefault(name, []).append(outcome)
+    yield from groups.items()
