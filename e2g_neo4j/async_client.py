@@ -28,6 +28,7 @@ from e2g_neo4j.types.reports import (
     Finding,
     IndexPlan,
     IndexReport,
+    Layer,
     LinkReport,
     Progress,
 )
@@ -271,14 +272,24 @@ class AsyncE2G(AsyncClient):
         """
         return await self._run(operations.join(self.models, name, corpus))
 
-    async def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
-        """Find the communities of entities in a corpus, with reports. Later changes keep them up to date.
+    async def enrich(
+        self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
+    ) -> EnrichReport:
+        """Find the communities of entities, with reports, and embed sentences that an earlier version has indexed.
+
+        Later changes keep both up to date.
+
+        Args:
+            corpus: the corpus.
+            layers: `sentences`, `communities`, or both. Default: both.
+            progress: called with the stage and its progress.
 
         Raises:
             NotFoundError: the corpus has no documents.
-            InputError: others change the corpus all the time.
+            FingerprintError: the index was made with other models.
+            InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return await self._run(operations.enrich(self.models, corpus, progress))
+        return await self._run(operations.enrich(self.models, corpus, layers, progress))
 
     async def link(
         self,

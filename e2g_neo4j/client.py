@@ -35,6 +35,7 @@ from e2g_neo4j.types.reports import (
     Finding,
     IndexPlan,
     IndexReport,
+    Layer,
     LinkReport,
     Progress,
 )
@@ -266,14 +267,24 @@ class E2G(SyncClient):
         """
         return self._run(operations.join(self.models, name, corpus))
 
-    def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
-        """Find the communities of entities in a corpus, with reports. Later changes keep them up to date.
+    def enrich(
+        self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
+    ) -> EnrichReport:
+        """Find the communities of entities, with reports, and embed sentences that an earlier version has indexed.
+
+        Later changes keep both up to date.
+
+        Args:
+            corpus: the corpus.
+            layers: `sentences`, `communities`, or both. Default: both.
+            progress: called with the stage and its progress.
 
         Raises:
             NotFoundError: the corpus has no documents.
-            InputError: others change the corpus all the time.
+            FingerprintError: the index was made with other models.
+            InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return self._run(operations.enrich(self.models, corpus, progress))
+        return self._run(operations.enrich(self.models, corpus, layers, progress))
 
     def link(
         self,

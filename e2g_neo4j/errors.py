@@ -21,6 +21,7 @@
     │       └── OutdatedDocumentError   an earlier version stored too little of the document
     ├── LocalServerError        the managed Neo4j could not be fetched, started or stopped
     ├── ModelError              an embedding or chat model failed
+    │   └── UnusableReplyError  the chat model's replies to a question have no text, or name no option
     └── BudgetError             the tokens that a run may cost are spent
 
 A message says what happened, to what, and the next step. Those about errors of Neo4j and its driver are in
@@ -106,6 +107,10 @@ class LocalServerError(E2GError):
 
 class ModelError(E2GError):
     exit_code = 12
+
+
+class UnusableReplyError(ModelError):
+    pass
 
 
 class BudgetError(E2GError):

@@ -42,6 +42,7 @@ from e2g_neo4j.types.reports import (
     EnrichReport,
     IndexPlan,
     IndexReport,
+    Layer,
     LinkReport,
     Progress,
 )
@@ -208,9 +209,12 @@ class RemoteE2G(RemoteBase):
         """See `E2G.join`."""
         return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", corpus_path(corpus, "splits", name)))
 
-    def enrich(self, *, corpus: str, progress: Progress | None = None) -> EnrichReport:
+    def enrich(
+        self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
+    ) -> EnrichReport:
         """See `E2G.enrich`."""
-        return self._finished(self._send("POST", corpus_path(corpus, "enrich")), EnrichReport, progress)
+        body = None if layers is None else {"layers": list(layers)}
+        return self._finished(self._send("POST", corpus_path(corpus, "enrich"), json=body), EnrichReport, progress)
 
     def link(
         self, *, corpus: str, label: str, name: str, aliases: str | None = None, type: str | None = None

@@ -106,6 +106,8 @@ def _compared(name: str, value: Any, properties: Mapping[str, Any]) -> Any:
     match name:
         case "embedding":
             return Vector(value)
+        case "sentence_vectors":
+            return Vector(np.frombuffer(bytes(value), np.int8).tolist())
         case "persistence" | "score":
             return Number(value)
         case "notes" if "made_of" in properties:  # a summary's; those of a chunk hold no vectors

@@ -27,10 +27,11 @@ from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.extraction_codec import encode
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Execute, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Embed, Execute, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
@@ -56,6 +57,8 @@ PEOPLE = ("jonathan harker", "mr harker", "mina harker", "lucy westenra", "miss 
 """Names of people, some of which stand for others where a document makes that clear."""
 
 DIMENSIONS = 8
+MOST_READS = {"hybrid": 4, "pagerank": 4, "hipporag": 5, "linear": 7}
+"""Round trips of modes that may take more than three. `linear` rarely takes more than five."""
 """Of the vectors below; whoever needs longer ones pads with zeros, which changes no cosine."""
 
 
@@ -293,6 +296,11 @@ def extraction_of(document: NaiveDocument, chunk: NaiveChunk) -> Extraction:
     return Extraction(tuple(sentences), counts, forms_of(document, chunk), people, types_of(document, chunk))
 
 
+def sentences_in(document: NaiveDocument, chunk: NaiveChunk) -> list[NaiveSentence]:
+    """The whole sentences of which `extraction_of` has at least a part."""
+    return [one for one in document.sentences if one.start < chunk.end and one.end > chunk.start]
+
+
 def type_of(name: str, place: int) -> str:
     """What a name is at a place of a chunk: people always, others now this, now that."""
     return "person" if name in PEOPLE else ("noun", "name", "place", "noun", "noun")[place % 5]
@@ -389,6 +397,11 @@ def indexed(
                 [(one.start - naive.start, one.end - naive.start) for one in naive.windows],
                 padded([one.vector for one in naive.windows], dimensions),
                 padded([naive.vector], dimensions)[0],
+                packed(
+                    extraction_of(document, naive),
+                    chunk.own_in_text,
+                    padded([document.sentence_vector(one) for one in sentences_in(document, naive)], dimensions),
+                ),
             )
             for chunk, naive in new
         ],
@@ -433,8 +446,8 @@ def performing(driver: Driver) -> Execute:
     return perform
 
 
-def driven(perform: Execute, operation: Operation[T]) -> T:
-    """The result of an operation that asks only the database."""
+def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = ()) -> T:
+    """The result of an operation that asks the database, and for the vector of a question, which is `vector`."""
     reply: Any = None
     while True:
         try:
@@ -442,8 +455,11 @@ def driven(perform: Execute, operation: Operation[T]) -> T:
         except StopIteration as end:
             result: T = end.value
             return result
-        assert isinstance(request, (Read, Write))
-        reply = perform(request)
+        if isinstance(request, Embed):
+            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        else:
+            assert isinstance(request, (Read, Write))
+            reply = perform(request)
 
 
 def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[Staged]:

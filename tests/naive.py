@@ -7,24 +7,30 @@ and obvious; it shares no code with the package.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, pstdev
+from typing import TypeVar
+from zlib import crc32
 
 import numpy as np
+
+K = TypeVar("K")
 
 # --- the library that is indexed ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class NaiveSentence:
-    """A sentence of a document, and each occurrence of an entity in it: (name, first character)."""
+    """A sentence of a document, each occurrence of an entity in it: (name, first character), and a vector, if it is not
+    to be as good as random."""
 
     start: int
     end: int
     occurrences: tuple[tuple[str, int], ...]
+    vector: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,14 @@ class NaiveDocument:
 
     def chunk_text(self, chunk: NaiveChunk) -> str:
         return self.text[chunk.start : chunk.end]
+
+    def sentence_vector(self, sentence: NaiveSentence) -> tuple[float, ...]:
+        """As it is stored: in whole numbers from -127 to 127."""
+        text = self.text[sentence.start : sentence.end]
+        drawn = np.random.default_rng(crc32(text.encode())).standard_normal(8).tolist()
+        vector = sentence.vector or tuple(drawn)
+        length = sqrt(sum(x * x for x in vector))
+        return tuple(float(round(127 * x / length)) for x in vector)
 
     def counts(self, chunk: NaiveChunk) -> dict[str, int]:
         """How often each entity occurs in the text of a chunk."""
@@ -487,7 +501,7 @@ class AmbiguousError(Exception):
     """Two are equal but for rounding, so that the order, or the end of a list, may be one way or the other."""
 
 
-def cut(scores: Mapping[str, float], length: int) -> list[str]:
+def cut(scores: Mapping[K, float], length: int) -> list[K]:
     """The first so many of the best."""
     order = sorted(scores, key=lambda one: -scores[one])
     if length < len(order) and scores[order[length - 1]] - scores[order[length]] < 1e-9:
@@ -749,6 +763,177 @@ def walked(weights: Mapping[str, float], edges: Sequence[tuple[str, str]], names
         returning = 1 - sum(there.values())
         here = {name: there[name] + returning * start[name] for name in names}
     return here
+
+
+# --- windows by PageRank over entities and windows ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NaiveTold:
+    """A sentence with its chunk, the entities in it, and how near it is."""
+
+    chunk: str
+    names: frozenset[str]
+    near: float
+
+
+def sentences_told(
+    documents: list[NaiveDocument], vector: Sequence[float], own: Mapping[str, list[int]]
+) -> dict[tuple[str, int], NaiveTold]:
+    """Every sentence by its chunk and number. `own`: by document, where the own sentences of each chunk begin."""
+    found = {}
+    for document in documents:
+        borders = own[document.id]
+        for chunk, first, last in zip(document.chunks, borders, borders[1:], strict=False):
+            mine = [one for one in document.sentences if first <= max(one.start, chunk.start) < last]
+            for number, one in enumerate(mine):
+                names = frozenset(name for name, _ in one.occurrences)
+                near = cosine(document.sentence_vector(one), vector)
+                found[chunk.id, number] = NaiveTold(chunk.id, names, near)
+    return found
+
+
+def flowed(
+    documents: list[NaiveDocument],
+    vector: Sequence[float],
+    seeds: Mapping[str, float],
+    counting: Mapping[str, float],
+    passages: Callable[[str, float], float],
+    limit: int,
+) -> dict[str, float]:
+    """Where a walker is, of each window that is looked at, who starts at an entity or a window, and at each step stays
+    with a half chance on the way: from an entity to a window, by 1 + ln(sentences), and back.
+
+    Looked at are the `limit` nearest windows, and as many of those that count most by `counting`. Who leaves them
+    starts again. `passages`: what a window weighs as a start, by its id and its cosine, from 0 for the
+    last of the nearest to 1 for the first.
+    """
+    places = windows(documents)
+    nears = {id: cosine(place.vector, vector) for id, place in places.items()}
+    count = {
+        id: sum(counting[name] * log(1 + times) for name, times in place.sentences.items() if name in counting)
+        for id, place in places.items()
+    }
+    mentioning = {id: value for id, value in count.items() if set(places[id].sentences) & set(counting)}
+    number = {id: int(id.rsplit("-w", 1)[1]) for id in places}
+    most = sorted(mentioning, key=lambda id: (-round(mentioning[id], 9), places[id].chunk, number[id]))
+    nearest = cut(nears, limit)
+    seen = {*nearest, *most[:limit]}
+    high, low = nears[nearest[0]], nears[nearest[-1]]
+    scaled = {id: (nears[id] - low) / (high - low) if high > low else 1.0 for id in nearest}
+    starts = {id: passages(id, scaled.get(id, 0.0)) for id in seen}
+
+    def flow(id: str, name: str) -> float:
+        return 1 + log(places[id].sentences[name]) if name in places[id].sentences else 0.0
+
+    degree = {name: sum(flow(id, name) for id in places) for name in seeds}
+    width = {id: sum(flow(id, name) for name in places[id].sentences) for id in seen}
+    whole = sum(seeds.values()) + sum(starts.values())
+    if not whole:
+        return dict.fromkeys(seen, 0.0)
+    at_names, at_windows = dict.fromkeys(seeds, 0.0), dict.fromkeys(seen, 0.0)
+    for _ in range(80):
+        to_names = {
+            name: 0.5 * sum(at_windows[id] * flow(id, name) / width[id] for id in seen if width[id]) for name in seeds
+        }
+        to_windows = {id: 0.5 * sum(at_names[name] * flow(id, name) / degree[name] for name in seeds) for id in seen}
+        again = 1 - sum(to_names.values()) - sum(to_windows.values())
+        at_names = {name: to_names[name] + again * seeds[name] / whole for name in seeds}
+        at_windows = {id: to_windows[id] + again * starts[id] / whole for id in seen}
+    return at_windows
+
+
+def connected(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    own: Mapping[str, list[int]],
+    *,
+    limit: int = 200,
+    steps: int = 3,
+    sentences: int = 3,
+    threshold: float = 0.4,
+    chunks: int = 10,
+    hub: int = 1000,
+) -> dict[str, float]:
+    """Mode `linear`: active entities activate those that stand in a near sentence with them."""
+    told, places = sentences_told(documents, vector, own), windows(documents)
+    held = {chunk: set(counts_of(documents, chunk)) for chunk in all_chunks(documents)}
+    mentioning = {name: sum(name in names for names in held.values()) for name in set().union(*held.values())}
+    known = {name for name, number in mentioning.items() if number <= hub}
+    active = {name: (1.0, 1) for name in entities if name in known}
+    reading, used = set(active), set[tuple[str, int]]()
+    nearest = 0.0
+    for step in range(2, steps + 2):
+        choices: dict[str, list[tuple[str, int]]] = {}
+        for name in reading:
+            near_chunks = {
+                chunk: max(
+                    cosine(place.vector, vector)
+                    for place in places.values()
+                    if place.chunk == chunk and name in place.sentences
+                )
+                for chunk in {one.chunk for one in told.values() if name in one.names}
+            }
+            kept = set(cut(near_chunks, chunks))
+            choices[name] = [key for key, one in told.items() if name in one.names and one.chunk in kept]
+        read = {one.chunk for name in reading for one in map(told.__getitem__, choices[name])}
+        nearest = max([nearest, *(one.near for one in told.values() if one.chunk in read)])
+        passed: dict[tuple[str, int], float] = {}
+        for name in sorted(reading, key=lambda name: (-round(active[name][0], 5), name)):
+            free = {key: told[key].near for key in choices[name] if key not in used}
+            for key in cut(free, sentences):
+                used.add(key)
+                if (score := active[name][0] * free[key]) >= threshold:
+                    passed[key] = score
+        new: dict[str, float] = {}
+        reading = set()
+        for key, score in passed.items():
+            for name in told[key].names & known - set(active):
+                new[name] = max(score, new.get(name, 0.0))
+                if step <= steps and score * nearest >= threshold:
+                    reading.add(name)
+        active |= {name: (score, step) for name, score in new.items()}
+        if not new:
+            break
+
+    def passages(id: str, near: float) -> float:
+        found = [(active[name], times) for name, times in places[id].sentences.items() if name in active]
+        return 0.05 * (5 * near + log(1 + sum(score * log(1 + times) / step for (score, step), times in found)))
+
+    seeds = {name: score for name, (score, _) in active.items()}
+    counting = {name: score / step for name, (score, step) in active.items()}
+    return flowed(documents, vector, seeds, counting, passages, limit)
+
+
+def remembered(
+    documents: list[NaiveDocument],
+    entities: Sequence[str],
+    vector: Sequence[float],
+    own: Mapping[str, list[int]],
+    *,
+    limit: int = 200,
+    entry: int = 20,
+    sentences: int = 20,
+    facts: int = 5,
+    hub: int = 1000,
+) -> dict[str, float]:
+    """Mode `hipporag`: from the entities of the question and of the nearest sentences."""
+    told, places = sentences_told(documents, vector, own), windows(documents)
+    held = {chunk: set(counts_of(documents, chunk)) for chunk in all_chunks(documents)}
+    mentioning = {name: sum(name in names for names in held.values()) for name in set().union(*held.values())}
+    known = {name for name, number in mentioning.items() if number <= hub}
+    near_windows = cut({id: cosine(place.vector, vector) for id, place in places.items()}, entry)
+    near_chunks = {places[id].chunk for id in near_windows}
+    near = cut({key: one.near for key, one in told.items() if one.chunk in near_chunks}, sentences)
+    stated = [told[key] for key in near if told[key].names & known][:facts]
+    seeds: dict[str, float] = {}
+    for name in known:
+        nears = [one.near for one in stated if name in one.names]
+        weight = (fmean(nears) if nears else 0.0) + (name in entities)
+        if weight > 0:
+            seeds[name] = weight / mentioning[name]
+    return flowed(documents, vector, seeds, seeds, lambda id, near: 0.1 * near, limit)
 
 
 # --- a budget of text --------------------------------------------------------------------------------

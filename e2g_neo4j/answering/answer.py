@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from e2g_neo4j.answering.citations import CitationFilter
-from e2g_neo4j.errors import ModelError, QueryError
+from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.models.loaded import Models
@@ -78,7 +78,8 @@ def answer_from(
         options: Options to choose from, if any: 2 to 26.
 
     Raises:
-        ModelError: The model failed or sent no usable reply, or no passage fits its context.
+        ModelError: The model failed, or no passage fits its context.
+        UnusableReplyError: The model sent no usable reply.
         QueryError: The number of options is out of range.
     """
     if options and not 2 <= len(options) <= len(ascii_uppercase):
@@ -107,7 +108,7 @@ def answer_from(
         if parsed is not None:
             return parsed
     what = "none of the options" if options else "no text"
-    raise ModelError(f"The chat model {model.name} returned {what}: try again, or set another E2G_CHAT_MODEL.")
+    raise UnusableReplyError(f"The chat model {model.name} returned {what}: try again, or set another E2G_CHAT_MODEL.")
 
 
 class ShownAnswer:

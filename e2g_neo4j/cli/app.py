@@ -9,7 +9,7 @@ import typer
 from e2g_neo4j.cli import asking, corpora, existing_graphs, service
 from e2g_neo4j.cli.compare import compare_command
 from e2g_neo4j.cli.db import app as db_app
-from e2g_neo4j.cli.evaluation import evaluate_command
+from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
 from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.cli.options import out
@@ -56,6 +56,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": corpora.export_command,
     "import": corpora.import_command,
     "eval": evaluate_command,
+    "eval-convert": convert_command,
     "serve": service.serve,
     "worker": service.worker,
     "mcp": mcp,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -21,6 +21,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.types.reports import Layer
 
 
 def index(
@@ -129,14 +130,24 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
         raise typer.Exit(ReadingError.exit_code)
 
 
-def enrich(corpus: Corpus = "default", as_json: Json = False) -> None:
-    """Find the communities of entities in a corpus, with reports. Later changes keep them up to date."""
+def enrich(
+    corpus: Corpus = "default",
+    layers: Annotated[
+        str, typer.Option("--with", help="What to make, separated by commas: sentences, communities.")
+    ] = "sentences,communities",
+    as_json: Json = False,
+) -> None:
+    """Find the communities of entities, and embed sentences that an earlier version has indexed.
+
+    Later changes keep both up to date.
+    """
+    named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.enrich(corpus=corpus, progress=progress)
+        report = e2g.enrich(corpus=corpus, layers=named, progress=progress)
     if as_json:
         print_json(asdict(report))
     else:
-        show.enriched(out, report)
+        show.enriched(out, report, named)
 
 
 def delete(

@@ -29,6 +29,7 @@ from e2g_neo4j.types.reports import (
     Finding,
     IndexPlan,
     IndexReport,
+    Layer,
     LinkReport,
     TokenUsage,
 )
@@ -220,12 +221,20 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(escape(load("explore/evidence")))
 
 
-def enriched(out: Console, report: EnrichReport) -> None:
-    """Print how many communities there are."""
-    out.print(
-        f"Corpus [bold]{escape(report.corpus)}[/bold] has {_plural(report.communities, 'community', 'communities')} on "
-        f"{_plural(report.levels, 'level')}: {report.made} made, {report.kept} kept."
-    )
+def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> None:
+    """Print what was made."""
+    if "sentences" in layers:
+        out.print(
+            f"The sentences of {_plural(report.sentences, 'chunk')} were embedded."
+            if report.sentences
+            else "All sentences were embedded already."
+        )
+    if "communities" in layers:
+        out.print(
+            f"Corpus [bold]{escape(report.corpus)}[/bold] has "
+            f"{_plural(report.communities, 'community', 'communities')} on {_plural(report.levels, 'level')}: "
+            f"{report.made} made, {report.kept} kept."
+        )
 
 
 def links(out: Console, report: LinkReport) -> None:

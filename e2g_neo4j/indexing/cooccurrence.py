@@ -39,7 +39,7 @@ def mentions(
     """
     result = []
     for chunk, extraction, spans in zip(chunks, extractions, windows, strict=True):
-        own = own_sentences(extraction, (chunk.own[0] - chunk.start, chunk.own[1] - chunk.start))
+        own = own_sentences(extraction, chunk.own_in_text)
         numbers: dict[str, list[int]] = {}
         for number, sentence in enumerate(own):
             for name in sentence.entities:
@@ -80,6 +80,25 @@ def own_sentences(extraction: Extraction, own: Span) -> list[Sentence]:
             for at in range(0, max(len(names), 1), MOST_ENTITIES):
                 sentences.append(Sentence(sentence.start, sentence.end, names[at : at + MOST_ENTITIES]))
     return sentences
+
+
+def own_sentences_before_list(sentences: Sequence[Sentence], own: Span) -> list[int]:
+    """Return which sentences begin in the own text of a chunk, before the first with more than MOST_ENTITIES entities.
+
+    The number of each among them is its number in mentions, however names are merged. Later ones have numbers that
+    depend on it: a list has fewer parts if some of its names are merged.
+
+    Args:
+        sentences: the sentences of the chunk, with names before they are merged.
+        own: the span of its own text, relative to its start.
+    """
+    found = []
+    for at, sentence in enumerate(sentences):
+        if own[0] <= sentence.start < own[1]:
+            if len(sentence.entities) > MOST_ENTITIES:
+                break
+            found.append(at)
+    return found
 
 
 def _by_window(sentences: Sequence[Sentence], windows: Sequence[Span]) -> dict[str, list[int]]:

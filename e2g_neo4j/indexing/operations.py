@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from e2g_neo4j.errors import AdoptedCorpusError, InputError, ReadingError
 from e2g_neo4j.graph import catalog, schema
@@ -21,6 +21,7 @@ from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
 from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.indexing.run import IndexRun
+from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
 from e2g_neo4j.indexing.summaries.base import Summariser
@@ -45,6 +46,7 @@ from e2g_neo4j.types.reports import (
     EnrichReport,
     IndexPlan,
     IndexReport,
+    Layer,
     LinkReport,
     Progress,
 )
@@ -179,12 +181,24 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     return found
 
 
-def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[EnrichReport]:
-    """Make the communities of a corpus."""
+def enrich(
+    models: Models, corpus: str, layers: Sequence[Layer] | None, progress: Progress | None
+) -> Operation[EnrichReport]:
+    """Make layers of a corpus. None is all of them."""
+    wanted = set(get_args(Layer) if layers is None else layers)
+    if unknown := sorted(wanted - set(get_args(Layer))):
+        raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
+    if not wanted:
+        raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    executor = yield GetExecutor()
-    return (yield from communities.enrich(models, corpus, _until(executor.cancelled, progress)))
+    yield from agree_on_fingerprint(models.fingerprint)
+    progress = _until((yield GetExecutor()).cancelled, progress)
+    report = EnrichReport(corpus)
+    embedded = (yield from embed_missing(models.embedder, corpus, progress)) if "sentences" in wanted else 0
+    if "communities" in wanted:
+        report = yield from communities.enrich(models, corpus, progress)
+    return replace(report, sentences=embedded)
 
 
 def link(

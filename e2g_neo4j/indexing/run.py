@@ -82,7 +82,7 @@ class DocumentDraft:
         self.windows.append(windows)
         self.persistence.add(vectors)
 
-    def read(self, chunk: Chunk, vectors: Vectors) -> EmbeddedChunk:
+    def read(self, chunk: Chunk, vectors: Vectors, sentence_vectors: bytes | None) -> EmbeddedChunk:
         return EmbeddedChunk(
             self.document.id,
             chunk,
@@ -90,6 +90,7 @@ class DocumentDraft:
             self.windows[chunk.index],
             vectors,
             normalised(vectors.mean(axis=0)),
+            sentence_vectors,
         )
 
     def indexed(self, tree: Sequence[Summary]) -> IndexedDocument:

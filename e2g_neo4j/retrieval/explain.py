@@ -14,6 +14,8 @@ _RANKED_BY: dict[Mode, str] = {
     "routes": "vectors, entities and documents",
     "lightrag": "turns of vectors, entities and relations",
     "pagerank": "relations of entities that have most PageRank",
+    "hipporag": "PageRank from entities of the question and of the nearest sentences",
+    "linear": "PageRank from entities that sentences connect with the question",
 }
 
 

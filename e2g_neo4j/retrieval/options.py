@@ -38,30 +38,41 @@ Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
 Mode: TypeAlias = Literal[
-    "auto", "e2g", "diffusion", "routes", "lightrag", "pagerank", "dense", "fulltext", "hybrid", "tree", "communities"
+    "auto",
+    "e2g",
+    "diffusion",
+    "routes",
+    "lightrag",
+    "pagerank",
+    "hipporag",
+    "linear",
+    "dense",
+    "fulltext",
+    "hybrid",
+    "tree",
+    "communities",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
 `lightrag` takes turns of vectors, entities and relations; `pagerank` ranks by PageRank around the entities of the
-question and of the nearest windows; the others do not use the question's entities. `communities` needs the communities
-that `enrich` makes."""
+question and of the nearest windows; `hipporag` and `linear` rank by PageRank over entities and windows, from the
+entities of the question and of sentences; the others do not use the question's entities. `communities` needs the
+communities that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
-NEED_VECTOR: frozenset[Mode] = frozenset(
-    ["auto", "diffusion", "routes", "lightrag", "pagerank", "dense", "hybrid", "tree", "communities"]
-)
+NEED_VECTOR: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "fulltext"}
 """The modes that always need the vector of the question."""
 
-WINDOW_MODES: frozenset[Mode] = frozenset(
-    ["auto", "diffusion", "routes", "lightrag", "pagerank", "dense", "fulltext", "hybrid", "communities"]
-)
+WINDOW_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "tree"}
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
 """The modes without the entity graph that use the full-text indexes."""
 
-GRAPH_MODES: frozenset[Mode] = frozenset(["auto", "diffusion", "routes", "lightrag", "pagerank", "e2g"])
+GRAPH_MODES: frozenset[Mode] = frozenset(
+    ["auto", "e2g", "diffusion", "routes", "lightrag", "pagerank", "hipporag", "linear"]
+)
 """The modes that use entities."""
 
 ENRICHED_MODES: frozenset[Mode] = frozenset(["communities"])

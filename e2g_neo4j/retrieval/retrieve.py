@@ -25,8 +25,10 @@ from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
+from e2g_neo4j.retrieval.modes.hipporag import hipporag
 from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
 from e2g_neo4j.retrieval.modes.lightrag import lightrag
+from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.modes.pagerank import pagerank
 from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.tree import tree
@@ -126,8 +128,8 @@ def find_evidence(
     token_spans: TokenSpans,
     reranker: str | None = None,
 ) -> Operation[Evidence]:
-    """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid` and `pagerank`),
-    another for facts, and one embedding.
+    """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid` and `pagerank`,
+    five in `hipporag`, seven in `linear`), another for facts, and one embedding.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -173,6 +175,10 @@ def find_evidence(
             ranked = yield from lightrag(question, entities=entities_by_corpus)
         elif mode == "pagerank":
             ranked = yield from pagerank(question, entities=entities_by_corpus, limit=selection.windows)
+        elif mode == "hipporag":
+            ranked = yield from hipporag(question, entities=entities_by_corpus, limit=selection.windows)
+        elif mode == "linear":
+            ranked = yield from linear(question, entities=entities_by_corpus, limit=selection.windows)
         else:
             ranking = auto if mode == "auto" else diffusion
             ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))

@@ -108,7 +108,7 @@ class Budget:
 
 def windows_of(row: Mapping[str, Any]) -> list[Window]:
     """Return the windows of a chunk from a row of `signals.cypher`, `routes.cypher`, `pagerank_windows.cypher`,
-    `dense.cypher` or `fulltext.cypher`."""
+    `entity_windows.cypher`, `dense.cypher` or `fulltext.cypher`."""
     shares, tokens = row["shares"], row["tokens"]
     chunk, document, index, persistence = row["chunk"], row["document"], row["index"], row["persistence"]
     last = len(shares) - 1

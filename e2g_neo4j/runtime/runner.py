@@ -58,11 +58,11 @@ class Models(Protocol):
 
 
 class Observer(Protocol):
-    """Is called before and after every request."""
+    """Is called before every request, and after it with its result."""
 
     def requested(self, request: Request) -> None: ...
 
-    def executed(self, request: Request) -> None: ...
+    def executed(self, request: Request, result: Any) -> None: ...
 
 
 class Runner:
@@ -121,7 +121,7 @@ class Runner:
             observer.requested(request)
         result = self._result(request)
         if observer:
-            observer.executed(request)
+            observer.executed(request, result)
         return result
 
     def _result(self, request: Request) -> Any:

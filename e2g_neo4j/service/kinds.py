@@ -283,7 +283,8 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
 
 
 async def _enrich(run: Run) -> dict[str, Any]:
-    return asdict(await run.client.enrich(corpus=run.corpus, progress=run.progress))
+    layers = run.parameters.get("layers")
+    return asdict(await run.client.enrich(corpus=run.corpus, layers=layers, progress=run.progress))
 
 
 async def _adopt(run: Run) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
-from e2g_neo4j.types.reports import DocumentInfo
+from e2g_neo4j.types.reports import DocumentInfo, Layer
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
@@ -223,6 +223,12 @@ class DocumentPage(BaseModel):
 
     documents: list[DocumentInfo]
     cursor: str | None
+
+
+class NewLayers(Body):
+    """What to make of a corpus; see `E2G.enrich`. Default: all layers."""
+
+    layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
 
 
 class NewLinks(Body):

@@ -116,6 +116,11 @@ class Chunk:
     stands_for: StandsFor | None = None
     sections: tuple[Section, ...] = ()
 
+    @property
+    def own_in_text(self) -> Span:
+        """The span of its own text in `text`."""
+        return self.own[0] - self.start, self.own[1] - self.start
+
 
 CHUNKER = "content-defined-2"
 """The version of the chunking rules. A document that was chunked by other rules is indexed again."""

@@ -8,6 +8,9 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
 
+Layer: TypeAlias = Literal["sentences", "communities"]
+"""What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, and communities."""
+
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
 
@@ -18,17 +21,19 @@ class EnrichReport:
 
     Attributes:
         corpus: the corpus.
-        communities: the number of communities.
+        communities: the number of communities, 0 if they were not asked for.
         levels: the number of their levels.
         made: how many of them have a report that is new.
         kept: how many have one that was stored.
+        sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
     """
 
     corpus: str
-    communities: int
-    levels: int
-    made: int
-    kept: int
+    communities: int = 0
+    levels: int = 0
+    made: int = 0
+    kept: int = 0
+    sentences: int = 0
 
 
 @dataclass(frozen=True, slots=True)

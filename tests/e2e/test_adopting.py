@@ -30,7 +30,18 @@ from e2g_neo4j.retrieval.options import Mode
 
 pytestmark = pytest.mark.timeout(1200)
 
-MODES: tuple[Mode, ...] = ("auto", "e2g", "diffusion", "routes", "lightrag", "pagerank", "dense", "tree")
+MODES: tuple[Mode, ...] = (
+    "auto",
+    "e2g",
+    "diffusion",
+    "routes",
+    "lightrag",
+    "pagerank",
+    "hipporag",
+    "linear",
+    "dense",
+    "tree",
+)
 ASKED = {
     "What did Zyxelia Quorn bury under the old lighthouse of Hesk?": ("island.txt", 0, "silver lantern"),
     "What did Otto Vinge pay for the brass telescope?": ("harbour.txt", 2, "eleven crowns"),

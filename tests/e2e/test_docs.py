@@ -37,7 +37,9 @@ from e2g_neo4j.managed_neo4j import Connection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted({page.stem for page in DOCS.glob("*.md")} - {"evaluation"})
+PAGES = sorted({page.stem for page in DOCS.glob("*.md")} - {"evaluation"}) + sorted(
+    f"strategies/{page.stem}" for page in (DOCS / "strategies").glob("*.md")
+)
 """All but the one that says how figures were made that took hours."""
 NOTEBOOK = DOCS / "first_questions.ipynb"
 CORPORA = ("manuals", "papers", "papers-again", "drafts", "notes")
@@ -226,7 +228,7 @@ def test_the_commands_and_their_options_are_those_of_the_program() -> None:
     """Both ways: what there is is documented, and what is documented is there. Hidden options are old names."""
     documented = {}
     for first, *others in rows("cli"):
-        if words := re.match(r"`e2g ([a-z ]+?)(?: [A-Z[].*)?`$", first):
+        if words := re.match(r"`e2g ([a-z -]+?)(?: [A-Z[].*)?`$", first):
             documented[words[1]] = set(re.findall(r"`(--?[a-z-]+)", " ".join(others)))
     offered = {
         name: {

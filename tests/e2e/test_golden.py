@@ -47,6 +47,8 @@ MODES: tuple[Any, ...] = (
     "routes",
     "lightrag",
     "pagerank",
+    "hipporag",
+    "linear",
     "dense",
     "fulltext",
     "hybrid",
@@ -60,6 +62,13 @@ QUESTIONS = (
 NEW_PARAGRAPH = "Captain Amos Trelawney bought the clock of Theodora Quill. Trelawney gave it to Luke Farran."
 UNORDERED = {"index/renew_run.cypher", "migrate/await_index.cypher"}
 """Statements that depend on time: sent by a thread on its own schedule, or while an index is not populated yet."""
+
+BY_SCORES = {
+    "query/windows.cypher": ("ids",),
+    "query/activate.cypher": ("sentences", "known"),
+    "query/entity_windows.cypher": ("keys", "weights"),
+}
+"""Parameters that are chosen by scores: near ties are chosen and ordered differently on another processor."""
 
 LONGEST = 120
 """Characters of a parameter that is kept in full; of a longer one its size, its columns and a hash are kept."""
@@ -90,7 +99,7 @@ STEPS: dict[str, Callable[[E2G], Any]] = {
         f"retrieve whole chunks, {mode}": partial(
             ask, mode=mode, corpora=[CORPUS], questions=QUESTIONS[:1], unit="chunk", tokens=900
         )
-        for mode in MODES[2:9]
+        for mode in MODES[2:11]
     },
     "paths": lambda e2g: e2g.paths(e2g.retrieve(QUESTIONS[0], corpus=CORPUS)),
     "answer without a chat model": lambda e2g: e2g.answer(QUESTIONS[0], corpus=CORPUS),
@@ -125,9 +134,10 @@ def observed(name: str, step: Callable[[E2G], Any], e2g: E2G) -> list[Any]:
         file = ours.get(text) or next(path for whole, path in migrations.items() if text in whole)
         if file == "migrate/record.cypher":
             parameters = {key: value for key, value in parameters.items() if key not in ("milliseconds", "by")}
-        by_scores = file == "query/windows.cypher" or (file == "query/passages.cypher" and "whole chunks" in name)
-        if by_scores:  # near ties are chosen and ordered differently on another processor
-            parameters = {**parameters, "ids": "chosen by scores"}
+        by_scores = BY_SCORES.get(file, ())
+        if file == "query/passages.cypher" and "whole chunks" in name:
+            by_scores = ("ids",)
+        parameters = {**parameters, **dict.fromkeys(by_scores, "chosen by scores")}
         if file not in UNORDERED:
             numbers: list[float] = []
             short = {key: shortened(plain(parameters[key], numbers)) for key in sorted(parameters)}

@@ -14,6 +14,7 @@ from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.retrieval.options import GRAPH_MODES
 
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "to", "ve", "wi", "zu"]
@@ -55,7 +56,7 @@ def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driv
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)
     assert (hub.mentions, hub.chunks) == (SENTENCES + 1, CHUNKS + 1)
-    for mode in ("auto", "e2g", "diffusion", "routes", "lightrag", "pagerank"):
+    for mode in sorted(GRAPH_MODES):
         evidence = client.retrieve("What has Ann Harper to do with London?", corpus=corpus, mode=mode)
         assert {"ann harper", "london"} <= set(evidence.entities)
         assert [(pair.a, pair.b, pair.hops) for pair in evidence.pairs] == [("ann harper", "london", 1)]

@@ -24,7 +24,17 @@ pytestmark = pytest.mark.timeout(900)
 CORPUS = "rounding"
 SEEDS = (1, 2)
 ASKED = (*QUESTIONS, "Which storms did Hester Pendry, Luke Farran and Josiah Quill see?", "Who kept the lighthouse?")
-WITHOUT_WORDS: tuple[Mode, ...] = ("e2g", "diffusion", "routes", "lightrag", "pagerank", "dense", "tree")
+WITHOUT_WORDS: tuple[Mode, ...] = (
+    "e2g",
+    "diffusion",
+    "routes",
+    "lightrag",
+    "pagerank",
+    "hipporag",
+    "linear",
+    "dense",
+    "tree",
+)
 MODES: tuple[Mode, ...] = (*WITHOUT_WORDS, "auto", "hybrid")
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from running_service import RunningService, create_key, e2g, environment
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G, EnrichReport, Settings
 from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
 from e2g_neo4j.indexing.merge_overrides import split
 from e2g_neo4j.indexing.sources.files import from_text
@@ -163,6 +163,7 @@ def test_communities_are_made(remote: RemoteE2G, local: E2G) -> None:
     assert report.made == report.communities > 0
     assert local.enrich(corpus="library").kept == report.communities
     assert remote.stats("library")["communities"] == report.communities
+    assert remote.enrich(corpus="library", layers=["sentences"]) == EnrichReport("library")
     with pytest.raises(NotFoundError, match="nowhere"):
         remote.enrich(corpus="nowhere")
 

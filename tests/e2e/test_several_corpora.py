@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 from graphs import evidence, unordered
-from libraries import remove
+from libraries import MOST_READS, remove
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, cli
 from e2g_neo4j.errors import NotFoundError, QueryError
@@ -82,7 +82,7 @@ def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     assert found.corpora == tuple(two)
     assert {passage.corpus for passage in found.passages} == set(two), "and none of the third"
     assert all(passage.text in TEXTS[passage.corpus.removeprefix("several-")] for passage in found.passages)
-    assert found.round_trips <= (4 if mode in ("hybrid", "pagerank") else 3) * len(two)
+    assert found.round_trips <= MOST_READS.get(mode, 3) * len(two)
     turned = client.retrieve(QUESTIONS["both"], corpora=[*reversed(two), two[0]], mode=mode)
     assert unordered(told(turned, mode).passages) == unordered(told(found, mode).passages)
 

@@ -475,7 +475,7 @@ COMMANDS_OF_ALL = {"corpora"}
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
-    *("serve", "worker", "mcp", "keys create", "keys list", "keys revoke"),
+    *("serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
 }
 
 

@@ -417,6 +417,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/lightrag",
         "query/pagerank",
         "query/pagerank_windows",
+        "query/activate",
+        "query/entity_windows",
+        "query/sentence_vectors",
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
@@ -427,6 +430,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",
+        "index/sentence_vectors",
     }
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 

@@ -129,7 +129,7 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
     ]
     client.index(near, corpus="birds")
     client.index([from_text("Steam engines want coal.", corpus="engines", source="x")], corpus="engines")
-    modes: tuple[Mode, ...] = ("dense", "tree", "auto", "routes", "lightrag", "pagerank")
+    modes: tuple[Mode, ...] = ("dense", "tree", "auto", "routes", "lightrag", "pagerank", "hipporag", "linear")
     for mode in modes:
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
         assert [passage.text for passage in found.passages] == ["Steam engines want coal."], mode

@@ -19,7 +19,7 @@ from e2g_neo4j.answering.answer import (
     within_budget,
 )
 from e2g_neo4j.answering.citations import CitationFilter
-from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError
+from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
@@ -191,7 +191,7 @@ def test_an_empty_answer_is_asked_for_again_otherwise():
     found, requests = told(["", "<think>Hm", "Luke."], passage(0, 60))
     assert found.text == "Luke."
     assert len({(request.seed, request.max_tokens) for request in requests}) == 3
-    with pytest.raises(ModelError, match="no text"):
+    with pytest.raises(UnusableReplyError, match="no text"):
         told(["", "", ""], passage(0, 60))
 
 
@@ -259,7 +259,7 @@ def test_a_choice_is_asked_for_with_log_probabilities_and_again_without_a_letter
     assert (found.choice, found.distribution) == ("C", None)
     assert all(request.logprobs for request in requests)
     assert "\nA) Luke Farran\nB) Josiah Quill\nC) nobody" in requests[0].user
-    with pytest.raises(ModelError, match="none of the options"):
+    with pytest.raises(UnusableReplyError, match="none of the options"):
         told(["Hm.", "Well.", "No."], passage(0, 60), options=OPTIONS)
 
 

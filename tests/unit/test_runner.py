@@ -18,7 +18,8 @@ class Noting:
     def requested(self, request: Request) -> None:
         self.noted.append(("requested", request))
 
-    def executed(self, request: Request) -> None:
+    def executed(self, request: Request, result: Any) -> None:
+        assert result == [{}]
         self.noted.append(("executed", request))
 
 

@@ -18,7 +18,7 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, purge
 from e2g_neo4j.indexing.communities.hierarchy import Community, communities
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
-from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES, own_sentences
+from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
 from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
@@ -192,9 +192,9 @@ def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
             for entity, numbers in sorted(row["mentions"]):
                 for number in numbers:
                     entities[number].append(entity)
-            for number, sentence in enumerate(own_sentences(decode(row["notes"]), tuple(row["own"]))):
-                if len(sentence.entities) == MOST_ENTITIES:
-                    break  # it may have had another number of parts after names were merged, and those after it others
+            sentences = decode(row["notes"]).sentences
+            for number, at in enumerate(own_sentences_before_list(sentences, tuple(row["own"]))):
+                sentence = sentences[at]
                 if keys := entities[number]:
                     span = sentence.start, sentence.end
                     found.append(SentenceEntities(row["document"], row["index"], row["chunk"], span, tuple(keys)))

@@ -11,7 +11,7 @@ from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import NewAdoption, NewLinks
+from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, submitted
 from e2g_neo4j.types.graph import Alias, EntityInfo
@@ -64,11 +64,19 @@ async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Write
 
 @router.post("/enrich", status_code=202, responses=documented(404))
 async def enrich(
-    request: Request, response: Response, corpus: VisibleCorpus, caller: Writer, idempotency_key: IdempotencyKey = None
+    request: Request,
+    response: Response,
+    corpus: VisibleCorpus,
+    caller: Writer,
+    new: NewLayers | None = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
-    """Find the communities of entities in a corpus, with reports. Later changes keep them up to date."""
+    """Find the communities of entities in a corpus, and embed sentences that an earlier version has indexed."""
     await state_of(request).client.documents(corpus)
-    task = await submitted(state_of(request).client, caller, "enrich", corpus, {}, idempotency_key=idempotency_key)
+    parameters = {"layers": new.layers} if new and new.layers else {}
+    task = await submitted(
+        state_of(request).client, caller, "enrich", corpus, parameters, idempotency_key=idempotency_key
+    )
     return accepted(response, task)
 
 

@@ -1,0 +1,6 @@
+// Read the packed vectors of the own sentences of visible chunks. Chunks of an earlier version have none.
+// $corpus, $chunks: [id]
+// → chunk, vectors
+UNWIND $chunks AS chunk
+MATCH (c:Chunk {corpus: $corpus, id: chunk})
+RETURN chunk, c.sentence_vectors AS vectors

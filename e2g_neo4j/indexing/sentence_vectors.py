@@ -1,0 +1,68 @@
+"""The vectors of the sentences of chunks. They are written with each chunk, and here for chunks of earlier versions."""
+
+from __future__ import annotations
+
+from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
+from e2g_neo4j.indexing.extraction_codec import decode
+from e2g_neo4j.models.embedding.base import Embedder
+from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.embedding.windows import embed_with_parts
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.documents import Span, Vectors
+from e2g_neo4j.types.graph import Extraction
+from e2g_neo4j.types.reports import Progress
+
+CHUNKS = 64
+"""Chunks that are embedded, and written in one transaction."""
+
+
+def packed(extraction: Extraction, own: Span, vectors: Vectors) -> bytes:
+    """Pack the vectors of the own sentences of a chunk, up to the first list: row n is sentence n of its mentions.
+
+    Args:
+        extraction: the extraction of the chunk.
+        own: the span of its own text, relative to its start.
+        vectors: a row for each of its sentences, of shape (sentences, dimensions).
+    """
+    return quantised(vectors[own_sentences_before_list(extraction.sentences, own)])
+
+
+def still_valid(vectors: bytes | None, before: bytes, now: bytes, own: Span) -> bytes | None:
+    """Return packed vectors, or None if the chunk has other sentences by the rules that extract now.
+
+    Args:
+        vectors: the packed vectors of the own sentences.
+        before: the packed extraction when they were computed.
+        now: the packed extraction now.
+        own: the span of the own text, relative to the start of the chunk.
+    """
+    return vectors if before == now or _spans(before, own) == _spans(now, own) else None
+
+
+def _spans(notes: bytes, own: Span) -> list[Span]:
+    sentences = decode(notes).sentences
+    return [(sentences[at].start, sentences[at].end) for at in own_sentences_before_list(sentences, own)]
+
+
+def embed_missing(embedder: Embedder, corpus: str, progress: Progress | None) -> Operation[int]:
+    """Embed the sentences of chunks that have no vectors of them. Returns the number of these chunks."""
+    show = progress or (lambda stage, done, total: None)
+    done, after = 0, ""
+    while rows := (yield Read("sentences/missing", {"corpus": corpus, "after": after, "limit": CHUNKS})):
+        extractions = [decode(row["notes"]) for row in rows]
+        texts = (
+            (row["text"], [(one.start, one.end) for one in extraction.sentences])
+            for row, extraction in zip(rows, extractions, strict=True)
+        )
+        found = [
+            {
+                "chunk": row["chunk"],
+                "notes": row["notes"],
+                "vectors": packed(extraction, tuple(row["own"]), embedded.part_vectors),
+            }
+            for row, extraction, embedded in zip(rows, extractions, embed_with_parts(embedder, texts), strict=True)
+        ]
+        yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": found}),))
+        show("sentences", done + len(rows), done + rows[0]["missing"])
+        done, after = done + len(rows), rows[-1]["chunk"]
+    return done

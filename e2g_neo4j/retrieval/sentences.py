@@ -1,0 +1,75 @@
+"""The sentences of chunks, and the entities that they mention, for modes that use sentences as relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from e2g_neo4j.errors import QueryError
+from e2g_neo4j.models.embedding.quantised import dequantised
+
+HUB = 1000
+"""Entities in more chunks than this are left out, as in `auto`."""
+
+Sentence: TypeAlias = tuple[str, int]
+"""The id of a chunk and the number of a sentence in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity that a question has reached.
+
+    Attributes:
+        key: Its key.
+        chunks: The number of chunks that mention it.
+        degree: The sum of 1 + ln(sentences that mention it) over windows.
+        told: Which of the given sentences mention it, by position.
+        sentences: Sentences that mention it, in the chunks that were read.
+    """
+
+    key: str
+    chunks: int
+    degree: float
+    told: tuple[int, ...]
+    sentences: tuple[Sentence, ...]
+
+
+def entities_of(row: dict[str, Any]) -> list[Entity]:
+    """Return the entities of a row of `activate.cypher`, by key."""
+    return [
+        Entity(
+            key,
+            chunks,
+            degree,
+            tuple(told),
+            tuple((chunk, number) for chunk, numbers in sorted(mentions) for number in numbers),
+        )
+        for key, chunks, degree, told, mentions in row["entities"]
+    ]
+
+
+def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, bytes | None]]) -> dict[Sentence, float]:
+    """Return the cosine of each sentence with the question.
+
+    Args:
+        vector: The vector of the question.
+        corpus: The corpus.
+        packed: Ids of chunks with the packed vectors of their sentences.
+
+    Raises:
+        QueryError: A chunk has no vectors of its sentences.
+    """
+    question = np.array(vector, dtype=np.float32)
+    found: dict[Sentence, float] = {}
+    for chunk, vectors in packed:
+        if vectors is None:
+            raise QueryError(
+                f"Sentences of the corpus {corpus!r} have no vectors, because an earlier version has indexed it: run "
+                f"`e2g enrich --with sentences --corpus {corpus}`."
+            )
+        values = dequantised(bytes(vectors), len(question)) @ question
+        found |= {(chunk, number): float(value) for number, value in enumerate(values)}
+    return found

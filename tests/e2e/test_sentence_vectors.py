@@ -1,0 +1,197 @@
+"""The vectors of sentences, with the real model: written with every chunk, and by `enrich` where they are missing."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import snapshot
+from libraries import remove
+from neo4j import Driver
+
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.errors import FingerprintError, InputError, QueryError
+from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
+from e2g_neo4j.indexing.extraction_codec import decode
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.retrieval.modes import linear
+
+QUESTION = "Who really made the chronometer that Luke Farran saved?"
+FORGET = "MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL AND c.index % $of = 0 REMOVE c.sentence_vectors"
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=200,
+        chunk_overlap=40,
+    )
+
+
+@pytest.fixture(scope="module")
+def e2g(settings: Settings) -> Iterator[E2G]:
+    with E2G(settings=settings) as e2g:
+        yield e2g
+
+
+@pytest.fixture
+def library(e2g: E2G, driver: Driver, corpus: str) -> Iterator[str]:
+    e2g.index([LIBRARY], corpus=corpus)
+    yield corpus
+    remove(driver, [corpus])
+
+
+def test_every_own_sentence_has_the_vector_of_its_text(e2g: E2G, driver: Driver, library: str) -> None:
+    """In context, so it is near to the vector of the text alone, nearer than those of the others, but not the same."""
+    rows = driver.execute_query(
+        "MATCH (c:Chunk {corpus: $corpus}) RETURN c.text AS text, c.own AS own, c.notes AS notes, "
+        "c.sentence_vectors AS vectors, COLLECT { MATCH (c)<-[m:FROM_CHUNK]-() RETURN m.sentences } AS mentions",
+        corpus=library,
+    ).records
+    assert len(rows) > 20
+    texts, vectors = list[str](), list[np.ndarray]()
+    for row in rows:
+        sentences = decode(row["notes"]).sentences
+        own = [sentences[at] for at in own_sentences_before_list(sentences, tuple(row["own"]))]
+        found = dequantised(row["vectors"], e2g.models.embedder.dimensions)
+        assert len(found) == len(own) > max(number for numbers in row["mentions"] for number in [-1, *numbers])
+        texts += [row["text"][one.start : one.end] for one in own]
+        vectors += list(found)
+    long = [at for at, text in enumerate(texts) if len(text) > 60][:40]
+    alone = e2g.models.embedder.embed([texts[at] for at in long])
+    cosines = np.stack([vectors[at] for at in long]) @ alone.T
+    assert np.diag(cosines).min() > 0.4
+    assert (cosines.argmax(axis=0) == np.arange(len(long))).mean() > 0.9
+
+
+def test_missing_vectors_are_made_as_if_indexed_now(e2g: E2G, driver: Driver, library: str) -> None:
+    """As of chunks that an earlier version has written: all of them, and some, after a run that was interrupted."""
+    e2g.enrich(corpus=library)
+    before = snapshot(driver, library)
+    chunks = e2g.stats(corpus=library)["chunks"]
+    shown: list[tuple[str, int, int | None]] = []
+    for of in (1, 3):
+        driver.execute_query(FORGET, corpus=library, of=of)
+        with pytest.raises(QueryError, match=f"no vectors.*e2g enrich --with sentences --corpus {library}"):
+            e2g.retrieve(QUESTION, corpus=library, mode="linear")
+        assert e2g.retrieve(QUESTION, corpus=library).passages, "other modes do not need them"
+        report = e2g.enrich(corpus=library, progress=lambda *one: shown.append(one))
+        assert (report.sentences == chunks) == (of == 1)
+        assert 0 < report.sentences <= chunks
+        assert snapshot(driver, library) == before
+        assert e2g.retrieve(QUESTION, corpus=library, mode="linear").passages
+    assert ("sentences", chunks, chunks) in shown
+    assert e2g.enrich(corpus=library).sentences == 0
+
+
+def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: str) -> None:
+    driver.execute_query(FORGET, corpus=library, of=1)
+    report = e2g.enrich(corpus=library, layers=["communities"])
+    assert (report.sentences, report.communities > 0) == (0, True)
+    driver.execute_query("MATCH (c:Community {corpus: $corpus}) DETACH DELETE c", corpus=library)
+    report = e2g.enrich(corpus=library, layers=["sentences"])
+    assert report.sentences == e2g.stats(corpus=library)["chunks"]
+    assert (report.communities, e2g.stats(corpus=library)["communities"]) == (0, 0)
+    with pytest.raises(InputError, match="no layer 'clusters': choose among sentences, communities"):
+        e2g.enrich(corpus=library, layers=["clusters"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="No layer is named"):
+        e2g.enrich(corpus=library, layers=[])
+
+
+def test_the_command_names_layers_and_says_what_was_made(
+    library: str, neo4j_connection: Connection, driver: Driver, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    monkeypatch.setenv("E2G_CHUNK_TOKENS", "200")
+    monkeypatch.setenv("E2G_CHUNK_OVERLAP", "40")
+
+    def enrich(*options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["e2g", "enrich", "--corpus", library, *options])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    assert enrich("--with", "sentences")[:2] == (0, "All sentences were embedded already.\n")
+    driver.execute_query(FORGET, corpus=library, of=1)
+    code, out, _ = enrich("--with", "sentences, communities")
+    assert code == 0
+    assert re.match(r"The sentences of \d\d chunks were embedded\.\nCorpus test-\w+ has \d+ communities", out)
+    code, out, error = enrich("--with", "summaries")
+    assert code != 0
+    assert "There is no layer 'summaries'" in error
+
+
+def test_a_changed_document_has_the_vectors_of_a_fresh_one(e2g: E2G, driver: Driver, corpus: str) -> None:
+    """Names that stand for others make chunks be written again: with the vectors that they had, none if none."""
+    text = "\n\n".join(
+        f"Harper came to port {number} with a cargo of salt. Nobody asked him where it came from, or why. " * 9
+        for number in range(12)
+    )
+    changed = f"{text}\n\nEleanor Harper, they said, and Eleanor Harper it was who signed the book."
+    fresh = f"{corpus}-fresh"
+    try:
+        e2g.index([from_text(text, corpus=corpus, source="x")], corpus=corpus)
+        e2g.index([from_text(changed, corpus=corpus, source="x")], corpus=corpus)
+        rewritten = driver.execute_query(
+            "MATCH (c:Chunk {corpus: $corpus}) RETURN c.index AS index, c.sentence_vectors AS vectors ORDER BY index",
+            corpus=corpus,
+        ).records
+        e2g.index([from_text(changed, corpus=fresh, source="x")], corpus=fresh)
+        new = driver.execute_query(
+            "MATCH (c:Chunk {corpus: $corpus}) RETURN c.index AS index, c.sentence_vectors AS vectors ORDER BY index",
+            corpus=fresh,
+        ).records
+        assert [len(row["vectors"]) for row in rewritten] == [len(row["vectors"]) for row in new]
+        for one, other in zip(rewritten, new, strict=True):
+            a, b = (np.frombuffer(row["vectors"], np.int8).astype(int) for row in (one, other))
+            assert np.abs(a - b).max() <= 1
+        driver.execute_query(FORGET, corpus=corpus, of=1)
+        e2g.index([from_text(text, corpus=corpus, source="x")], corpus=corpus)
+        with pytest.raises(QueryError, match="e2g enrich"):
+            e2g.retrieve("Who came with a cargo of salt?", corpus=corpus, mode="hipporag")
+        assert e2g.enrich(corpus=corpus).sentences > 0
+        assert e2g.retrieve("Who came with a cargo of salt?", corpus=corpus, mode="hipporag").passages
+    finally:
+        remove(driver, [corpus, fresh])
+
+
+def test_vectors_of_another_model_are_refused(
+    e2g: E2G, settings: Settings, driver: Driver, library: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """`enrich` would mix them with those that are stored."""
+    from tiny_models import write_embedder
+
+    folder = tmp_path_factory.mktemp("other")
+    other = settings.model_copy(update={"embedding_model": str(write_embedder(folder, ["sea", "ship"]))})
+    with E2G(settings=other) as client, pytest.raises(FingerprintError):
+        client.enrich(corpus=library)
+
+
+def test_a_sentence_leads_where_a_window_does_not(e2g: E2G, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entities that sentences activate are others than the question's."""
+    seen: list[set[str]] = []
+    activate = linear.activate
+
+    def watched(*arguments: Any) -> Any:
+        active, degrees = yield from activate(*arguments)
+        seen.append({key for _, key in active})
+        return active, degrees
+
+    monkeypatch.setattr(linear, "activate", watched)
+    found = e2g.retrieve(QUESTION, corpus=library, mode="linear")
+    assert seen[0] > set(found.entities) - {"maker"}
+    assert found.round_trips <= 7
+    assert any("chronometer" in passage.text for passage in found.passages)
