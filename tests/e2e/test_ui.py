@@ -16,7 +16,7 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver, GraphDatabase
-from playwright.sync_api import Locator, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Locator, Page, Playwright, Route, expect, sync_playwright
 from real_browser import MILLISECONDS, chromium_page
 from real_ollama import RealOllama
 from running_service import RunningService, create_key, environment
@@ -377,6 +377,23 @@ def set_task(database: Driver, corpus: str, **properties: Any) -> None:
 def open_documents(page: Page, corpus: str) -> None:
     page.get_by_role("link", name="Documents").click()
     page.get_by_label("Corpus", exact=True).select_option(corpus)
+
+
+def test_a_list_that_comes_late_does_not_replace_a_newer_one(page: Page) -> None:
+    late, newer = (re.compile(rf"/v1/corpora/{corpus}/documents") for corpus in (CORPUS, MANY))
+    open_documents(page, MANY)
+    rows = page.locator("#documents tbody tr")
+    expect(rows).to_have_count(PER_PAGE)
+    held: list[Route] = []
+    page.route(late, lambda route: held.append(route))
+    with page.expect_request(late):
+        page.get_by_label("Corpus", exact=True).select_option(CORPUS)
+    with page.expect_response(newer):
+        page.get_by_label("Corpus", exact=True).select_option(MANY)
+    with page.expect_response(late):
+        held[0].continue_()
+    page.wait_for_timeout(300)  # to draw what came
+    expect(rows).to_have_count(PER_PAGE)
 
 
 def test_documents_are_listed_by_pages_and_state(page: Page) -> None:

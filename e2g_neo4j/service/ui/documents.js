@@ -10,6 +10,7 @@ const SIGNS = { ready: "✓", pending: "○", indexing: "◐", failed: "✕" };
 
 let pages = [null]; // the cursors of the pages so far; the last is that of the page on the screen
 let following = null;
+let latest = 0; // the number of the last request for a list
 let reloadCorpora;
 
 /** Set up the view. `reload` loads the corpora again. */
@@ -50,6 +51,7 @@ async function refresh() {
 }
 
 async function listPage(cursors) {
+  const mine = ++latest;
   const corpus = byId("corpus").value;
   if (!corpus) {
     byId("documents").replaceChildren();
@@ -60,6 +62,7 @@ async function listPage(cursors) {
   try {
     const query = { state: byId("state").value, limit: PAGE, cursor: cursors.at(-1) };
     const { documents, cursor } = await call("GET", inCorpus(corpus, "documents"), { query });
+    if (mine !== latest) return; // another list was asked for meanwhile, perhaps of another corpus
     pages = cursors;
     following = cursor;
     render(corpus, documents);
