@@ -4,12 +4,12 @@
 
 Asks the same questions in every variant and prints one table, with paired differences to the unchanged mode and their
 95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with group sizes g = 2, 3, 5 and 10 into the corpora
-`ablation-g2` … and asks there, in modes e2g and tree.
+`ablation-g2` …, prints the time that takes, and asks there, in modes e2g and tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +18,8 @@ from unittest.mock import patch
 
 import typer
 
-from e2g_neo4j import E2G
-from e2g_neo4j.evaluation.scoring import Evaluation, Question, evaluate, read_questions
+from e2g_neo4j import E2G, IndexReport
+from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
 from e2g_neo4j.retrieval import ranking, retrieve, windows
 from e2g_neo4j.retrieval.modes import auto
 from e2g_neo4j.retrieval.modes import e2g as e2g_mode
@@ -107,8 +107,10 @@ def main(
             print(sections[-1], flush=True)
     if groups is not None:
         about = [question for question in asked if question.book in (None, groups.name)]
-        found = list(by_group_size(groups, about))
-        sections.append(table(f"Group size, {groups.name}", found))
+        indexed = index_by_group_size(groups)
+        sections.append(index_table(f"Index time, {groups.name}", indexed))
+        print(sections[-1], flush=True)
+        sections.append(table(f"Group size, {groups.name}", list(by_group_size(about))))
         print(sections[-1], flush=True)
     if out is not None:
         out.write_text("\n".join(sections), encoding="utf-8")
@@ -135,13 +137,41 @@ def patched_settings(e2g: E2G, values: dict[str, int]) -> Iterator[None]:
         yield
 
 
-def by_group_size(book: Path, asked: list[Question]) -> Iterator[tuple[str, Evaluation]]:
+def with_group_size(size: int) -> E2G:
+    return E2G(settings=load_settings().model_copy(update={"group_size": size}))
+
+
+def index_by_group_size(book: Path) -> dict[int, IndexReport]:
+    """Index a book with each group size. It is indexed and deleted once before, so that none pays for the start."""
+    reports = {}
+    for size in (GROUP_SIZES[0], *GROUP_SIZES):
+        with with_group_size(size) as e2g:
+            corpus = f"ablation-g{size}"
+            if corpus in e2g.corpora():
+                e2g.delete(corpus=corpus)
+            reports[size] = e2g.index([book], corpus=corpus)
+    return reports
+
+
+def by_group_size(asked: list[Question]) -> Iterator[tuple[str, Evaluation]]:
     for size in GROUP_SIZES:
-        settings = load_settings().model_copy(update={"group_size": size})
-        with E2G(settings=settings) as e2g:
-            e2g.index([book], corpus=f"ablation-g{size}")
+        with with_group_size(size) as e2g:
             for mode in ("e2g", "tree"):
                 yield f"g = {size}, {mode}", measured(e2g, Variant("", mode), asked, f"ablation-g{size}")
+
+
+def index_table(title: str, reports: Mapping[int, IndexReport]) -> str:
+    """Return a table of what was indexed in what time, by group size."""
+    lines = [f"### {title}", "", "| | chunks | summaries | seconds | tokens/s |", "|---|---|---|---|---|"]
+    for size, report in reports.items():
+        cells = (
+            report.chunks,
+            sum(report.summaries_by_level.values()),
+            f"{report.seconds['total']:.1f}",
+            f"{report.tokens_per_second:.0f}",
+        )
+        lines.append(f"| indexed with g = {size} | " + " | ".join(map(str, cells)) + " |")
+    return "\n".join([*lines, ""])
 
 
 def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
@@ -162,7 +192,7 @@ def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
 
 
 def difference(metric: str, ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> str:
-    from e2g_neo4j.evaluation.scoring import bootstrap
+    from e2g_neo4j.evaluation.results import bootstrap
 
     interval = bootstrap([scores[metric] - theirs[question][metric] for question, scores in ours.items()])
     return f" ({interval.mean:+.3f}, {interval.low:+.2f}…{interval.high:+.2f})"
