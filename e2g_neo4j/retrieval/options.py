@@ -51,13 +51,15 @@ Mode: TypeAlias = Literal[
     "hybrid",
     "tree",
     "communities",
+    "lazy",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
 `lightrag` takes turns of vectors, entities and relations; `pagerank` ranks by PageRank around the entities of the
 question and of the nearest windows; `hipporag` and `linear` rank by PageRank over entities and windows, from the
-entities of the question and of sentences; the others do not use the question's entities. `communities` needs the
-communities that `enrich` makes."""
+entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
+the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
+that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
@@ -75,8 +77,8 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
-ENRICHED_MODES: frozenset[Mode] = frozenset(["communities"])
-"""The modes that need what `enrich` makes."""
+ENRICHED_MODES: frozenset[Mode] = frozenset(["communities", "lazy"])
+"""The modes that need the communities that `enrich` makes."""
 
 
 class RetrievalOptions(BaseModel):

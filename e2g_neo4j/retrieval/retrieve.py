@@ -27,12 +27,14 @@ from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes,
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.modes.hipporag import hipporag
 from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
+from e2g_neo4j.retrieval.modes.lazy import lazy
 from e2g_neo4j.retrieval.modes.lightrag import lightrag
 from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.modes.pagerank import pagerank
 from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.tree import tree
 from e2g_neo4j.retrieval.options import (
+    ENRICHED_MODES,
     FULLTEXT_MODES,
     GRAPH_MODES,
     NEED_VECTOR,
@@ -62,6 +64,7 @@ _RANKED_BY = {
     "hybrid": "by vectors and full text together",
     "tree": "by vector",
     "communities": "by turns of the communities that are nearest by vector",
+    "lazy": "by tests of the nearest ones, community by community",
 }
 """Modes without the entity graph. A new mode is also named in `Mode`, and where they apply in the sets below it, in
 `retrieval/options.py`."""
@@ -240,16 +243,17 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
                 f"{mode} needs: choose another mode."
             )
-        if mode == "communities" and row["communities"] is None:
+        if mode in ENRICHED_MODES and row["communities"] is None:
             raise QueryError(
-                f"The corpus {row['corpus']!r} has no communities, which mode communities needs: make them with "
+                f"The corpus {row['corpus']!r} has no communities, which mode {mode} needs: make them with "
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
     if mode == "tree":
         nodes = yield from tree(question, corpora=corpora, k=selection.chunks)
         found = yield from selection.of_nodes(nodes)
-    elif mode == "communities":
-        ranked = yield from communities(question, corpora=corpora, limit=selection.windows)
+    elif mode in ENRICHED_MODES:
+        by_communities = communities if mode == "communities" else lazy
+        ranked = yield from by_communities(question, corpora=corpora, limit=selection.windows)
         found = yield from selection.of_windows(ranked)
     elif mode == "dense":
         ranked = yield from dense(question, corpora=corpora, limit=selection.windows)
@@ -267,9 +271,9 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         )
         found = yield from selection.of_windows(ranked)
     ranked_units = "all chunks and summaries" if mode == "tree" else f"{selection.unit}s"
-    unused = "the question's entities" if mode == "communities" else "entities"
+    unused = "the question's entities" if mode in ENRICHED_MODES else "entities"
     reason = f"Mode {mode} does not use {unused}: {ranked_units} are ranked {_RANKED_BY[mode]}."
-    if mode == "communities" and (behind := [row["corpus"] for row in rows if not row["communities"]]):
+    if mode in ENRICHED_MODES and (behind := [row["corpus"] for row in rows if not row["communities"]]):
         reason += f" The communities of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
     return Evidence(
         question=question,

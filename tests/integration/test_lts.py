@@ -129,8 +129,10 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
     ]
     client.index(near, corpus="birds")
     client.index([from_text("Steam engines want coal.", corpus="engines", source="x")], corpus="engines")
-    modes: tuple[Mode, ...] = ("dense", "tree", "auto", "routes", "lightrag", "pagerank", "hipporag", "linear")
-    for mode in modes:
+    for corpus in ("birds", "engines"):
+        client.enrich(corpus=corpus)
+    unlike = {"e2g", "diffusion", "fulltext", "hybrid"}  # these need entities or words of the text
+    for mode in sorted(set(get_args(Mode)) - unlike):
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
         assert [passage.text for passage in found.passages] == ["Steam engines want coal."], mode
         assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5, mode
