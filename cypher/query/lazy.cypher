@@ -1,9 +1,9 @@
 // The windows nearest to a question, the communities whose entities they mention, and how near windows of the corpus are
 // on average: of $sample windows in the order of their ids, which are hashes of the text.
 // $corpus, $vector, $windows: how many, $sample
-// → mean, deviation: of the scores of the sample, communities: [{id, parent, windows: [at]}],
-//   candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, at}]}].
-//   A score is (1 + cosine) / 2. Parent: null at the top. `at` numbers the windows.
+// → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
+//   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
+//   those of the sample. No parent: null. `at` numbers the windows.
 CYPHER 25
 CALL () {
   MATCH (w:Window {corpus: $corpus})

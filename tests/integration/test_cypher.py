@@ -63,6 +63,7 @@ VALUES: dict[str, Any] = {
     "entry": 10,
     "neighbours": 10,
     "around": 200,
+    "sample": 5,
     "decay": 0.5,
     "hub": 1000,
     "best": 10,

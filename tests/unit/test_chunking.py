@@ -151,14 +151,15 @@ def test_neighbours_share_at_most_the_overlap(
         assert min(overlap // 2, before.tokens) <= count(after.start, before.end) <= overlap
 
 
-@example(count=85, sizes=(18, 0))
-@given(count=st.integers(1, 300), sizes=SIZES)
-def test_windows_are_about_full_where_tokens_are_words(count: int, sizes: tuple[int, int]) -> None:
+@example(number=84, sizes=(18, 0))
+@given(number=st.integers(0, 299), sizes=SIZES)
+def test_windows_are_about_full_where_tokens_are_words(number: int, sizes: tuple[int, int]) -> None:
     """All but three or four have their share; these have at least half of it. Two of them may be one that is not
     too long."""
     size, overlap = sizes
     room = size - overlap
-    assume(4 * room * chunking.PART > 6 * count)  # one part
+    most = (4 * room * chunking.PART - 1) // 6  # one part
+    count = 1 + number % most
     text = " ".join(f"w{number}" for number in range(count))
     chunks = chunk(document(text), words, size=size, overlap=overlap)
     share = room - 2 * max(room // 60, min(2, room // 8))

@@ -1,9 +1,9 @@
 // Like `query/lazy`. The index does not know corpora: if it finds too few windows of this corpus, all of the corpus are
 // compared.
 // $corpus, $vector, $windows: how many, $sample
-// → mean, deviation: of the scores of the sample, communities: [{id, parent, windows: [at]}],
-//   candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, at}]}].
-//   A score is (1 + cosine) / 2. Parent: null at the top. `at` numbers the windows.
+// → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
+//   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
+//   those of the sample. No parent: null. `at` numbers the windows.
 CALL () {
   MATCH (w:Window {corpus: $corpus})
   WHERE w.id > ''

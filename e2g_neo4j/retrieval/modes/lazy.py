@@ -20,7 +20,7 @@ from e2g_neo4j.types.ties import best_first
 WINDOWS = 200
 """The nearest windows, which may be tested."""
 
-SAMPLE = 500
+SAMPLE = 250
 """Windows whose mean and standard deviation stand for those of the corpus."""
 
 DEVIATIONS = 2.0
