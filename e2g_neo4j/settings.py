@@ -65,6 +65,10 @@ class Settings(BaseSettings):
     chat_model: str | None = Field(
         None, description="Chat model: `ollama:NAME`, or `provider:NAME` for langchain's init_chat_model."
     )
+    judge_model: str | None = Field(
+        None,
+        description="Model that judges answers in `e2g eval --judge`, named likewise. Default: the chat model.",
+    )
     ollama_host: str | None = Field(None, description="Address of the Ollama server. Default: that of Ollama.")
 
     chunk_tokens: int = Field(1200, ge=32, description="Maximum tokens of a chunk.")

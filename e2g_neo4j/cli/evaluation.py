@@ -18,7 +18,18 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.formats import convert
-from e2g_neo4j.evaluation.report import ANSWERS, ANSWERS_EXPLAINED, TIMES, TIMES_EXPLAINED, answer_costs, page, times
+from e2g_neo4j.evaluation.report import (
+    ANSWERS,
+    ANSWERS_EXPLAINED,
+    JUDGED,
+    JUDGED_EXPLAINED,
+    TIMES,
+    TIMES_EXPLAINED,
+    answer_costs,
+    page,
+    times,
+    win_rates,
+)
 from e2g_neo4j.evaluation.results import Group, Interval, ModeResult
 from e2g_neo4j.retrieval.options import Mode, Unit
 
@@ -55,19 +66,23 @@ def evaluate_command(
     answers: Annotated[
         bool, typer.Option("--answers", help="Also answer the questions with the chat model, and score the answers.")
     ] = False,
+    judge: Annotated[
+        bool,
+        typer.Option("--judge", help="Also have E2G_JUDGE_MODEL compare the answers with those of --against."),
+    ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
     ] = None,
 ) -> None:
-    """Measure how well each mode finds the gold of a question file. Only `--answers` uses the chat model."""
+    """Measure how well each mode finds the gold of a question file. Only `--answers` and `--judge` use chat models."""
     selected = [name.strip() for name in modes.split(",") if name.strip()] if modes else list(get_args(Mode))
     base = against or (BASE if BASE in selected else None)
     for file in (json_file, html_file):
         if file is not None and not file.absolute().parent.is_dir():
             raise InputError(f"The folder of {file} does not exist: create it.")
-    gold_questions = read_questions(questions)[:limit]
+    gold_questions = read_questions(questions, without_gold=judge)[:limit]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,
@@ -79,6 +94,7 @@ def evaluate_command(
             unit=unit,
             busy=busy,
             answers=answers,
+            judged=judge,
             progress=progress,
         )
     if json_file is not None:
@@ -140,6 +156,14 @@ def print_tables(out: Console, found: Evaluation) -> None:
         table = _table(["mode"], list(ANSWERS))
         for mode, costs in answered.items():
             table.add_row(mode, *answer_costs(costs))
+        show.draw(out, table)
+    judged = {mode: result.judged for mode, result in found.modes.items() if result.judged}
+    if judged:
+        by = f"[bold]{escape(found.judge_model or '')}[/bold]"
+        out.print(f"\nJudged by {by} against {found.against}. {JUDGED_EXPLAINED}\n")
+        table = _table(["mode"], list(JUDGED))
+        for mode, one in judged.items():
+            table.add_row(mode, *win_rates(one))
         show.draw(out, table)
     out.print(f"\n{TIMES_EXPLAINED}\n")
     table = _table(["mode"], list(TIMES))

@@ -66,12 +66,12 @@ class _Calls:
 def ask_for_answer(
     e2g: E2G, model: StreamingChatModel, question: Question, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
 ) -> ScoredAnswer:
-    """Answer a question as `E2G.answer` does, and score the answer.
+    """Answer a question as `E2G.answer` does, and score the answer if the question has one.
 
     Args:
         e2g: The client.
         model: The chat model.
-        question: The question, which has an answer.
+        question: The question.
         corpus: The corpus to search.
         **retrieval: The retrieval options.
 
@@ -88,7 +88,7 @@ def ask_for_answer(
     return ScoredAnswer(
         text=text,
         unreadable=text is None or bool(question.options and letter_of(text, question.options) is None),
-        scores=score_answer(question, text or ""),
+        scores=score_answer(question, text or "") if question.answer else {},
         evidence_tokens=tokens_of(e2g, evidence),
         calls=calls.number,
         prompt_tokens=calls.prompt_tokens,
@@ -109,13 +109,18 @@ def score_answer(question: Question, text: str) -> dict[str, float]:
         letter = letter_of(text, question.options)
         chosen = question.options[ascii_uppercase.index(letter)] if letter else None
         return {"accuracy": float(chosen == question.answer)}
-    said = normalised(_CITATION.sub(" ", text))
+    said = normalised(without_citations(text))
     right = [normalised(one) for one in (question.answer or "", *question.aliases)]
     return {
         "exact match": float(said in right),
         "F1": max(f1(said, one) for one in right),
         "ROUGE-L": max(rouge_l(said, one) for one in right),
     }
+
+
+def without_citations(text: str) -> str:
+    """Return an answer without the numbers of its passages."""
+    return _CITATION.sub(" ", text)
 
 
 def letter_of(text: str, options: Sequence[str]) -> str | None:

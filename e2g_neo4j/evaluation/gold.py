@@ -81,8 +81,12 @@ class Question:
         return bool(self.documents or self.spans or self.quotes or self.statements)
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path, *, without_gold: bool = False) -> list[Question]:
     """Read a question file.
+
+    Args:
+        path: The file.
+        without_gold: Whether questions may have neither evidence nor an answer. Then their answers can only be judged.
 
     Raises:
         InputError: The file cannot be read, or a line is invalid. The message names the line.
@@ -95,7 +99,7 @@ def read_questions(path: Path) -> list[Question]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                question = _question(json.loads(line), number)
+                question = _question(json.loads(line), number, without_gold=without_gold)
                 require(question.id not in questions, f"duplicate id {question.id!r}")
             except (ValueError, RecursionError) as error:
                 raise InputError(
@@ -108,7 +112,7 @@ def read_questions(path: Path) -> list[Question]:
     return list(questions.values())
 
 
-def _question(fields: Any, number: int) -> Question:
+def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
     """Parse a question. Raise ValueError if it is invalid."""
     require(isinstance(fields, dict), "not a JSON object")
     text, book = fields.get("question"), fields.get("book")
@@ -120,7 +124,7 @@ def _question(fields: Any, number: int) -> Question:
     require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages must be a list of ids")
     require(isinstance(evidence, list), "evidence must be a list")
     answer, aliases, options = _answer(fields)
-    require(gold or evidence or answer, "gold_passages, evidence and answer are all missing")
+    require(gold or evidence or answer or without_gold, "gold_passages, evidence and answer are all missing")
     spans, quotes, statements = [], [], []
     for one in evidence:
         match one:

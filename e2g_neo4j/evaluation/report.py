@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from e2g_neo4j.evaluation.results import PARTS, AnswerCosts, Evaluation, Group, Interval, ModeResult
+from e2g_neo4j.evaluation.judging import CRITERIA
+from e2g_neo4j.evaluation.results import PARTS, AnswerCosts, Evaluation, Group, Interval, Judged, ModeResult
 
 TIMES = ("whole question", "beside a busy process", *PARTS)
 """Columns with medians."""
@@ -21,6 +22,14 @@ ANSWERS = ("answers", "unreadable", "evidence tokens", "calls", "prompt tokens")
 ANSWERS_EXPLAINED = (
     "Means per answer: evidence in tokens of the embedding model, prompts in tokens of the chat model, and calls with "
     "those that are repeated because a reply is unusable. An unreadable reply, such as none of the letters, scores 0."
+)
+
+JUDGED = ("answers", "not judged", *CRITERIA, "calls", "prompt tokens")
+"""Columns with the win rates of answers."""
+
+JUDGED_EXPLAINED = (
+    "Win rates: 1 if every answer is better than that of the base mode, in both orders; a tie, or two orders that "
+    "contradict each other, count .5. Calls of the judge and tokens of their prompts are means per answer."
 )
 
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
@@ -69,6 +78,13 @@ def page(found: Evaluation) -> str:
             table("Answers", ["mode", *ANSWERS], rows),
         ]
         sections.append(f"<p>{ANSWERS_EXPLAINED}</p>")
+    judged = {mode: result.judged for mode, result in found.modes.items() if result.judged}
+    if judged:
+        sections += [
+            f"<h2>Judged by {escape(found.judge_model or '')}</h2>",
+            table("Judged", ["mode", *JUDGED], ([mode, *win_rates(one)] for mode, one in judged.items())),
+            f"<p>{JUDGED_EXPLAINED}</p>",
+        ]
     for kind in found.types:
         groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
         sections.append(_section(f"Type {kind}", groups, found.against))
@@ -105,6 +121,18 @@ def answer_costs(costs: AnswerCosts) -> list[str]:
     """Return the cells of a mode for the columns ANSWERS."""
     means = (f"{costs.evidence_tokens:.0f}", f"{costs.calls:.2f}", f"{costs.prompt_tokens:.0f}")
     return [str(costs.answers), str(costs.unreadable), *means]
+
+
+def win_rates(judged: Judged) -> list[str]:
+    """Return the cells of a mode for the columns JUDGED."""
+    wins = (_cell(judged.wins.get(criterion)) for criterion in CRITERIA)
+    return [
+        str(judged.answers),
+        str(judged.not_judged),
+        *wins,
+        f"{judged.calls:.2f}",
+        f"{judged.prompt_tokens:.0f}",
+    ]
 
 
 def bars(title: str, rows: Mapping[str, Interval], base: str | None) -> str:

@@ -53,6 +53,22 @@ class ScoredAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """How an answer compares with that of the base mode.
+
+    Attributes:
+        wins: By criterion, 1 if the answer is better in both orders, .5 for a tie, 0 if that of the base mode is
+            better. Empty if one of them has no text, or no reply of the judge was usable.
+        calls: Number of calls of the judge, with those that are repeated because the reply was unusable.
+        prompt_tokens: Length of the prompts of all calls, in tokens of the judge.
+    """
+
+    wins: dict[str, float]
+    calls: int
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS;
     `tokens` is the length of the passages in tokens of the embedding model; `scores` include those of the answer."""
@@ -66,6 +82,7 @@ class Outcome:
     round_trips: int
     tokens: int
     answer: ScoredAnswer | None = None
+    judgement: Judgement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,18 @@ class AnswerCosts:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """How the answers of one mode compare with those of the base mode: number of answers, of those that could not be
+    judged, the win rates by criterion, and the means per answer of `calls` and `prompt_tokens` of `Judgement`."""
+
+    answers: int
+    not_judged: int
+    wins: dict[str, Interval]
+    calls: float
+    prompt_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
 class ModeResult:
     """The results of one mode.
 
@@ -105,6 +134,7 @@ class ModeResult:
         tokens: Median length of the passages of a question, in tokens of the embedding model.
         outcomes: The results per question.
         answers: What the answers cost, if there are any.
+        judged: How the answers compare with those of the base mode, if they were judged.
     """
 
     overall: Group
@@ -118,13 +148,15 @@ class ModeResult:
     tokens: int
     outcomes: list[Outcome]
     answers: AnswerCosts | None = None
+    judged: Judged | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The result of `evaluate`. Modes are in the order of the call. `ranking` is the version of the ranking of `auto`,
     `unit` what was ranked if not the default of the mode. `failed` has the reason by mode that cannot answer the
-    questions from these corpora. `chat_model` is the model that answered, if answers were scored."""
+    questions from these corpora. `chat_model` is the model that answered, if answers were scored, `judge_model` the one
+    that judged them."""
 
     corpus: str
     questions: int
@@ -135,6 +167,7 @@ class Evaluation:
     modes: dict[str, ModeResult] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     chat_model: str | None = None
+    judge_model: str | None = None
 
     @property
     def types(self) -> list[str]:
@@ -196,6 +229,7 @@ def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_secon
         tokens=int(np.median([outcome.tokens for outcome in outcomes])),
         outcomes=outcomes,
         answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
+        judged=_judged([outcome.judgement for outcome in outcomes if outcome.judgement]),
     )
 
 
@@ -208,6 +242,22 @@ def _answer_costs(answers: Sequence[ScoredAnswer]) -> AnswerCosts | None:
         evidence_tokens=float(np.mean([one.evidence_tokens for one in answers])),
         calls=float(np.mean([one.calls for one in answers])),
         prompt_tokens=float(np.mean([one.prompt_tokens for one in answers])),
+    )
+
+
+def _judged(judgements: Sequence[Judgement]) -> Judged | None:
+    if not judgements:
+        return None
+    wins: dict[str, list[float]] = defaultdict(list)
+    for one in judgements:
+        for criterion, value in one.wins.items():
+            wins[criterion].append(value)
+    return Judged(
+        answers=len(judgements),
+        not_judged=sum(not one.wins for one in judgements),
+        wins={criterion: bootstrap(values) for criterion, values in wins.items()},
+        calls=float(np.mean([one.calls for one in judgements])),
+        prompt_tokens=float(np.mean([one.prompt_tokens for one in judgements])),
     )
 
 

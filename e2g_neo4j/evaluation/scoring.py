@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from e2g_neo4j.client import E2G
@@ -27,9 +28,11 @@ from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
 from e2g_neo4j.evaluation.asking import ask, tokens_of
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words
-from e2g_neo4j.evaluation.results import Evaluation, Outcome, mode_result
+from e2g_neo4j.evaluation.judging import judge, judge_model_for
+from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import MAX_TOKENS, WINDOW_MODES, Mode, RetrievalKeywords, Unit
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Evidence
 
@@ -61,6 +64,7 @@ def evaluate(
     unit: Unit | None = None,
     busy: bool = False,
     answers: bool = False,
+    judged: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Ask every question in every mode and compare the evidence with the gold.
@@ -77,13 +81,15 @@ def evaluate(
         busy: Measure times again while another process uses all cores.
         answers: Also answer the questions that have an `answer` with the chat model, and score the answers. They are
             given `settings.evidence_tokens` of evidence, whatever `k` is.
+        judged: Also answer all questions without options, and have the judge compare the answers of each mode with
+            those of `against`, by the criteria of `evaluation/judging.py`.
         progress: Called with (stage, done, total).
 
     Raises:
         QueryError: A mode is unknown, there are no questions or modes, two questions have the same id, no question has
             what is to be scored, or the base mode or all modes cannot answer from these corpora, for example because
             `enrich` has not made communities.
-        ConfigurationError: `answers` is set, but no chat model is configured.
+        ConfigurationError: `answers` or `judged` is set, but no chat model is configured.
         NotFoundError: The corpus does not have the gold of a question.
         E2GError: Any error of `E2G.retrieve`.
     """
@@ -97,9 +103,14 @@ def evaluate(
         raise QueryError("Two questions have the same id. Ids must be unique.")
     if answers and not any(question.answer for question in questions):
         raise QueryError("No question has an answer: add the field `answer`, or evaluate without answers.")
-    if not answers and not any(question.has_evidence for question in questions):
+    if judged and against is None:
+        raise QueryError("Judging compares with a base mode: name it (`--against`).")
+    if judged and all(question.options for question in questions):
+        raise QueryError("All questions have options. Only answers in words are judged: evaluate with `--answers`.")
+    if not (answers or judged) and not any(question.has_evidence for question in questions):
         raise QueryError("No question has gold_passages or evidence: evaluate with answers (`--answers`), or add them.")
-    chat_model = chat_model_for(e2g) if answers else None
+    chat_model = chat_model_for(e2g) if answers or judged else None
+    judge_model = judge_model_for(e2g.models) if judged else None
 
     def retrieval(mode: Mode, limits: RetrievalKeywords) -> RetrievalKeywords:
         return {**limits, "mode": mode, "unit": unit if mode in WINDOW_MODES else None}
@@ -130,7 +141,8 @@ def evaluate(
                     within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(mode, limits))
             scores = score(evidence, within, gold, indexed[name], k)
             answer = None
-            if chat_model and question.answer:
+            to_judge = judged and not question.options
+            if chat_model and (to_judge or (answers and question.answer)):
                 limits = RetrievalKeywords(tokens=min(e2g.settings.evidence_tokens, MAX_TOKENS))
                 answer = ask_for_answer(e2g, chat_model, question, corpus=name, **retrieval(mode, limits))
                 scores |= answer.scores
@@ -148,6 +160,13 @@ def evaluate(
                 )
             )
         report("asking", number + 1, len(questions))
+    if judge_model and against:
+        bases = {outcome.question: outcome.answer for outcome in outcomes[against]}
+        for number, question in enumerate(questions):
+            for mode in selected:
+                if mode != against:
+                    outcomes[mode][number] = _judged(e2g, judge_model, question, outcomes[mode][number], bases)
+            report("judging", number + 1, len(questions))
     busy_seconds: dict[str, list[float]] = defaultdict(list)
     if busy:
         with busy_processes():
@@ -170,7 +189,18 @@ def evaluate(
         modes=results,
         failed=failed,
         chat_model=chat_model.name if chat_model else None,
+        judge_model=judge_model.name if judge_model else None,
     )
+
+
+def _judged(
+    e2g: E2G, model: StreamingChatModel, question: Question, outcome: Outcome, bases: Mapping[str, ScoredAnswer | None]
+) -> Outcome:
+    base = bases[outcome.question]
+    if question.options or outcome.answer is None or base is None:
+        return outcome
+    operation = judge(model, e2g.settings, question.question, outcome.answer.text, base.text)
+    return replace(outcome, judgement=e2g.runner.run(operation))
 
 
 def corpus_of(question: Question, corpus: str) -> str:

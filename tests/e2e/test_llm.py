@@ -409,6 +409,37 @@ def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):
     assert result["answers"]["prompt_tokens"] > 2 * costs["prompt_tokens"]  # of all three calls
 
 
+def test_answers_are_judged_in_both_orders(run, log, monkeypatch, tmp_path, ollama_server):
+    """A judge that always prefers the first answer. Mode fulltext finds nothing, so its answer is another."""
+    verdict = {"comprehensiveness": 1, "diversity": 1, "empowerment": 0, "directness": 1}
+    ollama_server.create("first-is-best", Says(json.dumps(verdict)))
+    question = {"id": "1", "question": "Warum?"}  # needs neither evidence nor an answer
+    (tmp_path / "questions.jsonl").write_text(json.dumps(question) + "\n")
+
+    def judge(model: str) -> tuple[str, dict]:
+        monkeypatch.setenv("E2G_JUDGE_MODEL", f"ollama:{model}")
+        asked = ["-c", log, "--modes", "dense", "--against", "fulltext", "--judge"]
+        code, out, err = run("eval", "questions.jsonl", *asked, "--json", "all.json", "--html", "all.html")
+        assert code == 0, err
+        assert f"Judged by ollama:{model}@" in (tmp_path / "all.html").read_text(encoding="utf-8")
+        saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+        assert saved["judge_model"].startswith(f"ollama:{model}@")
+        assert saved["modes"]["fulltext"]["judged"] is None
+        return out, saved["modes"]["dense"]
+
+    out, result = judge("first-is-best")
+    [outcome] = result["outcomes"]
+    assert outcome["judgement"]["wins"] == dict.fromkeys(verdict, 0.5)
+    assert outcome["judgement"]["calls"] == 2
+    judged = result["judged"]
+    assert (judged["answers"], judged["not_judged"], judged["calls"]) == (1, 0, 2)
+    assert re.search(rf"^dense +1 +0 +0.500.* +2.00 +{judged['prompt_tokens']:.0f}$", out, re.M)
+    assert judged["wins"]["directness"] == {"mean": 0.5, "low": 0.5, "high": 0.5, "questions": 1}
+
+    _, result = judge("explainer")
+    assert (result["judged"]["not_judged"], result["judged"]["calls"], result["judged"]["wins"]) == (1, 3, {})
+
+
 def test_answers_need_a_chat_model(run, log, monkeypatch, tmp_path):
     monkeypatch.delenv("E2G_CHAT_MODEL")
     (tmp_path / "questions.jsonl").write_text(json.dumps({"question": QUESTION, "answer": "nobody"}))

@@ -1,0 +1,131 @@
+"""A chat model judges which of two answers is better.
+
+The criteria are those of GraphRAG's evaluation ("From Local to Global", arXiv 2404.16130, section 3):
+comprehensiveness, diversity, empowerment and directness. No right answer is needed. A judge often prefers the answer
+that it reads first, so each pair is judged in both orders, and what contradicts itself is a tie. Citations are removed
+before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.evaluation.answers import without_citations
+from e2g_neo4j.evaluation.results import Judgement
+from e2g_neo4j.models.chat.load import load_chat_model
+from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+
+CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+TRIES = 3
+"""Maximum number of requests, until a reply is usable."""
+
+MAX_TOKENS = 300
+"""Maximum length of a reply. It doubles with each attempt, for models that think."""
+
+_OBJECT = re.compile(r"\{[^{}]*\}")
+
+
+def judge_model_for(models: Models) -> StreamingChatModel:
+    """Return the model that `settings.judge_model` names, or the chat model.
+
+    Raises:
+        ConfigurationError: There is neither, or the model cannot be created.
+    """
+    settings = models.settings
+    model = models.chat_model
+    if settings.judge_model:
+        model = load_chat_model(settings.model_copy(update={"chat_model": settings.judge_model}))
+    if model is None:
+        raise ConfigurationError("Judging needs a chat model, but none is configured: set E2G_JUDGE_MODEL.")
+    return model
+
+
+def judge(
+    model: StreamingChatModel, settings: Settings, question: str, answer: str | None, base: str | None
+) -> Operation[Judgement]:
+    """Judge an answer against that of the base mode, in both orders.
+
+    Args:
+        model: The judge.
+        settings: The settings, which may name a folder with a prompt `judge.txt`.
+        question: The question.
+        answer: The answer. None: there is none, so that nothing can be judged.
+        base: The answer of the base mode.
+
+    Raises:
+        ModelError: The judge failed. Unusable replies are no failure: the judgement then has no wins.
+    """
+    if answer is None or base is None:
+        return Judgement({}, calls=0, prompt_tokens=0)
+    first, second = without_citations(answer), without_citations(base)
+    if first == second:
+        return Judgement(dict.fromkeys(CRITERIA, 0.5), calls=0, prompt_tokens=0)
+    instructions = load_prompt(PROMPTS / "judge.txt", settings.prompts)
+    wins = dict.fromkeys(CRITERIA, 0.0)
+    calls = prompt_tokens = 0
+    for mine, answers in ((1, (first, second)), (2, (second, first))):
+        better: Mapping[str, int] | None = None
+        for attempt in range(TRIES):
+            request = request_for(question, *answers, instructions, attempt)
+            reply: ChatReply = yield Chat(model, request, ThoughtFilter())
+            calls += 1
+            prompt_tokens += reply.prompt_tokens
+            better = better_answers(without_thought(reply.text))
+            if better is not None:
+                break
+        if better is None:
+            return Judgement({}, calls, prompt_tokens)
+        for criterion, number in better.items():
+            wins[criterion] += 0.25 if number == 0 else 0.5 * (number == mine)
+    return Judgement(wins, calls, prompt_tokens)
+
+
+def request_for(question: str, first: str, second: str, instructions: str, attempt: int = 0) -> ChatRequest:
+    """Build the request: the question and both answers between two tags.
+
+    Args:
+        question: The question.
+        first: Answer 1.
+        second: Answer 2.
+        instructions: The system prompt.
+        attempt: Number of the attempt, from 0. It determines the seed.
+    """
+    given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
+    delimiter = delimiter_for(given)
+    return ChatRequest(
+        filled(instructions, fence=delimiter),
+        delimited(given, delimiter),
+        max_tokens=MAX_TOKENS * 2**attempt,
+        temperature=0.7 if attempt else 0.0,
+        seed=attempt,
+    )
+
+
+def better_answers(text: str) -> dict[str, int] | None:
+    """Return the number of the better answer by criterion, 0 for a tie, from the last JSON object of a reply.
+
+    Returns None if there is no object, or one without a valid number for each criterion.
+    """
+    objects = _OBJECT.findall(text)
+    try:
+        found = json.loads(objects[-1]) if objects else None
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    numbers = {name: found.get(name) for name in CRITERIA}
+    if any(isinstance(number, bool) or number not in (0, 1, 2) for number in numbers.values()):
+        return None
+    return {name: int(number) for name, number in numbers.items() if number is not None}
