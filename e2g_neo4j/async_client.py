@@ -194,6 +194,7 @@ class AsyncE2G(AsyncClient):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         options: Sequence[str] = (),
+        samples: int = 1,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds.
@@ -203,6 +204,7 @@ class AsyncE2G(AsyncClient):
             corpus: as `retrieve`.
             corpora: as `retrieve`.
             options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
+            samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             **retrieval: as `retrieve`.
 
         Returns:
@@ -212,7 +214,7 @@ class AsyncE2G(AsyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         asked = corpora_to_ask(corpus, corpora)
-        return await self._ask(answer(self.models, question, asked, RetrievalOptions.of(retrieval), options))
+        return await self._ask(answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples))
 
     async def stream(
         self,

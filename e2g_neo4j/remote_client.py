@@ -154,10 +154,11 @@ class RemoteE2G(RemoteBase):
         corpus: str | None = None,
         corpora: Sequence[str] = (),
         options: Sequence[str] = (),
+        samples: int = 1,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
-        body = {**_question(question, corpus, corpora, retrieval), "choices": list(options)}
+        body = {**_question(question, corpus, corpora, retrieval), "choices": list(options), "samples": samples}
         try:
             return _answer(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 
+from e2g_neo4j.answering.agreement import most_agreed
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
@@ -26,6 +27,9 @@ PROMPTS = Path(__file__).with_name("prompts")
 TRIES = 3
 """Maximum number of requests per answer, until a reply is usable."""
 
+MAX_SAMPLES = 10
+"""Maximum number of answers that are sampled."""
+
 GRAPH = "A relationship of the knowledge base"
 """Heading of facts in the evidence. The heading of a passage is its document."""
 
@@ -42,7 +46,12 @@ _SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
 
 
 def answer(
-    models: Models, question: str, corpora: Sequence[str], retrieval: RetrievalOptions, options: Sequence[str] = ()
+    models: Models,
+    question: str,
+    corpora: Sequence[str],
+    retrieval: RetrievalOptions,
+    options: Sequence[str] = (),
+    samples: int = 1,
 ) -> Operation[Answer]:
     """Retrieve the evidence for a question and answer from it. `E2G.answer` executes this operation.
 
@@ -52,11 +61,13 @@ def answer(
         corpora: The corpora to search.
         retrieval: The retrieval options.
         options: Options to choose from, if any.
+        samples: Number of answers to sample, of which the one is returned that agrees most with the others.
 
     Without `k` and `tokens`, the evidence has as many tokens as the answer may use, `settings.evidence_tokens`.
     """
+    _check_samples(samples)
     evidence = yield from retrieve(models, question, corpora, answer_options(retrieval, models.settings))
-    return (yield from answer_from(evidence, models.chat_model, models.settings, options))
+    return (yield from answer_from(evidence, models.chat_model, models.settings, options, samples))
 
 
 def answer_options(retrieval: RetrievalOptions, settings: Settings) -> RetrievalOptions:
@@ -67,7 +78,11 @@ def answer_options(retrieval: RetrievalOptions, settings: Settings) -> Retrieval
 
 
 def answer_from(
-    evidence: Evidence, model: StreamingChatModel | None, settings: Settings, options: Sequence[str] = ()
+    evidence: Evidence,
+    model: StreamingChatModel | None,
+    settings: Settings,
+    options: Sequence[str] = (),
+    samples: int = 1,
 ) -> Operation[Answer]:
     """Ask the chat model for an answer from the evidence, or for the letter of an option.
 
@@ -76,12 +91,15 @@ def answer_from(
         model: The chat model. None: the answer has no text, only the evidence.
         settings: The settings.
         options: Options to choose from, if any: 2 to 26.
+        samples: Number of answers to sample, 1 to 10. The one that agrees most with the others is returned, with the
+            tokens of all.
 
     Raises:
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply.
-        QueryError: The number of options is out of range.
+        QueryError: The number of options or samples is out of range.
     """
+    _check_samples(samples)
     if options and not 2 <= len(options) <= len(ascii_uppercase):
         raise QueryError(f"Got {len(options)} options: pass 2 to {len(ascii_uppercase)}.")
     if model is None:
@@ -101,14 +119,29 @@ def answer_from(
         )
     if not given and not options:
         return Answer(NOT_SAID, evidence, found=False)
-    for attempt in range(TRIES):
-        request = request_for(evidence.question, given, options, instructions, settings.answer_tokens, attempt)
-        reply = yield Chat(model, request, ShownAnswer(len(given)))
-        parsed = (_choice_answer if options else _text_answer)(reply, evidence, given, options)
-        if parsed is not None:
-            return parsed
+    answers: list[Answer] = []
+    prompt_tokens = completion_tokens = 0
+    for sample in range(samples):
+        for attempt in range(TRIES):
+            request = request_for(
+                evidence.question, given, options, instructions, settings.answer_tokens, attempt, sample
+            )
+            reply = yield Chat(model, request, ShownAnswer(len(given)))
+            parsed = (_choice_answer if options else _text_answer)(reply, evidence, given, options)
+            if parsed is not None:
+                answers.append(parsed)
+                prompt_tokens += parsed.prompt_tokens
+                completion_tokens += parsed.completion_tokens
+                break
+    if answers:
+        return replace(most_agreed(answers), prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
     what = "none of the options" if options else "no text"
     raise UnusableReplyError(f"The chat model {model.name} returned {what}: try again, or set another E2G_CHAT_MODEL.")
+
+
+def _check_samples(samples: int) -> None:
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise QueryError(f"Got samples={samples}: pass 1 to {MAX_SAMPLES}.")
 
 
 class ShownAnswer:
@@ -199,6 +232,7 @@ def request_for(
     instructions: str,
     max_tokens: int,
     attempt: int = 0,
+    sample: int = 0,
 ) -> ChatRequest:
     """Build the request: numbered evidence between two tags, then the question and its options.
 
@@ -208,7 +242,8 @@ def request_for(
         options: Options to choose from, if any.
         instructions: The system prompt.
         max_tokens: Maximum number of tokens of the reply. It doubles with each attempt.
-        attempt: Number of the attempt, from 0. It determines the seed.
+        attempt: Number of the attempt, from 0. It determines the seed, together with the sample.
+        sample: Number of the sample, from 0.
     """
     numbered = "\n\n".join(_numbered(passage, n) for n, passage in enumerate(given, 1))
     delimiter = delimiter_for(numbered)
@@ -218,8 +253,8 @@ def request_for(
         filled(instructions, fence=delimiter),
         f"{delimited(numbered, delimiter)}\n\nQuestion: {question}{lettered}{last}",
         max_tokens=max_tokens * 2**attempt,
-        temperature=0.7 if attempt else 0.0,
-        seed=attempt,
+        temperature=0.7 if attempt or sample else 0.0,
+        seed=attempt + TRIES * sample,
         logprobs=bool(options),
     )
 

@@ -53,18 +53,24 @@ def ask(
         list[str] | None,
         typer.Option("--option", help="An option for a multiple-choice answer. Repeat for each option."),
     ] = None,
+    samples: Annotated[
+        int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
+    ] = 1,
     as_json: Json = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
     with E2G() as e2g:
-        if options or as_json:
+        if options or as_json or samples != 1:
             answer = e2g.answer(
                 question,
                 corpora=corpora,
                 options=options or (),
+                samples=samples,
                 **retrieval,
             )
+            if answer.text and not (options or as_json):
+                out.print(escape(answer.text), end="")
         else:
             for piece in e2g.stream(question, corpora=corpora, **retrieval):
                 if isinstance(piece, Answer):

@@ -12,11 +12,11 @@ white space; citations are removed before. Of several right answers, the best sc
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from string import ascii_uppercase, punctuation
+from string import ascii_uppercase
 from typing import Any, Unpack
 
+from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations
 from e2g_neo4j.answering.answer import answer_from
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
@@ -27,9 +27,6 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Request
 from e2g_neo4j.types.chat import StreamingChatModel
 
-_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_NO_PUNCTUATION = str.maketrans("", "", punctuation)
 _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
 
@@ -118,11 +115,6 @@ def score_answer(question: Question, text: str) -> dict[str, float]:
     }
 
 
-def without_citations(text: str) -> str:
-    """Return an answer without the numbers of its passages."""
-    return _CITATION.sub(" ", text)
-
-
 def letter_of(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of an option if a reply is that letter, or begins with it and one of `).:*`, otherwise None.
 
@@ -132,16 +124,6 @@ def letter_of(text: str, options: Sequence[str]) -> str | None:
     return found[1] if found and found[1] in ascii_uppercase[: len(options)] else None
 
 
-def normalised(text: str) -> list[str]:
-    """Return the words in lower case, without punctuation and English articles."""
-    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
-
-
-def f1(said: Sequence[str], right: Sequence[str]) -> float:
-    """Return the harmonic mean of precision and recall of words, which count as often as they occur."""
-    return _f1((Counter(said) & Counter(right)).total(), said, right)
-
-
 def rouge_l(said: Sequence[str], right: Sequence[str]) -> float:
     """Return the harmonic mean of precision and recall of the longest common subsequence of words."""
     row = [0] * (len(right) + 1)
@@ -149,10 +131,4 @@ def rouge_l(said: Sequence[str], right: Sequence[str]) -> float:
         above = row[:]
         for at, other in enumerate(right, 1):
             row[at] = above[at - 1] + 1 if word == other else max(above[at], row[at - 1])
-    return _f1(row[-1], said, right)
-
-
-def _f1(common: int, said: Sequence[str], right: Sequence[str]) -> float:
-    if not said and not right:
-        return 1.0
-    return 2 * common / (len(said) + len(right))
+    return f_measure(row[-1], said, right)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.evaluation.answers import without_citations
 from e2g_neo4j.evaluation.results import Judgement
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from e2g_neo4j.answering.answer import MAX_SAMPLES
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.reports import DocumentInfo, Layer
@@ -48,10 +49,12 @@ class AskedQuestion(Question):
 
     Attributes:
         choices: 2 to 26 answers to choose from; empty: a free answer.
+        samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
         stream: Whether to stream the answer as server-sent events.
     """
 
     choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
+    samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     stream: bool = False
 
 

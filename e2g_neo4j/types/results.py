@@ -204,8 +204,8 @@ class Answer:
         finished: False if the answer was cut off at its maximum length.
         choice: the letter that the model chose, for a question with options.
         distribution: the probability of each letter, if the model returns log-probabilities.
-        prompt_tokens: the length of the prompt.
-        completion_tokens: the length of the reply.
+        prompt_tokens: the length of the prompt; of several samples, of all prompts.
+        completion_tokens: the length of the reply, or of all replies.
     """
 
     text: str | None

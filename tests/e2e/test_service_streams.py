@@ -88,6 +88,11 @@ def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: st
         there = http.get(citation["url"]).json()
         assert there["text"] == citation["text"] == TEXT
         assert whole["usage"]["prompt_tokens"] > 0
+        with http.stream("POST", "/v1/ask", json={**QUESTION, "samples": 2}) as reply:
+            sampled = list(events(reply.iter_lines()))
+        assert [data["text"] for name, data in sampled if name == "delta"] == [text]
+        assert sampled[-1][1]["usage"]["prompt_tokens"] == 2 * whole["usage"]["prompt_tokens"]
+        assert http.post("/v1/ask", json={**QUESTION, "samples": 11}).status_code == 422
 
 
 @pytest.fixture

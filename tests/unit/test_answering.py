@@ -168,9 +168,9 @@ def test_prompts_of_ones_own_replace_the_bundled_ones(tmp_path):
 # --- answers -----------------------------------------------------------------------------------------
 
 
-def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), **more):
+def told(reply: str | list[str], *passages: Passage, options: tuple[str, ...] = (), samples: int = 1, **more):
     """The answer that a model's reply, or one reply after the other, leads to."""
-    operation = answer_from(evidence(*passages), COUNTING, Settings(), options)
+    operation = answer_from(evidence(*passages), COUNTING, Settings(), options, samples)
     replies = [reply] if isinstance(reply, str) else reply
     step: Any = next(operation)
     requests = []
@@ -221,6 +221,43 @@ def test_a_context_without_room_for_evidence_is_an_error():
 
     with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
         next(answer_from(evidence(passage(0, 60)), narrow, Settings()))
+
+
+# --- samples -----------------------------------------------------------------------------------------
+
+
+def test_of_several_answers_the_one_that_agrees_most_is_kept() -> None:
+    """F1 of words: 0 to Luke, 2/3 and 4/5 between the other three, of which the second is nearest to both."""
+    replies = ["Luke [1].", "Josiah Quill [1].", "Quill.", "The mate Josiah Quill [9]."]
+    answer, requests = told(replies, passage(0, 60), samples=4)
+    assert (answer.text, answer.prompt_tokens, answer.completion_tokens) == ("Josiah Quill [1].", 4, 4)
+    assert [citation.number for citation in answer.citations] == [1]
+    assert [request.temperature for request in requests] == [0, 0.7, 0.7, 0.7]
+    assert len({request.seed for request in requests}) == 4
+
+
+def test_of_equal_answers_the_first_is_kept() -> None:
+    assert told(["Quill [1].", "Luke.", "Hester."], passage(0, 60), samples=3)[0].text == "Quill [1]."
+
+
+def test_samples_without_text_do_not_count() -> None:
+    """Three requests for a reply with text, then the next sample. None of their seeds is repeated."""
+    answer, requests = told(["", "", "", "Quill.", "Quill.", "Luke."], passage(0, 60), samples=4)
+    assert answer.text == "Quill."
+    assert len({request.seed for request in requests}) == 6
+    with pytest.raises(UnusableReplyError):
+        told([""] * 6, passage(0, 60), samples=2)
+
+
+def test_the_letter_chosen_most_often_is_kept() -> None:
+    answer, _ = told(["A", "C", "C", "B"], passage(0, 60), options=OPTIONS, samples=4)
+    assert (answer.choice, answer.text) == ("C", "C")
+
+
+@pytest.mark.parametrize("samples", [0, 11])
+def test_samples_are_1_to_10(samples: int) -> None:
+    with pytest.raises(QueryError, match="1 to 10"):
+        next(answer_from(evidence(passage(0, 60)), COUNTING, Settings(), (), samples))
 
 
 # --- options -----------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ async def answer_events(
     settings = state.settings_for(max_tokens)
     evidence = await evidence_for(state, question, answer_options(question.options(), settings))
     yield Event("evidence", evidence)
-    answering = answer_from(evidence, state.chat_model(caller), settings, question.choices)
+    answering = answer_from(evidence, state.chat_model(caller), settings, question.choices, question.samples)
     streamed = False
     async with aclosing(state.client.runner.stream(answering)) as pieces:
         async for piece in pieces:
@@ -127,7 +127,7 @@ async def answer_events(
                 for citation in reply.citations:
                     yield Event("citation", citation)
                 yield Event("done", reply)
-            else:
+            elif question.samples == 1:  # of several, only the chosen one is shown
                 streamed = True
                 yield Event("delta", {"text": piece})
 
