@@ -21,11 +21,14 @@ from e2g_neo4j.evaluation.formats import convert
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
+    ENTITIES,
+    ENTITIES_EXPLAINED,
     JUDGED,
     JUDGED_EXPLAINED,
     TIMES,
     TIMES_EXPLAINED,
     answer_costs,
+    entity_statistics,
     page,
     times,
     win_rates,
@@ -164,6 +167,12 @@ def print_tables(out: Console, found: Evaluation) -> None:
         table = _table(["mode"], list(JUDGED))
         for mode, one in judged.items():
             table.add_row(mode, *win_rates(one))
+        show.draw(out, table)
+    if counted := entity_statistics(found):
+        out.print(f"\nEntities of the questions. {ENTITIES_EXPLAINED}\n")
+        table = _table(["mode"], list(ENTITIES))
+        for mode, counts in counted.items():
+            table.add_row(mode, *counts)
         show.draw(out, table)
     out.print(f"\n{TIMES_EXPLAINED}\n")
     table = _table(["mode"], list(TIMES))

@@ -32,6 +32,14 @@ JUDGED_EXPLAINED = (
     "contradict each other, count .5. Calls of the judge and tokens of their prompts are means per answer."
 )
 
+ENTITIES = ("known", "unknown", "pairs", "questions with none", "with one", "with more")
+"""Columns with the entities of the questions."""
+
+ENTITIES_EXPLAINED = (
+    "Means per question: names that are entities of the corpus, names that are not, and pairs of entities within h "
+    "hops; then the numbers of questions by their known entities. The local route needs two."
+)
+
 WIDTH, LABEL, VALUE, ROW = 360, 76, 48, 24
 """Sizes of a chart in pixels: total width, names left of the bars, numbers right of them, height of a row."""
 
@@ -85,6 +93,12 @@ def page(found: Evaluation) -> str:
             table("Judged", ["mode", *JUDGED], ([mode, *win_rates(one)] for mode, one in judged.items())),
             f"<p>{JUDGED_EXPLAINED}</p>",
         ]
+    if counted := entity_statistics(found):
+        sections += [
+            "<h2>Entities of the questions</h2>",
+            table("Entities", ["mode", *ENTITIES], ([mode, *cells] for mode, cells in counted.items())),
+            f"<p>{ENTITIES_EXPLAINED}</p>",
+        ]
     for kind in found.types:
         groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
         sections.append(_section(f"Type {kind}", groups, found.against))
@@ -121,6 +135,18 @@ def answer_costs(costs: AnswerCosts) -> list[str]:
     """Return the cells of a mode for the columns ANSWERS."""
     means = (f"{costs.evidence_tokens:.0f}", f"{costs.calls:.2f}", f"{costs.prompt_tokens:.0f}")
     return [str(costs.answers), str(costs.unreadable), *means]
+
+
+def entity_statistics(found: Evaluation) -> dict[str, list[str]]:
+    """Return the cells of the columns ENTITIES by mode, for modes that use the entity graph."""
+    return {
+        mode: [
+            *(f"{value:.2f}" for value in (counted.entities, counted.unknown_entities, counted.pairs)),
+            *map(str, (counted.without, counted.with_one, counted.with_more)),
+        ]
+        for mode, result in found.modes.items()
+        if (counted := result.entities)
+    }
 
 
 def win_rates(judged: Judged) -> list[str]:

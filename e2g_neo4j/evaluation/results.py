@@ -71,7 +71,9 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS;
-    `tokens` is the length of the passages in tokens of the embedding model; `scores` include those of the answer."""
+    `tokens` is the length of the passages in tokens of the embedding model; `scores` include those of the answer;
+    `entities` and `unknown_entities` are the numbers of names in the question that the corpus has and has not, `pairs`
+    is the number of pairs of entities within h hops. All three are 0 in modes without the entity graph."""
 
     question: str
     type: str | None
@@ -83,6 +85,9 @@ class Outcome:
     tokens: int
     answer: ScoredAnswer | None = None
     judgement: Judgement | None = None
+    entities: int = 0
+    unknown_entities: int = 0
+    pairs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,19 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityStatistics:
+    """The entities of the questions: the means per question of `entities`, `unknown_entities` and `pairs` of `Outcome`,
+    and the numbers of questions with no, with one and with more known entities."""
+
+    entities: float
+    unknown_entities: float
+    pairs: float
+    without: int
+    with_one: int
+    with_more: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModeResult:
     """The results of one mode.
 
@@ -135,6 +153,7 @@ class ModeResult:
         outcomes: The results per question.
         answers: What the answers cost, if there are any.
         judged: How the answers compare with those of the base mode, if they were judged.
+        entities: The entities of the questions, in modes that use the entity graph.
     """
 
     overall: Group
@@ -149,6 +168,7 @@ class ModeResult:
     outcomes: list[Outcome]
     answers: AnswerCosts | None = None
     judged: Judged | None = None
+    entities: EntityStatistics | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +228,16 @@ def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
     )
 
 
-def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seconds: Sequence[float]) -> ModeResult:
+def mode_result(
+    outcomes: list[Outcome], base: Mapping[str, Outcome], busy_seconds: Sequence[float], *, with_entities: bool = False
+) -> ModeResult:
     """Aggregate the outcomes of a mode, with paired differences to `base`.
 
     Args:
         outcomes: The outcomes, at least one.
         base: The outcomes of the base mode by question, or nothing.
         busy_seconds: Times of a question next to a busy process, if measured.
+        with_entities: Whether the mode uses the entity graph.
     """
     milliseconds = [1000 * outcome.seconds for outcome in outcomes]
     return ModeResult(
@@ -230,6 +253,7 @@ def mode_result(outcomes: list[Outcome], base: Mapping[str, Outcome], busy_secon
         outcomes=outcomes,
         answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
         judged=_judged([outcome.judgement for outcome in outcomes if outcome.judgement]),
+        entities=_entity_statistics(outcomes) if with_entities else None,
     )
 
 
@@ -242,6 +266,18 @@ def _answer_costs(answers: Sequence[ScoredAnswer]) -> AnswerCosts | None:
         evidence_tokens=float(np.mean([one.evidence_tokens for one in answers])),
         calls=float(np.mean([one.calls for one in answers])),
         prompt_tokens=float(np.mean([one.prompt_tokens for one in answers])),
+    )
+
+
+def _entity_statistics(outcomes: Sequence[Outcome]) -> EntityStatistics:
+    known = [outcome.entities for outcome in outcomes]
+    return EntityStatistics(
+        entities=float(np.mean(known)),
+        unknown_entities=float(np.mean([outcome.unknown_entities for outcome in outcomes])),
+        pairs=float(np.mean([outcome.pairs for outcome in outcomes])),
+        without=known.count(0),
+        with_one=known.count(1),
+        with_more=sum(number > 1 for number in known),
     )
 
 

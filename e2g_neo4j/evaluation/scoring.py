@@ -30,7 +30,7 @@ from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words
 from e2g_neo4j.evaluation.judging import judge, judge_model_for
 from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
-from e2g_neo4j.retrieval.options import MAX_TOKENS, WINDOW_MODES, Mode, RetrievalKeywords, Unit
+from e2g_neo4j.retrieval.options import GRAPH_MODES, MAX_TOKENS, WINDOW_MODES, Mode, RetrievalKeywords, Unit
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
@@ -157,6 +157,9 @@ def evaluate(
                     round_trips=evidence.round_trips,
                     tokens=tokens_of(e2g, evidence),
                     answer=answer,
+                    entities=len(evidence.entities),
+                    unknown_entities=len(evidence.unknown_entities),
+                    pairs=len(evidence.pairs),
                 )
             )
         report("asking", number + 1, len(questions))
@@ -177,7 +180,7 @@ def evaluate(
                 report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
     results = {
-        mode: mode_result(found, {} if mode == against else base, busy_seconds[mode])
+        mode: mode_result(found, {} if mode == against else base, busy_seconds[mode], with_entities=mode in GRAPH_MODES)
         for mode, found in outcomes.items()
     }
     return Evaluation(

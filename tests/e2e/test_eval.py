@@ -20,7 +20,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 from e2g_neo4j.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("eval")
@@ -146,6 +146,13 @@ def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     for mode, result in found.modes.items():
         assert bool(result.overall.differences) == (mode != "e2g")
         assert len(result.outcomes) == 4
+        assert bool(result.entities) == (mode in GRAPH_MODES)
+    asked = [e2g.retrieve(question.question, corpus=sample) for question in questions]
+    counted = found.modes["auto"].entities
+    assert counted
+    assert counted.entities == sum(len(one.entities) for one in asked) / 4 > 1
+    assert counted.pairs == sum(len(one.pairs) for one in asked) / 4 > 0
+    assert counted.with_more == sum(len(one.entities) > 1 for one in asked)
     json.dumps(asdict(found))
 
 

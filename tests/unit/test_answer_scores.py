@@ -16,7 +16,7 @@ from e2g_neo4j.errors import ConfigurationError, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
 from e2g_neo4j.evaluation.report import page
-from e2g_neo4j.evaluation.results import PARTS, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "Hester")
 
@@ -161,6 +161,20 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_asked():
 
 
 # --- costs -------------------------------------------------------------------------------------------
+
+
+def test_entities_are_counted_per_question():
+    """Names that are known: 0, 1, 3 and 2."""
+    parts = dict.fromkeys(PARTS, 0.0)
+    counts = [(0, 2, 0), (1, 0, 0), (3, 0, 3), (2, 1, 0)]
+    outcomes = [Outcome(str(n), None, "global", {}, 0.1, parts, 2, 640, None, None, *of) for n, of in enumerate(counts)]
+    result = mode_result(outcomes, {}, [], with_entities=True)
+    assert result.entities == EntityStatistics(1.5, 0.75, 0.75, without=1, with_one=1, with_more=2)
+    found = page(Evaluation("c", 4, 25, None, modes={"auto": result, "dense": mode_result(outcomes, {}, [])}))
+    cells = "".join(f"<td>{cell}</td>" for cell in ("1.50", "0.75", "0.75", "1", "1", "2"))
+    assert f'<th scope="row">auto</th>{cells}' in found
+    assert found.count("<h2>Entities of the questions</h2>") == 1
+    assert "Entities of the questions" not in page(Evaluation("c", 4, 25, None))
 
 
 def test_costs_are_means_over_the_answers():
