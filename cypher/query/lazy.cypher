@@ -1,6 +1,6 @@
-// The windows nearest to a question, the communities whose entities they mention, and how near windows of the corpus are
-// on average: of $sample windows in the order of their ids, which are hashes of the text.
-// $corpus, $vector, $windows: how many, $sample
+// The windows nearest to a question, the communities whose entities the nearest of them mention, and how near windows of
+// the corpus are on average: of $sample windows in the order of their ids, which are hashes of the text.
+// $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.
@@ -15,10 +15,11 @@ CALL () {
 CALL () {
   MATCH (w:Window)
     SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $windows) SCORE AS score
+  WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest, collect(score) AS scores
 }
 CALL (nearest) {
-  UNWIND range(0, size(nearest) - 1) AS at
+  UNWIND range(0, size(nearest[..$tested]) - 1) AS at
   WITH at, nearest[at] AS w
   MATCH (w)-[:PART_OF]->(:Chunk)<-[f:FROM_CHUNK]-(e:Entity)
   WHERE f.windows[w.index] > 0

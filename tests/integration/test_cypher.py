@@ -64,6 +64,7 @@ VALUES: dict[str, Any] = {
     "neighbours": 10,
     "around": 200,
     "sample": 5,
+    "tested": 100,
     "decay": 0.5,
     "hub": 1000,
     "best": 10,

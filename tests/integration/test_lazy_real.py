@@ -94,12 +94,19 @@ def test_the_communities_of_an_interrupted_run_are_not_visited(
     assert list(after.values()) == [[0]]
 
 
-def test_no_more_windows_are_returned_than_asked_for(driver: Driver, corpora: list[str], corpus: str) -> None:
+def test_no_more_windows_are_returned_than_asked_for(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document(f"d{n}", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]) for n in range(4)])
     driven(performing(driver), layer.enrich(MODELS, corpus, None))
     assert len(ask(driver, [corpus], [1.0])) == 4
     assert len(ask(driver, [corpus], [1.0], limit=3)) == 3
+    visited = visits(monkeypatch)
+    monkeypatch.setattr(lazy, "WINDOWS", 2)
+    assert len(ask(driver, [corpus], [1.0])) == 4
+    [(ranks, _)] = visited
+    assert list(ranks.values()) == [[0, 1]]  # only these may be tested
 
 
 def test_communities_are_visited_below_those_that_contain_them(

@@ -1,6 +1,6 @@
 // Like `query/lazy`. The index does not know corpora: if it finds too few windows of this corpus, all of the corpus are
 // compared.
-// $corpus, $vector, $windows: how many, $sample
+// $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.
@@ -31,7 +31,7 @@ CALL (indexed) {
   RETURN collect(w) AS nearest, collect(score) AS scores
 }
 CALL (nearest) {
-  UNWIND range(0, size(nearest) - 1) AS at
+  UNWIND range(0, size(nearest[..$tested]) - 1) AS at
   WITH at, nearest[at] AS w
   MATCH (w)-[:PART_OF]->(:Chunk)<-[f:FROM_CHUNK]-(e:Entity)
   WHERE f.windows[w.index] > 0
