@@ -277,13 +277,13 @@ class AsyncE2G(AsyncClient):
     async def enrich(
         self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
     ) -> EnrichReport:
-        """Find the communities of entities, with reports, and embed sentences that an earlier version has indexed.
+        """Make layers that some modes need: communities of entities with reports, and vectors of the names of entities.
 
-        Later changes keep both up to date.
+        Also embeds sentences that an earlier version has indexed. Later changes keep all of them up to date.
 
         Args:
             corpus: the corpus.
-            layers: `sentences`, `communities`, or both. Default: both.
+            layers: Some of `sentences`, `communities` and `entities`. Default: all.
             progress: called with the stage and its progress.
 
         Raises:

@@ -89,12 +89,12 @@ def snapshot(driver: Driver, corpus: str, *, exact: bool = False) -> Snapshot:
 
 
 def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
-    """A revision counts the changes of a history: whether communities are of the present one is compared."""
+    """A revision counts the changes of a history: whether layers are of the present one is compared."""
     if not exact and "revision" in properties:
         revision = properties["revision"]
         properties = {name: value for name, value in properties.items() if name != "revision"}
-        if "communities" in properties:
-            properties["communities"] = properties["communities"] == revision
+        for layer in {"communities", "entity_vectors"} & properties.keys():
+            properties[layer] = properties[layer] == revision
     return {
         name: value if exact else _compared(name, value, properties)
         for name, value in properties.items()

@@ -1,6 +1,6 @@
 // The size of a corpus, as numbers.
 // $corpus
-// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, characters, tokens
+// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, characters, tokens
 CALL () {
   MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL AND d.state = 'ready'
   RETURN count(d) AS documents, sum(d.characters) AS characters, sum(d.tokens) AS tokens
@@ -15,10 +15,12 @@ CALL () {
 }
 CALL () {
   MATCH (e:Entity {corpus: $corpus}) WHERE e.key IS NOT NULL AND EXISTS { (e)-[:FROM_CHUNK]->(:Chunk) }
-  RETURN count(e) AS entities, sum(COUNT { (e)-[:CO_OCCURS]->() }) AS co_occurrences
+  RETURN count(e) AS entities, count(e.embedding) AS entity_vectors,
+         sum(COUNT { (e)-[:CO_OCCURS]->() }) AS co_occurrences
 }
 CALL () {
   MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL
   RETURN count(c) AS communities
 }
-RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, characters, tokens
+RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, characters,
+       tokens

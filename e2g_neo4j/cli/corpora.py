@@ -133,13 +133,13 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
 def enrich(
     corpus: Corpus = "default",
     layers: Annotated[
-        str, typer.Option("--with", help="What to make, separated by commas: sentences, communities.")
-    ] = "sentences,communities",
+        str, typer.Option("--with", help="What to make, separated by commas: sentences, communities, entities.")
+    ] = "sentences,communities,entities",
     as_json: Json = False,
 ) -> None:
-    """Find the communities of entities, and embed sentences that an earlier version has indexed.
+    """Find communities of entities, embed the names of entities, and sentences that an earlier version has indexed.
 
-    Later changes keep both up to date.
+    Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:

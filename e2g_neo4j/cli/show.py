@@ -235,6 +235,12 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
             f"{_plural(report.communities, 'community', 'communities')} on {_plural(report.levels, 'level')}: "
             f"{report.made} made, {report.kept} kept."
         )
+    if "entities" in layers:
+        out.print(
+            f"The names of {_plural(report.entities, 'entity', 'entities')} were embedded."
+            if report.entities
+            else "All names of entities were embedded already."
+        )
 
 
 def links(out: Console, report: LinkReport) -> None:

@@ -31,9 +31,9 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding",
         "Window": "corpus corpus_key id document index text start end embedding",
         "Summary": "corpus id document level index text tokens start end embedding",
-        "Entity": "corpus key name forms form_counts type types type_counts chunks",
+        "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows term_windows adopts revision communities",
+        "Corpus": "corpus chunks windows term_windows adopts revision communities entity_vectors",
         "Community": "corpus id level title text entities sha256 report_sha256 embedding",
         "Term": "corpus term windows",
     }.items()
@@ -78,7 +78,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
         *_neighbours(indexes, constraints),
         *_models(indexes, stored, fingerprint),
         *_words(uncounted["corpora"]),
-        *_communities([row["corpus"] for row in behind]),
+        *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
     ]
 
@@ -289,16 +289,16 @@ def _words(uncounted: int) -> Iterator[Finding]:
         yield Finding("words", "ok", "The words of all corpora are counted.")
 
 
-def _communities(behind: Sequence[str]) -> Iterator[Finding]:
+def _layers(behind: Sequence[str]) -> Iterator[Finding]:
     if behind:
         yield Finding(
-            "communities",
+            "layers",
             "note",
-            f"Communities are behind their corpus, because a run was interrupted: {', '.join(behind)}.",
+            f"Communities or vectors of entities are behind, because a run was interrupted: {', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, and so does the next change of the corpus.",
         )
     else:
-        yield Finding("communities", "ok", "No corpus has communities that are behind.")
+        yield Finding("layers", "ok", "No corpus has communities or vectors of entities that are behind.")
 
 
 def _runs(runs: int) -> Iterator[Finding]:

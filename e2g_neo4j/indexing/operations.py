@@ -18,8 +18,9 @@ from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
-from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
+from e2g_neo4j.indexing import entity_linking, entity_vectors, merge_overrides, pipeline
 from e2g_neo4j.indexing.communities import layer as communities
+from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
@@ -127,7 +128,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
-    yield from communities.update(models, corpus)
+    yield from update_layers(models, corpus)
     return to_delete
 
 
@@ -144,7 +145,7 @@ def adopt(
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
-    yield from communities.update(models, corpus)
+    yield from update_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
         adoption=adoption,
@@ -168,7 +169,7 @@ def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.split(name, corpus=corpus)
-    yield from communities.update(models, corpus)
+    yield from update_layers(models, corpus)
     return found
 
 
@@ -177,7 +178,7 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.join(name, corpus=corpus)
-    yield from communities.update(models, corpus)
+    yield from update_layers(models, corpus)
     return found
 
 
@@ -195,10 +196,13 @@ def enrich(
     yield from agree_on_fingerprint(models.fingerprint)
     progress = _until((yield GetExecutor()).cancelled, progress)
     report = EnrichReport(corpus)
-    embedded = (yield from embed_missing(models.embedder, corpus, progress)) if "sentences" in wanted else 0
     if "communities" in wanted:
         report = yield from communities.enrich(models, corpus, progress)
-    return replace(report, sentences=embedded)
+    if "sentences" in wanted:
+        report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, progress)))
+    if "entities" in wanted:
+        report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, progress)))
+    return report
 
 
 def link(
@@ -285,7 +289,7 @@ def _index(
     summariser = _summariser(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show)
     report = yield from pipeline.index(documents, run, adopted=adopted)
-    yield from communities.update(models, corpus, show)
+    yield from update_layers(models, corpus, show)
     report.spending, report.cost = meter.levels, run.cost
     return report
 

@@ -8,7 +8,7 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -52,6 +52,7 @@ Mode: TypeAlias = Literal[
     "tree",
     "communities",
     "lazy",
+    "vector_context",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
@@ -59,7 +60,8 @@ paper; `diffusion` ranks like `auto`, but without words; `routes` follows vector
 question and of the nearest windows; `hipporag` and `linear` rank by PageRank over entities and windows, from the
 entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
 the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
-that `enrich` makes."""
+that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, and needs the vectors
+of entities that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
@@ -77,8 +79,12 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
-ENRICHED_MODES: frozenset[Mode] = frozenset(["communities", "lazy"])
-"""The modes that need the communities that `enrich` makes."""
+LAYERS: Mapping[Mode, str] = {
+    "communities": "communities",
+    "lazy": "communities",
+    "vector_context": "entity_vectors",
+}
+"""What the modes need of what `enrich` makes: columns of `query/corpus`."""
 
 
 class RetrievalOptions(BaseModel):

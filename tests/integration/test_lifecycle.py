@@ -46,6 +46,7 @@ from tiers import FULL, at_length
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
+from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
@@ -83,6 +84,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.there: dict[str, NaiveDocument] = {}
             self.told: list[list[str]] = []
             self.enriched = False
+            self.embedded = False
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
@@ -115,6 +117,13 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 driven(performing(driver), layer.enrich(MODELS, self.corpus, None))
                 self.enriched = True
 
+        @rule()
+        def embed_names(self) -> None:
+            """Embed the names of entities, or those that are new after some of the other changes."""
+            if self.there:
+                driven(performing(driver), entity_vectors.enrich(MODELS, self.corpus, None))
+                self.embedded = True
+
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
@@ -136,6 +145,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
+            self.embedded = self.embedded and bool(self.there)
 
         @invariant()
         def communities_have_only_what_is_visible(self) -> None:
@@ -149,6 +159,9 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.enriched:
                     driven(performing(driver), layer.update(MODELS, self.corpus))
                     driven(performing(driver), layer.enrich(MODELS, self.fresh, None))
+                if self.embedded:
+                    driven(performing(driver), entity_vectors.update(MODELS, self.corpus))
+                    driven(performing(driver), entity_vectors.enrich(MODELS, self.fresh, None))
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

@@ -55,8 +55,8 @@ from e2g_neo4j.retrieval.modes.hipporag import hipporag
 from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.options import (
     DEFAULT_MODE,
-    ENRICHED_MODES,
     GRAPH_MODES,
+    LAYERS,
     MIN_TOKENS,
     WINDOW_MODES,
     Mode,
@@ -73,7 +73,7 @@ from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence
 
-MODES = [mode for mode in get_args(Mode) if mode not in ENRICHED_MODES]
+MODES = [mode for mode in get_args(Mode) if mode not in LAYERS]
 """The modes that need no more than what these tests write."""
 
 
@@ -234,7 +234,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, tokens = data.draw(chunks_wanted(), "k"), data.draw(st.none() | st.integers(MIN_TOKENS, 400), "tokens")
             question = " ".join(names) + "?"
-            for mode in sorted(WINDOW_MODES - ENRICHED_MODES):
+            for mode in sorted(WINDOW_MODES - LAYERS.keys()):
                 for unit in get_args(Unit):
                     answers: dict[str, Any] = {}
                     found = answer(

@@ -36,7 +36,7 @@ from e2g_neo4j.runtime.statements import folder, load
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in ("query", "index", "communities", "link", "adopt")
+    for kind in ("query", "index", "communities", "entities", "link", "adopt")
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors")  # depend on numbers and hashes of a corpus
@@ -103,8 +103,11 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "active": 50,
         "hub": 1000,
         "entry": 20,
+        "candidates": 100,
         "neighbours": 10,
         "around": 200,
+        "sample": 250,
+        "tested": 100,
         "keys": NAMES,
         "scores": [[0.1] * number for number in range(len(NAMES))],
         "weights": [1.0] * len(NAMES),

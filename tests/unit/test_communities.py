@@ -127,7 +127,10 @@ def test_windows_of_communities_come_by_turns() -> None:
     4 and x has 1; the window of none is last."""
     scores = {0: (0.9, ["x"]), 1: (0.8, ["x"]), 2: (0.7, ["x", "y"]), 3: (0.6, []), 4: (0.5, ["y"])}
     row = {
-        "communities": [{"id": "x", "score": 0.6}, {"id": "y", "score": 0.7}],
+        "communities": [
+            {"id": id, "score": score, "windows": [at for at, (_, of) in scores.items() if id in of]}
+            for id, score in (("x", 0.6), ("y", 0.7))
+        ],
         "candidates": [
             {
                 "chunk": "c",
@@ -136,9 +139,7 @@ def test_windows_of_communities_come_by_turns() -> None:
                 "tokens": 500,
                 "persistence": 0.3,
                 "shares": [0.2] * 5,
-                "windows": [
-                    {"number": number, "score": score, "communities": of} for number, (score, of) in scores.items()
-                ],
+                "windows": [{"number": number, "score": score, "at": number} for number, (score, _) in scores.items()],
             }
         ],
     }

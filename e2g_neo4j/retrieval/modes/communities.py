@@ -47,10 +47,12 @@ def by_turns(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
     scores: dict[str, float] = {}
     for row in rows:
         scores |= {one["id"]: one["score"] for one in row["communities"]}
+        of = {one["id"]: set(one["windows"]) for one in row["communities"]}
         for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
             windows = windows_of(candidate)
             for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                found.append((windows[one["number"]], one["score"], one["communities"]))
+                communities_of = [id for id, at in of.items() if one["at"] in at]
+                found.append((windows[one["number"]], one["score"], communities_of))
     nearest = {found[at][0].id: found[at] for at in best_first([score for _, score, _ in found], TIE)}
     ids = sorted(scores)
     best = [ids[at] for at in best_first([scores[id] for id in ids], TIE)][:COMMUNITIES]

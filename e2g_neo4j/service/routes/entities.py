@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from e2g_neo4j.errors import NotFoundError
-from e2g_neo4j.indexing.communities import layer as communities
+from e2g_neo4j.indexing import layers
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
@@ -52,7 +52,7 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
         if not apart:
             raise
         # an earlier request may have been broken off before this
-        await client.runner.run(communities.update(client.models, corpus))
+        await client.runner.run(layers.update(client.models, corpus))
         return apart
 
 
@@ -71,7 +71,7 @@ async def enrich(
     new: NewLayers | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
-    """Find the communities of entities in a corpus, and embed sentences that an earlier version has indexed."""
+    """Make communities of entities, and vectors of the names of entities and of sentences that have none."""
     await state_of(request).client.documents(corpus)
     parameters = {"layers": new.layers} if new and new.layers else {}
     task = await submitted(
