@@ -21,25 +21,31 @@ WITH e, collect(told) AS told
 WHERE 0 < e.chunks <= $hub AND NOT e.key IN $known
 CALL (e) {
   MATCH (e)-[m:FROM_CHUNK]->(:Chunk)
-  UNWIND m.windows AS count
-  WITH count WHERE count > 0
-  RETURN sum(1 + log(count)) AS degree
+  RETURN sum(reduce(sum = 0.0, count IN m.windows | CASE count WHEN 0 THEN sum ELSE sum + 1 + log(count) END)) AS degree
 }
-CALL (e, told) {
-  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)<-[:PART_OF]-(w:Window)
-  WHERE (told = [] OR any(at IN told WHERE $sentences[at].passes))
-    AND size(m.sentences) > 0 AND m.windows[w.index] > 0
-  WITH c, m, max(vector.similarity.cosine(w.embedding, $vector)) AS near
-  ORDER BY round(near, 5) DESC, c.id LIMIT $nearest
-  RETURN collect([c, m.sentences]) AS mentions
-}
-WITH e, told, degree, mentions ORDER BY e.key
-WITH collect([e, degree, told, mentions]) AS found
+WITH e, degree, told ORDER BY e.key
+WITH collect([e, degree, told]) AS found
 CALL (found) {
-  UNWIND found AS one
-  UNWIND one[3] AS mention
+  UNWIND range(0, size(found) - 1) AS at
+  WITH at, found[at][0] AS e, found[at][2] AS told
+  WHERE $nearest > 0 AND (told = [] OR any(one IN told WHERE $sentences[one].passes))
+  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)<-[:PART_OF]-(w:Window)
+  WHERE size(m.sentences) > 0 AND m.windows[w.index] > 0
+  WITH c, w, collect([at, m.sentences]) AS of
+  WITH c, of, vector.similarity.cosine(w.embedding, $vector) AS near
+  UNWIND of AS one
+  WITH c, one[0] AS at, head(collect(one[1])) AS sentences, max(near) AS near
+  ORDER BY at, round(near, 5) DESC, c.id
+  WITH at, collect([c, sentences])[..$nearest] AS mentions
+  RETURN collect([at, mentions]) AS reads
+}
+CALL (reads) {
+  UNWIND reads AS one
+  UNWIND one[1] AS mention
   WITH DISTINCT mention[0] AS c
   RETURN collect([c.id, c.sentence_vectors]) AS vectors
 }
-RETURN [one IN found | [one[0].key, one[0].chunks, one[1], one[2], [mention IN one[3] | [mention[0].id, mention[1]]]]]
+RETURN [at IN range(0, size(found) - 1) |
+        [found[at][0].key, found[at][0].chunks, found[at][1], found[at][2],
+         coalesce([one IN reads WHERE one[0] = at | [mention IN one[1] | [mention[0].id, mention[1]]]][0], [])]]
          AS entities, vectors
