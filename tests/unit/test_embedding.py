@@ -140,6 +140,18 @@ def test_a_vector_does_not_depend_on_what_else_is_embedded(kind: type[BundledEmb
         assert np.allclose(part, of_part, atol=1e-6)
 
 
+def test_short_texts_of_one_length_are_batched_with_the_vectors_of_single_ones() -> None:
+    """More than two batches of each length, in any order, with texts that are too long for a batch between them."""
+    embedder = BundledEmbedder()
+    names = [f"{name} {number}" for number in range(70) for name in ("Ann", "Luke Farran", STORY[:200])]
+    together, parts = embedder.embed_parts(names, [[(0, 3)]] * len(names))
+    for at in range(0, len(names), 13):
+        [alone], [of_part] = embedder.embed_parts([names[at]], [[(0, 3)]])
+        assert together[at] @ alone > 0.999
+        assert (parts[at] @ of_part.T).min() > 0.999
+    assert len({vector.tobytes() for vector in together}) == len(set(names))
+
+
 def test_torch_embeds_a_text_on_one_thread_and_leaves_its_settings_alone() -> None:
     import torch
 
