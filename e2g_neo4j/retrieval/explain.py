@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.options import LAYERS, Mode, Unit
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.results import Pair, Round
 
-_RANKED_BY: dict[Mode, str] = {
+RANKED_BY: Mapping[Mode, str] = {
+    "auto": "vectors, words and entities",
+    "diffusion": "vectors and entities",
     "routes": "vectors, entities and documents",
     "lightrag": "turns of vectors, entities and relations",
     "pagerank": "relations of entities that have most PageRank",
     "hipporag": "PageRank from entities of the question and of the nearest sentences",
     "linear": "PageRank from entities that sentences connect with the question",
+    "dense": "vector",
+    "fulltext": "the full-text index",
+    "hybrid": "vectors and full text together",
+    "tree": "vector",
+    "communities": "turns of the communities that are nearest by vector",
+    "lazy": "tests of the nearest ones, community by community",
+    "vector_context": "relations of the nearest entities and by vector",
 }
+"""By what each mode ranks text. `e2g` selects chunks instead."""
 
 
 def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
@@ -38,11 +48,18 @@ def auto_reason(
     hops: int,
 ) -> str:
     """Explain the route of the modes with pairs of entities, and by what the text is ranked."""
-    by = _RANKED_BY.get(mode, "vectors, words and entities")
+    by = RANKED_BY[mode]
     if shared:
         joined = f"{_count(len(pairs), 'pair')} of entities within {_count(hops, 'hop')}"
         return f"{joined} share {_count(shared, 'chunk')}; {by} rank the text."
     return f"{_why_global(entities, linked, pairs, hops)}: {by} rank the text."
+
+
+def without_entities_reason(mode: Mode, unit: Unit) -> str:
+    """Explain the modes that do not use the entities of the question."""
+    ranked = "all chunks and summaries" if mode == "tree" else f"{unit}s"
+    unused = "the question's entities" if mode in LAYERS else "entities"
+    return f"Mode {mode} does not use {unused}: {ranked} are ranked by {RANKED_BY[mode]}."
 
 
 def origins_told(windows: Iterable[Window]) -> str:

@@ -9,14 +9,21 @@ mention it; summaries are kept in the global evidence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from e2g_neo4j.errors import CorpusNotFoundError, QueryError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.explain import auto_reason, global_reason, local_reason, origins_told, with_reranker
+from e2g_neo4j.retrieval.explain import (
+    auto_reason,
+    global_reason,
+    local_reason,
+    origins_told,
+    with_reranker,
+    without_entities_reason,
+)
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.modes.auto import auto
@@ -45,6 +52,7 @@ from e2g_neo4j.retrieval.options import (
     check_question,
 )
 from e2g_neo4j.retrieval.passages import TokenSpans
+from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
@@ -59,17 +67,29 @@ MAX_ENTITIES = 24
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
 
-_RANKED_BY = {
-    "dense": "by vector",
-    "fulltext": "by the full-text index",
-    "hybrid": "by vectors and full text together",
-    "tree": "by vector",
-    "communities": "by turns of the communities that are nearest by vector",
-    "lazy": "by tests of the nearest ones, community by community",
-    "vector_context": "by relations of the nearest entities and by vector",
+WINDOW_RANKINGS: Mapping[Mode, Callable[[Query], Ranking]] = {
+    "auto": auto,
+    "diffusion": diffusion,
+    "routes": routes,
+    "lightrag": lightrag,
+    "pagerank": pagerank,
+    "hipporag": hipporag,
+    "linear": linear,
+    "dense": dense,
+    "fulltext": fulltext,
+    "hybrid": hybrid,
+    "communities": communities,
+    "lazy": lazy,
+    "vector_context": vector_context,
 }
-"""Modes without the entities of the question. A new mode is also named in `Mode`, and where they apply in the sets
-below it, in `retrieval/options.py`."""
+"""The modes that rank windows. A new mode is also named in `Mode`, and where they apply in the sets below it, in
+`retrieval/options.py`, and in `RANKED_BY` in `retrieval/explain.py`."""
+
+CHUNK_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[tuple[str, float]]]]] = {
+    "fulltext": fulltext_chunks,
+    "hybrid": hybrid_chunks,
+}
+"""The modes that rank chunks by themselves if these are the unit. The others rank them by their best window."""
 
 _LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities"}
 """The names of layers in messages."""
@@ -175,22 +195,12 @@ def find_evidence(
     if mode != "e2g":
         pairs_by_chunk = {candidate.chunk: candidate.pairs for candidate in shared if candidate.pairs}
         route = "local" if pairs_by_chunk else "global"
+        query = Query(question, corpora, selection.windows, entities_by_corpus, hops, word_statistics(links))
+        ranked = yield from WINDOW_RANKINGS[mode](query)
+        found = yield from selection.of_windows(ranked, pairs_by_chunk)
         reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
         if mode == "routes":
-            ranked = yield from routes(question, entities=entities_by_corpus, hops=hops)
             reason = f"{reason} {origins_told(window for window, _ in ranked)}"
-        elif mode == "lightrag":
-            ranked = yield from lightrag(question, entities=entities_by_corpus)
-        elif mode == "pagerank":
-            ranked = yield from pagerank(question, entities=entities_by_corpus, limit=selection.windows)
-        elif mode == "hipporag":
-            ranked = yield from hipporag(question, entities=entities_by_corpus, limit=selection.windows)
-        elif mode == "linear":
-            ranked = yield from linear(question, entities=entities_by_corpus, limit=selection.windows)
-        else:
-            ranking = auto if mode == "auto" else diffusion
-            ranked = yield from ranking(question, entities=entities_by_corpus, statistics=word_statistics(links))
-        found = yield from selection.of_windows(ranked, pairs_by_chunk)
     else:
         k = selection.chunks
         chosen, used, trace = select_chunks(pairs, shared, k=k, hops=hops)
@@ -253,36 +263,15 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
+    query = Query(question, corpora, selection.windows, statistics=word_statistics(rows))
     if mode == "tree":
-        nodes = yield from tree(question, corpora=corpora, k=selection.chunks)
-        found = yield from selection.of_nodes(nodes)
-    elif mode == "communities":
-        ranked = yield from communities(question, corpora=corpora, limit=selection.windows)
-        found = yield from selection.of_windows(ranked)
-    elif mode == "lazy":
-        ranked = yield from lazy(question, corpora=corpora, limit=selection.windows)
-        found = yield from selection.of_windows(ranked)
-    elif mode == "vector_context":
-        ranked = yield from vector_context(question, corpora=corpora, limit=selection.windows)
-        found = yield from selection.of_windows(ranked)
-    elif mode == "dense":
-        ranked = yield from dense(question, corpora=corpora, limit=selection.windows)
-        found = yield from selection.of_windows(ranked)
-    elif selection.unit == "chunk":
-        by_words = fulltext_chunks if mode == "fulltext" else hybrid_chunks
-        chunks = yield from by_words(
-            question, corpora=corpora, limit=selection.chunks, statistics=word_statistics(rows)
-        )
+        found = yield from selection.of_nodes((yield from tree(replace(query, limit=selection.chunks))))
+    elif selection.unit == "chunk" and mode in CHUNK_RANKINGS:
+        chunks = yield from CHUNK_RANKINGS[mode](replace(query, limit=selection.chunks))
         found = yield from selection.of_chunks(chunks[: selection.chunks])
     else:
-        ranking = fulltext if mode == "fulltext" else hybrid
-        ranked = yield from ranking(
-            question, corpora=corpora, limit=selection.windows, statistics=word_statistics(rows)
-        )
-        found = yield from selection.of_windows(ranked)
-    ranked_units = "all chunks and summaries" if mode == "tree" else f"{selection.unit}s"
-    unused = "the question's entities" if layer else "entities"
-    reason = f"Mode {mode} does not use {unused}: {ranked_units} are ranked {_RANKED_BY[mode]}."
+        found = yield from selection.of_windows((yield from WINDOW_RANKINGS[mode](query)))
+    reason = without_entities_reason(mode, selection.unit)
     if layer and (behind := [row["corpus"] for row in rows if not row[layer]]):
         reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
     return Evidence(

@@ -34,6 +34,7 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.retrieval.modes import communities as mode
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read, Write
@@ -68,7 +69,7 @@ def found(driver: Driver, corpus: str) -> dict[str, Any]:
 
 
 def asked(driver: Driver, corpus: str, vector: list[float], limit: int = 100) -> list[Window]:
-    operation = mode.communities("Who?", corpora=[corpus], limit=limit)
+    operation = mode.communities(Query("Who?", [corpus], limit))
     reply: Any = None
     while True:
         try:

@@ -34,6 +34,7 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.retrieval.modes import vector_context
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
@@ -57,7 +58,7 @@ def enriched(driver: Driver, corpus: str) -> int:
 
 
 def ask(driver: Driver, corpora: list[str], vector: list[float], limit: int = 200) -> list[tuple[Window, float]]:
-    operation = vector_context.vector_context("Who?", corpora=corpora, limit=limit)
+    operation = vector_context.vector_context(Query("Who?", corpora, limit))
     found: list[tuple[Window, float]] = driven(performing(driver), operation, vector)
     return found
 

@@ -32,6 +32,7 @@ from neo4j import Driver
 
 from e2g_neo4j.indexing.communities import hierarchy, layer
 from e2g_neo4j.retrieval.modes import lazy
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime.requests import Write
 
@@ -45,7 +46,7 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
 
 
 def ask(driver: Driver, corpora: list[str], vector: list[float], limit: int = 200) -> list[tuple[Window, float]]:
-    operation = lazy.lazy("Who?", corpora=corpora, limit=limit)
+    operation = lazy.lazy(Query("Who?", corpora, limit))
     found: list[tuple[Window, float]] = driven(performing(driver), operation, vector)
     return found
 

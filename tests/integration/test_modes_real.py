@@ -56,6 +56,7 @@ from e2g_neo4j.retrieval.modes.dense import dense as dense_mode
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.tree import tree as tree_mode
 from e2g_neo4j.retrieval.passages import ScoredNode, passages, top_k
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import WORDS as WEIGHT
 from e2g_neo4j.retrieval.ranking import ranked as ranking_of
 from e2g_neo4j.retrieval.windows import Window, ranked_windows
@@ -159,18 +160,18 @@ def assert_windows_and_nodes(
     limit: int,
     depth: int,
 ) -> None:
-    nearest = ranked(driver, dense_mode(question, corpora=[corpus], limit=limit), vector)
+    nearest = ranked(driver, dense_mode(Query(question, [corpus], limit)), vector)
     assert ids(nearest) == dense(library, vector)[:limit]
-    nodes = ranked(driver, tree_mode(question, corpora=[corpus], k=limit), vector)
+    nodes = ranked(driver, tree_mode(Query(question, [corpus], limit)), vector)
     assert ids(nodes) == tree(library, vector, limit)
     assert_passages(nodes, library)
 
-    every = ranked(driver, fulltext.fulltext(question, corpora=[corpus], limit=1000), vector)
+    every = ranked(driver, fulltext.fulltext(Query(question, [corpus], 1000)), vector)
     places = windows(library)
     assert_ranked_by_words(every, {id: place.text for id, place in places.items()}, words)
-    by_words = ranked(driver, fulltext.fulltext(question, corpora=[corpus], limit=limit), vector)
+    by_words = ranked(driver, fulltext.fulltext(Query(question, [corpus], limit)), vector)
     assert_first(by_words, every, limit)
-    both, answers = driven(driver, hybrid.hybrid(question, corpora=[corpus], limit=limit), vector)
+    both, answers = driven(driver, hybrid.hybrid(Query(question, [corpus], limit)), vector)
     lexical = ids(ranked_windows(answers["query/fulltext"]))
     assert len(lexical) == min(max(depth, limit), len(every))
     assert ids(both) == fused(dense(library, vector)[: max(depth, limit)], lexical)
@@ -200,11 +201,11 @@ def assert_chunks(
     limit: int,
     depth: int,
 ) -> None:
-    every = ranked(driver, fulltext.fulltext_chunks(question, corpora=[corpus], limit=1000), vector)
+    every = ranked(driver, fulltext.fulltext_chunks(Query(question, [corpus], 1000)), vector)
     assert_ranked_by_words(every, {chunk: text_of(library, chunk) for chunk in all_chunks(library)}, words)
-    by_words = ranked(driver, fulltext.fulltext_chunks(question, corpora=[corpus], limit=limit), vector)
+    by_words = ranked(driver, fulltext.fulltext_chunks(Query(question, [corpus], limit)), vector)
     assert_first(by_words, every, limit)
-    both, answers = driven(driver, hybrid.hybrid_chunks(question, corpora=[corpus], limit=limit), vector)
+    both, answers = driven(driver, hybrid.hybrid_chunks(Query(question, [corpus], limit)), vector)
     deep = max(depth, 2 * limit)
     lexical = ids(top_k(answers["query/fulltext_chunks"], 1000))
     assert len(lexical) == min(deep, len(every))
@@ -248,11 +249,11 @@ def test_staged_documents_are_invisible_to_every_mode(
 
     def found() -> list[Any]:
         question = " ".join(WORDS)
-        nodes = ranked(driver, tree_mode(question, corpora=[corpus], k=100), vector)
+        nodes = ranked(driver, tree_mode(Query(question, [corpus], 100)), vector)
         return [
-            ids(ranked(driver, dense_mode(question, corpora=[corpus], limit=100), vector)),
+            ids(ranked(driver, dense_mode(Query(question, [corpus], 100)), vector)),
             [(node.row["id"], node.row["text"]) for node in nodes],
-            *(sorted(ids(ranked(driver, mode(question, corpora=[corpus], limit=100), vector))) for mode in BY_WORDS),
+            *(sorted(ids(ranked(driver, mode(Query(question, [corpus], 100)), vector))) for mode in BY_WORDS),
         ]
 
     try:
@@ -269,7 +270,7 @@ def test_staged_documents_are_invisible_to_every_mode(
 @pytest.mark.parametrize("mode", BY_WORDS)
 def test_a_question_of_signs_alone_is_no_error(driver: Driver, mode: Any) -> None:
     corpus = uuid4().hex
-    assert ranked(driver, mode('?! "\\ AND (', corpora=[corpus], limit=3), [1.0]) == []
+    assert ranked(driver, mode(Query('?! "\\ AND (', [corpus], 3)), [1.0]) == []
 
 
 @pytest.mark.parametrize("word", ["o'neill", "O'Neill's", "back\\slash", "3.5", "u.s.", "O’Neill"])
@@ -277,7 +278,7 @@ def test_words_with_signs_are_found(driver: Driver, corpora: list[str], corpus: 
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["o'neill", "back\\slash", "3.5", "u.s."])])
     for mode, expected in ((fulltext.fulltext, "d-c0-w0"), (fulltext.fulltext_chunks, "d-c0")):
-        found: Any = ranked(driver, mode(f"What of {word}?", corpora=[corpus], limit=3), [1.0])
+        found: Any = ranked(driver, mode(Query(f"What of {word}?", [corpus], 3)), [1.0])
         assert ids(found) == [expected]
     rows = driven(driver, asked(f"What of {word}?", corpus), [1.0])[1]["query/signals"]
     assert rows[0]["word_ids"] == ["d-c0-w0"]
@@ -293,8 +294,8 @@ def test_a_corpus_is_found_by_its_words_whatever_its_name(
     corpora += [name, apart]
     write(driver, name, [small_document("d", ["harker"], ["mina"])])
     write(driver, apart, [small_document(f"e{number}", ["harker", "harker"]) for number in range(12)])
-    assert ids(ranked(driver, fulltext.fulltext("harker", corpora=[name], limit=3), [1.0])) == ["d-c0-w0"]
-    assert ids(ranked(driver, fulltext.fulltext_chunks("harker", corpora=[name], limit=3), [1.0])) == ["d-c0"]
+    assert ids(ranked(driver, fulltext.fulltext(Query("harker", [name], 3)), [1.0])) == ["d-c0-w0"]
+    assert ids(ranked(driver, fulltext.fulltext_chunks(Query("harker", [name], 3)), [1.0])) == ["d-c0"]
     assert {window.document for window, _ in ranked(driver, asked("harker", name), [1.0])} == {"d"}
 
 
@@ -302,7 +303,7 @@ def test_a_corpus_is_found_by_its_words_whatever_its_name(
 
 
 def asked(question: str, corpus: str, *, entities: tuple[str, ...] = ()) -> Operation[list[tuple[Window, float]]]:
-    return auto.auto(question, entities={corpus: entities})
+    return auto.auto(Query(question, [corpus], 100, {corpus: entities}))
 
 
 @few_examples(20)
@@ -347,7 +348,7 @@ def assert_windows(
     mentioned = {name for document in library for chunk in document.chunks for name in document.counts(chunk)}
     entities = tuple(name for name in dict.fromkeys(names) if name in mentioned)
     mode = auto.auto if weight else diffusion
-    operation = mode(" ".join(names) + "?", entities={corpus: entities})
+    operation = mode(Query(" ".join(names) + "?", [corpus], 100, {corpus: entities}))
     found, answers = driven(driver, operation, vector)
     [row] = answers["query/signals"]
     places = windows(library)
@@ -415,7 +416,7 @@ def test_a_staged_document_changes_no_order_by_words(driver: Driver, corpora: li
     write(driver, corpus, [small_document("d", [rare[0], rare[1]]), small_document("e", [rare[1]])])
 
     def order() -> list[str]:
-        return ids(ranked(driver, fulltext.fulltext(" ".join(rare), corpora=[corpus], limit=9), [1.0]))
+        return ids(ranked(driver, fulltext.fulltext(Query(" ".join(rare), [corpus], 9)), [1.0]))
 
     assert order() == ["d-c0-w0", "e-c0-w0"]
     staged = [small_document(f"x{number}", [rare[0]]) for number in range(9)]  # published, they would be found too
@@ -437,7 +438,7 @@ def test_staged_documents_are_invisible_to_all_signals(
 
     def found() -> tuple[list[Any], dict[Any, float]]:
         [row] = driven(driver, asked(question, corpus, entities=entities), vector)[1]["query/signals"]
-        [without] = driven(driver, diffusion("?", entities={corpus: entities}), vector)[1]["query/signals"]
+        [without] = driven(driver, diffusion(Query("?", [corpus], 100, {corpus: entities})), vector)[1]["query/signals"]
         nears = {(one["chunk"], i): near for one in without["candidates"] for i, near in enumerate(one["nears"])}
         spreads = dict(zip(without["spread_ids"], without["spreads"], strict=True))
         numbers = nears | spreads | {"sum": without["spread_sum"]}
@@ -467,7 +468,7 @@ def test_scores_are_finite_whatever_is_asked_of_however_little(
     write(driver, corpus, [small_document(f"d{number}", ["harker", 'the "elder"', "`n`"]) for number in range(chunks)])
     known = tuple(name for name in ("harker", 'the "elder"', "`n`") if name in question)
     for mode in (auto.auto, diffusion):
-        found = ranked(driver, mode(question, entities={corpus: known}), [1.0])
+        found = ranked(driver, mode(Query(question, [corpus], 100, {corpus: known})), [1.0])
         assert sorted(ids(found)) == [f"d{number}-c0-w0" for number in range(chunks)]
         assert all(isfinite(score) for _, score in found)
 
@@ -478,7 +479,7 @@ def test_a_question_without_words_finds_none_by_words(
 ) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["harker"])])
-    assert ranked(driver, fulltext.fulltext(question, corpora=[corpus], limit=3), [1.0]) == []
+    assert ranked(driver, fulltext.fulltext(Query(question, [corpus], 3)), [1.0]) == []
     [row] = driven(driver, asked(question, corpus), [1.0])[1]["query/signals"]
     assert row["word_ids"] == row["word_chunk_ids"] == []
 
@@ -513,7 +514,7 @@ def routed_by(
     driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], hops: int = 2
 ) -> tuple[list[tuple[Window, float]], list[dict[str, Any]]]:
     """What the mode finds, and the rows that it is made of."""
-    found, answers = driven(driver, routes.routes("?", entities={corpus: entities}, hops=hops), vector)
+    found, answers = driven(driver, routes.routes(Query("?", [corpus], 100, {corpus: entities}, hops)), vector)
     return found, answers["query/routes"]
 
 
@@ -720,7 +721,7 @@ def mixed_by(
     driver: Driver, corpus: str, entities: Sequence[str], vector: list[float]
 ) -> tuple[list[tuple[Window, float]], list[dict[str, Any]]]:
     """What the mode finds, and the rows that it is made of."""
-    found, answers = driven(driver, lightrag.lightrag("?", entities={corpus: entities}), vector)
+    found, answers = driven(driver, lightrag.lightrag(Query("?", [corpus], 100, {corpus: entities})), vector)
     return found, answers["query/lightrag"]
 
 

@@ -29,6 +29,7 @@ from neo4j import Driver
 
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.retrieval.modes import pagerank
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read
@@ -70,7 +71,7 @@ def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> Nai
 def ask(
     driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], limit: int = 300
 ) -> list[tuple[Window, float]]:
-    operation: Any = pagerank.pagerank("?", entities={corpus: entities}, limit=limit)
+    operation: Any = pagerank.pagerank(Query("?", [corpus], limit, {corpus: entities}))
     reply: Any = None
     while True:
         try:

@@ -64,6 +64,7 @@ from e2g_neo4j.retrieval.options import (
     Unit,
 )
 from e2g_neo4j.retrieval.passages import top_k
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import ranked
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.windows import ranked_windows
@@ -257,7 +258,7 @@ def by_pagerank(
 ) -> list[str]:
     """The ids of windows as modes `hipporag` and `linear` rank them, which have a test of their own."""
     ranking = linear if mode == "linear" else hipporag
-    operation = ranking("?", entities={corpus: entities}, limit=read)
+    operation = ranking(Query("?", [corpus], read, {corpus: entities}))
     return [window.id for window, _ in driven(performing(driver), operation, vector)]
 
 

@@ -34,6 +34,7 @@ from e2g_neo4j.errors import QueryError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.retrieval import passage_graph, sentences
 from e2g_neo4j.retrieval.modes import hipporag, linear
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 
@@ -76,7 +77,7 @@ def ask(
     driver: Driver, mode: Mode, corpus: str, entities: Sequence[str], vector: Sequence[float] = (1.0,), limit: int = 200
 ) -> list[tuple[Window, float]]:
     found: list[tuple[Window, float]] = driven(
-        performing(driver), mode("?", entities={corpus: entities}, limit=limit), vector
+        performing(driver), mode(Query("?", [corpus], limit, {corpus: entities})), vector
     )
     return found
 
@@ -241,7 +242,7 @@ def test_two_corpora_are_ranked_together(driver: Driver, chain: str, corpora: li
     other = f"{chain}-other"
     corpora.append(other)
     write(driver, other, [pointing("far", (0.0, 1.0), ["ann"])])
-    found = driven(performing(driver), mode("?", entities={chain: ["ann"], other: []}, limit=200), (1.0,))
+    found = driven(performing(driver), mode(Query("?", [chain, other], 200, {chain: ["ann"], other: []})), (1.0,))
     assert {window.document for window, _ in found} == {"d0", "d1", "d2", "d3", "far"}
     assert found[0][0].document == "d0"
     assert found[-1][0].document == "far"

@@ -9,6 +9,7 @@ import pytest
 from e2g_neo4j.retrieval.explain import auto_reason
 from e2g_neo4j.retrieval.modes import lightrag
 from e2g_neo4j.retrieval.modes.lightrag import mixed
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed
 
@@ -67,7 +68,7 @@ def test_nothing_found_is_no_window() -> None:
 
 
 def test_each_corpus_is_asked_once_for_its_own_entities() -> None:
-    operation: Any = lightrag.lightrag("Who?", entities={"a": ["ann"], "b": []})
+    operation: Any = lightrag.lightrag(Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": []}))
     assert operation.send(None) == Embed("Who?")
     first, second = operation.send([1.0]), operation.send([])
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [

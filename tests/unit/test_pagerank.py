@@ -9,6 +9,7 @@ import pytest
 from e2g_neo4j.retrieval.explain import auto_reason
 from e2g_neo4j.retrieval.modes import pagerank as module
 from e2g_neo4j.retrieval.modes.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.runtime.requests import Embed, Read
 
 
@@ -105,7 +106,7 @@ def test_relations_rank_windows_then_cosines_then_the_text() -> None:
 
 
 def test_each_corpus_is_asked_for_its_own_graph() -> None:
-    operation: Any = pagerank("Who?", entities={"a": ["ann"], "b": []}, limit=7)
+    operation: Any = pagerank(Query("Who?", ["a", "b"], 7, {"a": ["ann"], "b": []}))
     assert operation.send(None) == Embed("Who?")
     first = operation.send([1.0])
     second = operation.send([{"seeds": [["ann", 0.5]], "edges": [["ann", ["bob"]]]}])

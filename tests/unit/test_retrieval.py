@@ -16,7 +16,9 @@ from naive import NaiveDocument, ask
 from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.explain import RANKED_BY
 from e2g_neo4j.retrieval.options import (
+    FULLTEXT_MODES,
     MAX_K,
     MAX_QUESTION,
     MAX_TOKENS,
@@ -26,7 +28,14 @@ from e2g_neo4j.retrieval.options import (
     Mode,
     RetrievalOptions,
 )
-from e2g_neo4j.retrieval.retrieve import MAX_ENTITIES, MAX_MEANINGS, find_evidence, retrieve
+from e2g_neo4j.retrieval.retrieve import (
+    CHUNK_RANKINGS,
+    MAX_ENTITIES,
+    MAX_MEANINGS,
+    WINDOW_RANKINGS,
+    find_evidence,
+    retrieve,
+)
 from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.documents import Span
@@ -532,3 +541,10 @@ def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() ->
     assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], **limits}
     assert evidence.entities == ("b", "a")
     assert evidence.unknown_entities == ("x",)
+
+
+def test_every_mode_is_in_the_tables() -> None:
+    modes = set(get_args(Mode))
+    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g", "tree"}
+    assert CHUNK_RANKINGS.keys() == FULLTEXT_MODES
+    assert RANKED_BY.keys() == modes - {"e2g"}

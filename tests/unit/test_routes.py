@@ -8,6 +8,7 @@ import pytest
 
 from e2g_neo4j.retrieval.explain import auto_reason, origins_told
 from e2g_neo4j.retrieval.modes.routes import DECAY, HOPS, ranked, routes
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Origin
 from e2g_neo4j.runtime.requests import Embed, Read
 
@@ -80,7 +81,7 @@ def test_nothing_found_is_no_window() -> None:
 
 @pytest.mark.parametrize(("hops", "followed"), [(1, 1), (2, 2), (6, 2)])
 def test_each_corpus_is_asked_once_for_its_own_entities(hops: int, followed: int) -> None:
-    operation: Any = routes("Who?", entities={"a": ["ann"], "b": []}, hops=hops)
+    operation: Any = routes(Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": []}, hops))
     assert operation.send(None) == Embed("Who?")
     first, second = operation.send([1.0]), operation.send([])
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from e2g_neo4j.retrieval.lucene import lucene
+from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
-from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.retrieval.word_statistics import WordStatistics
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 
 DEPTH = 20
 """Chunks are candidates if they are among the first DEPTH windows or chunks of a signal's list."""
@@ -35,22 +32,9 @@ HUB = 1000
 """Entities in more chunks than this pass on no activation. They say little; this also limits the work."""
 
 
-def auto(
-    question: str,
-    *,
-    entities: Mapping[str, Sequence[str]],
-    statistics: WordStatistics | None = None,
-    words: bool = True,
-) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows, best first.
-
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-        statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
-        words: Whether BM25 counts.
-    """
-    vector = yield Embed(question)
+def auto(query: Query, *, words: bool = True) -> Ranking:
+    """Rank windows, best first. `words`: whether BM25 counts."""
+    vector = yield Embed(query.question)
     constants = {
         "vector": vector,
         "depth": DEPTH,
@@ -63,7 +47,7 @@ def auto(
         "hub": HUB,
     }
     parameters = {
-        corpus: {"names": list(names), "words": lucene(question, corpus, statistics), **constants}
-        for corpus, names in entities.items()
+        corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
+        for corpus, names in query.entities.items()
     }
     return ranked((yield from read_each("query/signals", parameters)), words=words)

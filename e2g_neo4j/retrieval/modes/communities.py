@@ -7,12 +7,13 @@ communities choose windows, so that citations lead to the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 COMMUNITIES = 10
@@ -22,21 +23,15 @@ WINDOWS = 200
 """At least as many of the nearest windows are assigned to communities."""
 
 
-def communities(question: str, *, corpora: Sequence[str], limit: int) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows, best first.
-
-    Args:
-        question: The question.
-        corpora: The corpora to search.
-        limit: The number of windows to return.
-    """
-    vector = yield Embed(question)
-    parameters = {"vector": vector, "best": COMMUNITIES, "windows": max(limit, WINDOWS)}
-    rows = yield from read_each("query/communities", dict.fromkeys(corpora, parameters))
-    return by_turns(rows)[:limit]
+def communities(query: Query) -> Ranking:
+    """Rank windows, best first."""
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "best": COMMUNITIES, "windows": max(query.limit, WINDOWS)}
+    rows = yield from read_each("query/communities", dict.fromkeys(query.corpora, parameters))
+    return by_turns(rows)[: query.limit]
 
 
-def by_turns(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def by_turns(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Return the windows of rows of `communities.cypher`.
 
     The first turn is the nearest window of each of the COMMUNITIES nearest communities, then come the second ones, and

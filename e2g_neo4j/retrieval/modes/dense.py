@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.windows import ranked_windows
+from e2g_neo4j.runtime.requests import Embed, read_each
 
-from e2g_neo4j.retrieval.windows import Window, ranked_windows
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 
-
-def dense(question: str, *, corpora: Sequence[str], limit: int) -> Operation[list[tuple[Window, float]]]:
-    """Find the nearest windows, at most `limit` of each corpus. Scores are (1 + cosine) / 2."""
-    vector = yield Embed(question)
-    parameters = {"vector": vector, "limit": limit}
-    return ranked_windows((yield from read_each("query/dense", dict.fromkeys(corpora, parameters))))
+def dense(query: Query) -> Ranking:
+    """Find the nearest windows, at most `query.limit` of each corpus. Scores are (1 + cosine) / 2."""
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "limit": query.limit}
+    return ranked_windows((yield from read_each("query/dense", dict.fromkeys(query.corpora, parameters))))

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from e2g_neo4j.retrieval.modes.auto import auto
-from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.retrieval.word_statistics import WordStatistics
-from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.retrieval.query import Query, Ranking
 
 
-def diffusion(
-    question: str, *, entities: Mapping[str, Sequence[str]], statistics: WordStatistics | None = None
-) -> Operation[list[tuple[Window, float]]]:
+def diffusion(query: Query) -> Ranking:
     """Like `auto`, without BM25. Words only propose candidates."""
-    return (yield from auto(question, entities=entities, statistics=statistics, words=False))
+    return (yield from auto(query, words=False))

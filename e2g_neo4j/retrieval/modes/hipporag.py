@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
-from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 20
@@ -33,20 +33,14 @@ PASSAGES = 0.1
 much, .4 .02 less R@5."""
 
 
-def hipporag(
-    question: str, *, entities: Mapping[str, Sequence[str]], limit: int
-) -> Operation[list[tuple[Window, float]]]:
+def hipporag(query: Query) -> Ranking:
     """Rank windows by PageRank, best first.
-
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-        limit: The number of windows to rank.
 
     Raises:
         QueryError: The sentences of a corpus have no vectors.
     """
-    vector = yield Embed(question)
+    entities = query.entities
+    vector = yield Embed(query.question)
     rows = yield from read_each(
         "query/sentence_vectors", {corpus: {"vector": vector, "entry": ENTRY} for corpus in entities}
     )
@@ -77,7 +71,7 @@ def hipporag(
     seeds = entity_seeds(reached, entities, told, {(corpus, sentence) for corpus, sentence, _ in facts})
     degrees = {(corpus, one.key): one.degree for corpus, of in reached.items() for one in of}
     weights = {corpus: {key: seed for (of, key), seed in seeds.items() if of == corpus} for corpus in entities}
-    graph = yield from read_passage_graph(vector, weights, limit=limit)
+    graph = yield from read_passage_graph(vector, weights, limit=query.limit)
     return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * graph.cosines_from_0_to_1()))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
-from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, Window, chunks_of
-from e2g_neo4j.retrieval.word_statistics import WordStatistics
+from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, chunks_of
 from e2g_neo4j.runtime.requests import Operation
 
 T = TypeVar("T")
@@ -20,23 +21,19 @@ DEPTH = 300
 """Units of each list to fuse, or more if more are requested. With 50, novels lost .04 of the evidence."""
 
 
-def hybrid(
-    question: str, *, corpora: Sequence[str], limit: int, statistics: WordStatistics | None = None
-) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows by rank fusion of the best `limit` of each list, or of DEPTH if this is more."""
-    depth = max(DEPTH, limit)
-    by_vector = yield from dense(question, corpora=corpora, limit=depth)
-    by_words = yield from fulltext(question, corpora=corpora, limit=depth, statistics=statistics)
+def hybrid(query: Query) -> Ranking:
+    """Rank windows by rank fusion of the best `query.limit` of each list, or of DEPTH if this is more."""
+    query = replace(query, limit=max(DEPTH, query.limit))
+    by_vector = yield from dense(query)
+    by_words = yield from fulltext(query)
     return fused(by_vector, by_words, key=lambda window: window.id)
 
 
-def hybrid_chunks(
-    question: str, *, corpora: Sequence[str], limit: int, statistics: WordStatistics | None = None
-) -> Operation[list[tuple[str, float]]]:
+def hybrid_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
     """Rank chunks by rank fusion, by their nearest window and by BM25 of their text. Return their ids."""
-    depth = max(DEPTH, 2 * limit)
-    by_vector = yield from dense(question, corpora=corpora, limit=WINDOWS_PER_CHUNK * depth)
-    by_words = yield from fulltext_chunks(question, corpora=corpora, limit=depth, statistics=statistics)
+    depth = max(DEPTH, 2 * query.limit)
+    by_vector = yield from dense(replace(query, limit=WINDOWS_PER_CHUNK * depth))
+    by_words = yield from fulltext_chunks(replace(query, limit=depth))
     return fused(chunks_of(by_vector, depth), by_words, key=lambda chunk: chunk)
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 WINDOWS = 100
@@ -40,23 +41,18 @@ Key: TypeAlias = tuple[str, str]
 """Corpus and id of a community. Communities of several corpora may have the same id."""
 
 
-def lazy(question: str, *, corpora: Sequence[str], limit: int) -> Operation[list[tuple[Window, float]]]:
+def lazy(query: Query) -> Ranking:
     """Rank windows: relevant ones in the order of the tests, then all others of the nearest, best first.
 
     The score of a window is its own, (1 + cosine) / 2.
-
-    Args:
-        question: The question.
-        corpora: The corpora to search.
-        limit: The number of windows to return.
     """
-    vector = yield Embed(question)
-    parameters = {"vector": vector, "windows": max(limit, WINDOWS), "tested": WINDOWS, "sample": SAMPLE}
-    rows = yield from read_each("query/lazy", dict.fromkeys(corpora, parameters))
-    return ranked(rows)[:limit]
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "windows": max(query.limit, WINDOWS), "tested": WINDOWS, "sample": SAMPLE}
+    rows = yield from read_each("query/lazy", dict.fromkeys(query.corpora, parameters))
+    return ranked(rows)[: query.limit]
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank the windows of rows of `lazy.cypher`."""
     found: list[tuple[Window, float]] = []
     above: list[float] = []

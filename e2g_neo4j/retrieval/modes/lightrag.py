@@ -10,13 +10,14 @@ similarity to the question, 2.5 for each entity or relation.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 NEAREST = 20
@@ -35,14 +36,9 @@ LIMIT = 200
 """Windows by entities that are read."""
 
 
-def lightrag(question: str, *, entities: Mapping[str, Sequence[str]]) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows, best first.
-
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-    """
-    vector = yield Embed(question)
+def lightrag(query: Query) -> Ranking:
+    """Rank windows, best first."""
+    vector = yield Embed(query.question)
     constants = {
         "vector": vector,
         "nearest": NEAREST,
@@ -51,11 +47,11 @@ def lightrag(question: str, *, entities: Mapping[str, Sequence[str]]) -> Operati
         "hub": HUB,
         "limit": LIMIT,
     }
-    parameters = {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
+    parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
     return mixed((yield from read_each("query/lightrag", parameters)))
 
 
-def mixed(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Return the windows of rows of `lightrag.cypher`: by vector, by entity and by relation in turn, then all others.
 
     Each list has the windows nearest to the question first. The score of a window is (1 + cosine) / 2, so scores may

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from e2g_neo4j.retrieval.passage_graph import Node, PassageGraph, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
-from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -42,25 +42,18 @@ COSINE = 5.0
 was .03 lower, with 7 R@25 .01 lower."""
 
 
-def linear(
-    question: str, *, entities: Mapping[str, Sequence[str]], limit: int
-) -> Operation[list[tuple[Window, float]]]:
+def linear(query: Query) -> Ranking:
     """Rank windows by PageRank, best first.
-
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-        limit: The number of windows to rank.
 
     Raises:
         QueryError: The sentences of a corpus have no vectors.
     """
-    vector = yield Embed(question)
-    active, degrees = yield from activate(vector, entities)
-    weights: dict[str, dict[str, float]] = {corpus: {} for corpus in entities}
+    vector = yield Embed(query.question)
+    active, degrees = yield from activate(vector, query.entities)
+    weights: dict[str, dict[str, float]] = {corpus: {} for corpus in query.entities}
     for (corpus, key), (score, step) in active.items():
         weights[corpus][key] = score / step
-    graph = yield from read_passage_graph(vector, weights, limit=limit)
+    graph = yield from read_passage_graph(vector, weights, limit=query.limit)
     seeds = {node: score for node, (score, _) in active.items()}
     return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * window_seeds(graph, active)))
 

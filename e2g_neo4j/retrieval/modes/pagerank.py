@@ -18,8 +18,9 @@ from scipy.sparse import csr_matrix
 
 from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
-from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.windows import windows_of
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -44,29 +45,21 @@ DIGITS = 9
 """Decimals of sums of PageRank that are compared. Smaller differences are of rounding."""
 
 
-def pagerank(
-    question: str, *, entities: Mapping[str, Sequence[str]], limit: int
-) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows by the PageRank of the relations that they state, best first.
-
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-        limit: The number of windows to return.
-    """
-    vector = yield Embed(question)
+def pagerank(query: Query) -> Ranking:
+    """Rank windows by the PageRank of the relations that they state, best first."""
+    vector = yield Embed(query.question)
     constants = {"vector": vector, "entry": ENTRY, "seeds": SEEDS, "around": AROUND, "hub": HUB}
     graphs = yield from read_each(
-        "query/pagerank", {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
+        "query/pagerank", {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
     )
     relations = {}
     for graph in graphs:
         edges = [(a, b) for a, others in graph["edges"] for b in others]
         relations[graph["corpus"]] = best_relations(personalised(dict(graph["seeds"]), edges), edges)
     parameters = {
-        corpus: {"vector": vector, "limit": limit, **as_parameters(best)} for corpus, best in relations.items()
+        corpus: {"vector": vector, "limit": query.limit, **as_parameters(best)} for corpus, best in relations.items()
     }
-    return ranked((yield from read_each("query/pagerank_windows", parameters)))[:limit]
+    return ranked((yield from read_each("query/pagerank_windows", parameters)))[: query.limit]
 
 
 def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:
@@ -120,7 +113,7 @@ def as_parameters(relations: Sequence[tuple[str, str, float]]) -> dict[str, Any]
     return {"keys": keys, "scores": [[score.get((a, b), 0.0) for a in keys[:at]] for at, b in enumerate(keys)]}
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank windows by score, and those that score alike by cosine. Ties are in reading order.
 
     Windows that are not among the nearest have no cosine, and come after those that have one.

@@ -10,16 +10,17 @@ entities have no vectors. No chat model is used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from e2g_neo4j.retrieval.modes.auto import HUB
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.ranking import TIE, z
 from e2g_neo4j.retrieval.windows import ORIGINS, Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -45,30 +46,27 @@ RELEVANCE = COVERAGE = DOCUMENT = 1.0
 """Weights of the z-normalised cosine, entity coverage and document weight. All are equal."""
 
 
-def routes(question: str, *, entities: Mapping[str, Sequence[str]], hops: int) -> Operation[list[tuple[Window, float]]]:
+def routes(query: Query) -> Ranking:
     """Rank the windows that vectors and entities lead to, best first. Each has its `origin`.
 
-    Args:
-        question: The question.
-        entities: Per corpus, the entities that the question names.
-        hops: How far neighbours may be from an entity, in edges. More than HOPS counts as HOPS.
+    `query.hops` is how far neighbours may be from an entity, in edges. More than HOPS counts as HOPS.
     """
-    vector = yield Embed(question)
+    vector = yield Embed(query.question)
     constants = {
         "vector": vector,
         "entry": ENTRY,
         "seeds": SEEDS,
-        "hops": min(hops, HOPS),
+        "hops": min(query.hops, HOPS),
         "neighbours": NEIGHBOURS,
         "decay": DECAY,
         "hub": HUB,
         "limit": LIMIT,
     }
-    parameters = {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
+    parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
     return ranked((yield from read_each("query/routes", parameters)))
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank windows by the sum of z-normalised cosine, entity coverage and document weight. Ties are in reading order.
 
     The weight of a document is the number of nearest windows that it has.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 
 
-def tree(question: str, *, corpora: Sequence[str], k: int) -> Operation[list[ScoredNode]]:
-    """Find the k nearest chunks and summaries."""
-    vector = yield Embed(question)
-    parameters = {corpus: {"vector": vector, "k": k, "names": []} for corpus in corpora}
-    return top_k((yield from read_each("query/nearest", parameters)), k)
+def tree(query: Query) -> Operation[list[ScoredNode]]:
+    """Find the `query.limit` nearest chunks and summaries."""
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "k": query.limit, "names": []}
+    return top_k((yield from read_each("query/nearest", dict.fromkeys(query.corpora, parameters))), query.limit)

@@ -8,13 +8,14 @@ text in the order of the relations alone; here windows are ranked by their own v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, read_each
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -35,28 +36,22 @@ RELATION = 0.02
 evidence: .615 of the first five on MuSiQue, .603 with .05, .565 with .1, and .520 with .2."""
 
 
-def vector_context(question: str, *, corpora: Sequence[str], limit: int) -> Operation[list[tuple[Window, float]]]:
-    """Rank windows, best first.
-
-    Args:
-        question: The question.
-        corpora: The corpora to search.
-        limit: The number of windows to return.
-    """
-    vector = yield Embed(question)
+def vector_context(query: Query) -> Ranking:
+    """Rank windows, best first."""
+    vector = yield Embed(query.question)
     constants = {
         "vector": vector,
         "entry": ENTRY,
         "candidates": CANDIDATES,
         "neighbours": NEIGHBOURS,
         "hub": HUB,
-        "limit": max(limit, LIMIT),
+        "limit": max(query.limit, LIMIT),
     }
-    rows = yield from read_each("query/vector_context", dict.fromkeys(corpora, constants))
-    return ranked(rows)[:limit]
+    rows = yield from read_each("query/vector_context", dict.fromkeys(query.corpora, constants))
+    return ranked(rows)[: query.limit]
 
 
-def ranked(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """Rank the windows of rows of `vector_context.cypher`.
 
     The score of a relation is that of the nearer of its two ends. The score of a window is its own plus RELATION times

@@ -1,0 +1,38 @@
+"""What every mode that ranks windows gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from e2g_neo4j.retrieval.windows import Window
+from e2g_neo4j.retrieval.word_statistics import WordStatistics
+from e2g_neo4j.runtime.requests import Operation
+
+RankedWindows: TypeAlias = list[tuple[Window, float]]
+"""Windows with their scores, best first."""
+
+Ranking: TypeAlias = Operation[RankedWindows]
+"""An operation that ranks windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to a mode.
+
+    Attributes:
+        question: The question.
+        corpora: The corpora to search.
+        limit: The number of windows to rank. A mode may return more, or less if there are no more.
+        entities: Per corpus, the entities that the question names. Empty for modes that do not use them.
+        hops: How far entities may be apart, in edges.
+        statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
+    """
+
+    question: str
+    corpora: Sequence[str]
+    limit: int
+    entities: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hops: int = 3
+    statistics: WordStatistics | None = None
