@@ -23,10 +23,10 @@ test: env
 	$(BIN)/python -m pytest
 
 test-all: env
-	E2G_TEST_FULL=1 $(BIN)/python -m pytest
+	E2G_TEST_TIER=full $(BIN)/python -m pytest
 
 coverage: env
-	E2G_TEST_FULL=1 $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	E2G_TEST_TIER=every $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 lint: env
 	$(BIN)/ruff check .

@@ -1,7 +1,12 @@
-"""The two lengths of the suite, and the parts of it that need a program which may not be there.
+"""The tiers of the suite, and the parts of it that need a program which may not be there.
 
-E2G_TEST_FULL=1, which `make test-all` sets, runs every test at full length. Without it, as in `make test`, tests that
-are marked `full` are left out, and `at_length` and `few_examples` take the smaller of two figures.
+| E2G_TEST_TIER | set by | tests | `at_length`, `few_examples` |
+|---|---|---|---|
+| fast (default) | `make test` | without those marked `full` | the smaller of two figures |
+| every | `make coverage`, CI | every one | the smaller of two figures |
+| full | `make test-all`, before a release | every one | the larger of two figures |
+
+What hypothesis draws differs from run to run, so that many runs of few examples add up.
 
 E2G_TEST_REQUIRE=ollama,chromium names the parts that have to be there: the run ends at once where one is missing.
 Otherwise its tests are skipped, and the end of the run says so.
@@ -22,7 +27,8 @@ from ollama_build import BINARY
 
 T = TypeVar("T")
 
-FULL = os.environ.get("E2G_TEST_FULL", "") not in ("", "0")
+TIERS = ("fast", "every", "full")
+TIER = os.environ.get("E2G_TEST_TIER") or "fast"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -54,8 +60,8 @@ PARTS = {
 
 
 def at_length(full: T, fast: T) -> T:
-    """The first where every test runs at full length, otherwise the second."""
-    return full if FULL else fast
+    """The first in the full tier, otherwise the second."""
+    return full if TIER == "full" else fast
 
 
 def need(part: str) -> None:
@@ -83,8 +89,10 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
         for report in skipped
     )
     lines = [f"{count} {'test' if count == 1 else 'tests'}: {reason}" for reason, count in sorted(reasons.items())]
-    if not FULL:
+    if TIER == "fast":
         lines.append("the full tier, and the full length of some tests: make test-all")
+    elif TIER == "every":
+        lines.append("the full length of some tests: make test-all")
     return lines
 
 
@@ -94,13 +102,15 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart() -> None:
     """End the run where a required part is missing."""
+    if TIER not in TIERS:
+        raise pytest.UsageError(f"E2G_TEST_TIER: there is no tier {TIER!r}: choose among {', '.join(TIERS)}.")
     if lacking := missing(os.environ.get("E2G_TEST_REQUIRE", "")):
         raise pytest.UsageError("\n".join(lacking))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the full tier unless it is asked for."""
-    left_out = [] if FULL else [item for item in items if item.get_closest_marker("full")]
+    """Leave the tests that are marked `full` out of the fast tier."""
+    left_out = [item for item in items if item.get_closest_marker("full")] if TIER == "fast" else []
     if left_out:
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=left_out)

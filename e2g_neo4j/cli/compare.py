@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.json_output import as_object, print_json
-from e2g_neo4j.cli.options import Corpus, Json, K, Question, Tokens, out
+from e2g_neo4j.cli.options import Corpus, Json, K, Question, Tokens, modes_named, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -24,7 +24,6 @@ from e2g_neo4j.evaluation.comparison_page import (
     page,
     place,
 )
-from e2g_neo4j.retrieval.options import Mode
 
 
 def compare_command(
@@ -44,11 +43,11 @@ def compare_command(
 
     Each mode runs twice. The time is that of the second run, because the first loads models and plans statements.
     """
-    selected = list(get_args(Mode)) if modes == "all" else [name.strip() for name in modes.split(",") if name.strip()]
+    selected = modes_named(modes)
     if html_file is not None and html_file.exists():
         raise InputError(f"{html_file} exists already. Choose another file, or remove it first.")
     with E2G() as e2g:
-        found = compare(e2g, question, corpus=corpus, modes=cast(list[Mode], selected), k=k, tokens=tokens)
+        found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens)
     if html_file is not None:
         _write(html_file, page(found))
     if as_json:

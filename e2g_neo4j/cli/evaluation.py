@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.options import modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -52,9 +53,7 @@ def evaluate_command(
     corpus: Annotated[
         str, typer.Option("--corpus", "-c", help="The corpus to search. {book} is replaced with the question's book.")
     ] = "default",
-    modes: Annotated[
-        str | None, typer.Option("--modes", help="Modes to compare, separated by commas. (default: all)")
-    ] = None,
+    modes: Annotated[str, typer.Option("--modes", help="Modes to compare, separated by commas, or `all`.")] = "all",
     against: Annotated[
         str | None, typer.Option("--against", help="The mode to compare the others with. (default: dense)")
     ] = None,
@@ -80,7 +79,7 @@ def evaluate_command(
     ] = None,
 ) -> None:
     """Measure how well each mode finds the gold of a question file. Only `--answers` and `--judge` use chat models."""
-    selected = [name.strip() for name in modes.split(",") if name.strip()] if modes else list(get_args(Mode))
+    selected = modes_named(modes)
     base = against or (BASE if BASE in selected else None)
     for file in (json_file, html_file):
         if file is not None and not file.absolute().parent.is_dir():
@@ -91,7 +90,7 @@ def evaluate_command(
             e2g,
             gold_questions,
             corpus=corpus,
-            modes=cast(list[Mode], selected),
+            modes=selected,
             against=cast(Mode | None, base),
             k=k,
             unit=unit,

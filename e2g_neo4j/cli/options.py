@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 from rich.console import Console
@@ -51,6 +51,13 @@ Types = Annotated[
     ),
 ]
 Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
+
+
+def modes_named(names: str) -> list[Mode]:
+    """Return the modes of a list that is separated by commas; `all` is every mode."""
+    every = get_args(Mode)
+    return list(every) if names == "all" else [cast(Mode, name.strip()) for name in names.split(",") if name.strip()]
+
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "k": (K, None),

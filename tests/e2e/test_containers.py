@@ -152,7 +152,7 @@ def test_the_suite_runs_on_neo4j_in_a_container(neo4j: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-q", tests],
         cwd=REPOSITORY,
-        env={**os.environ, "E2G_TEST_NEO4J": "docker", "TESTCONTAINERS_RYUK_DISABLED": "true", "E2G_TEST_FULL": ""},
+        env={**os.environ, "E2G_TEST_NEO4J": "docker", "TESTCONTAINERS_RYUK_DISABLED": "true", "E2G_TEST_TIER": ""},
         capture_output=True,
         text=True,
         timeout=600,

@@ -3,7 +3,7 @@ the scores of an evaluation, and what users see of commands, signatures and data
 
 Where a change is intended, write the files anew and read their diff:
 
-    E2G_TEST_GOLDEN=write E2G_TEST_FULL=1 pytest -n 0 tests/e2e/test_golden.py
+    E2G_TEST_GOLDEN=write E2G_TEST_TIER=full pytest -n 0 tests/e2e/test_golden.py
 
 The database is empty at first, because full-text scores depend on everything in it.
 """

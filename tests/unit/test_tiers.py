@@ -47,13 +47,14 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-@pytest.mark.parametrize("full", ["", "1"], ids=["fast", "full"])
-def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, full: str, workers: str) -> None:
-    done = run(tmp_path, "-n", workers, E2G_TEST_FULL=full)
+@pytest.mark.parametrize("tier", ["fast", "every", "full"])
+def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, tier: str, workers: str) -> None:
+    done = run(tmp_path, "-n", workers, E2G_TEST_TIER=tier)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("3 tests: needs a program that nobody has: make nothing\n") == 1
-    assert done.stdout.count("make test-all") == (0 if full else 1)
-    assert f"{2 if full else 1} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+    assert done.stdout.count("the full length of some tests: make test-all") == (tier != "full")
+    assert done.stdout.count("the full tier") == (tier == "fast")
+    assert f"{1 if tier == 'fast' else 2} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
 
 
 def test_required_parts_that_are_missing_or_unknown_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +62,13 @@ def test_required_parts_that_are_missing_or_unknown_are_errors(monkeypatch: pyte
     assert missing("") == missing("here") == []
     assert missing("here, away") == ["E2G_TEST_REQUIRE: B is missing. Add it with `make b`."]
     assert missing("other") == ["E2G_TEST_REQUIRE: unknown part 'other'. Known: here, away."]
+
+
+def test_an_unknown_tier_ends_the_run_at_once(tmp_path: Path) -> None:
+    done = run(tmp_path, "-n", "0", E2G_TEST_TIER="all")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "no tier 'all': choose among fast, every, full" in done.stderr
+    assert "passed" not in done.stdout
 
 
 def test_a_run_without_a_required_part_ends_at_once(tmp_path: Path) -> None:
