@@ -17,7 +17,7 @@ from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
@@ -35,6 +35,7 @@ from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Evidence
 from e2g_neo4j.types.service import Caller, Scope
@@ -80,6 +81,13 @@ Tokens = Annotated[
 ]
 ModeName = Annotated[
     Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+]
+Llm = Annotated[
+    bool,
+    Field(
+        description="Let the mode call the configured chat model, which costs tokens of that model. Only for "
+        f"{', '.join(sorted(LLM_MODES))}; needs the scope `ask`."
+    ),
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -199,10 +207,11 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        llm: Llm = False,
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
         return await to_thread.run_sync(self._results.passages, found)
 
     @with_our_errors
@@ -214,10 +223,11 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        llm: Llm = False,
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
         return await to_thread.run_sync(self._results.explanation, found)
 
     @with_our_errors
@@ -229,9 +239,7 @@ class ReadingTools:
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         models, runner = self._client.models, self._client.runner
-        model = models.chat_model
-        if model is not None and self._used is not None:
-            model = MeteredModel(model, functools.partial(self._used, caller))
+        model = self._chat_model(caller)
         options = answer_options(RetrievalOptions(), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
@@ -294,12 +302,25 @@ class ReadingTools:
         k: int | None,
         tokens: int | None,
         mode: Mode,
+        *,
+        llm: bool,
     ) -> Evidence:
         caller = self._access.caller(context, "read")
+        if llm:
+            self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
+        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm})
+        models, model = self._client.models, self._chat_model(caller) if llm else None
         async with self._turn():
-            return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
+            return await self._client.runner.ask(retrieve(models, question, chosen, options, model))
+
+    def _chat_model(self, caller: Caller) -> StreamingChatModel | None:
+        """Return the chat model, whose tokens are counted for a caller."""
+        model = self._client.models.chat_model
+        if model is not None and self._used is not None:
+            model = MeteredModel(model, functools.partial(self._used, caller))
+        return model
 
 
 class WritingTools:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from e2g_neo4j.answering.answer import MAX_SAMPLES
+from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.reports import DocumentInfo, Layer
@@ -50,11 +50,13 @@ class AskedQuestion(Question):
     Attributes:
         choices: 2 to 26 answers to choose from; empty: a free answer.
         samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
+        method: How to answer, see `E2G.answer`.
         stream: Whether to stream the answer as server-sent events.
     """
 
     choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
+    method: Method = "direct"
     stream: bool = False
 
 
@@ -113,8 +115,9 @@ class CitationLink(BaseModel):
 
 
 class Usage(BaseModel):
-    """The tokens that an answer cost."""
+    """The calls of the chat model that an answer took, and their tokens."""
 
+    calls: int
     prompt_tokens: int
     completion_tokens: int
 
@@ -146,7 +149,9 @@ class AnswerReply(BaseModel):
             given=answer.given,
             dropped=answer.dropped,
             evidence=answer.evidence,
-            usage=Usage(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens),
+            usage=Usage(
+                calls=answer.calls, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
+            ),
         )
 
 
