@@ -173,13 +173,13 @@ def request_for(
         attempt: Number of the attempt, from 0. It determines the seed, together with the sample.
         sample: Number of the sample, from 0.
     """
-    numbered = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
-    delimiter = delimiter_for(numbered)
+    listed = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
+    delimiter = delimiter_for(listed)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
     last = "\n\nAnswer with one letter." if options and attempt else ""
     return ChatRequest(
         filled(instructions, fence=delimiter),
-        f"{delimited(numbered, delimiter)}\n\nQuestion: {question}{lettered}{last}",
+        f"{delimited(listed, delimiter)}\n\nQuestion: {question}{lettered}{last}",
         max_tokens=max_tokens * 2**attempt,
         temperature=0.7 if attempt or sample else 0.0,
         seed=attempt + TRIES * sample,

@@ -53,6 +53,9 @@ Types = Annotated[
 Llm = Annotated[
     bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(sorted(LLM_MODES))} can.")
 ]
+LlmWhereUsed = Annotated[
+    bool, typer.Option("--llm", help=f"Let the modes that can call the chat model: {', '.join(sorted(LLM_MODES))}.")
+]
 Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {

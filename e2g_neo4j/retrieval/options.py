@@ -8,7 +8,7 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -226,6 +226,13 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     through: Sequence[str]
+
+
+def check_llm(modes: Iterable[Mode], *, llm: bool) -> None:
+    """Raise QueryError if modes are to call a chat model, but none of them can."""
+    if llm and LLM_MODES.isdisjoint(modes):
+        choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
+        raise QueryError(f"None of these modes calls a chat model: add one of {choices}, or leave out llm.")
 
 
 def check_question(question: str) -> None:

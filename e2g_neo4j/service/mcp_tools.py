@@ -32,10 +32,9 @@ from e2g_neo4j.service.mcp_schemas import (
     Task,
 )
 from e2g_neo4j.service.mcp_writing import Writer
-from e2g_neo4j.service.metering import MeteredModel
+from e2g_neo4j.service.metering import metered
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import MAX_HOPS
-from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Evidence
 from e2g_neo4j.types.service import Caller, Scope
@@ -83,11 +82,7 @@ ModeName = Annotated[
     Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
 ]
 Llm = Annotated[
-    bool,
-    Field(
-        description="Let the mode call the configured chat model, which costs tokens of that model. Only for "
-        f"{', '.join(sorted(LLM_MODES))}; needs the scope `ask`."
-    ),
+    bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(sorted(LLM_MODES))}.")
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -239,7 +234,7 @@ class ReadingTools:
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         models, runner = self._client.models, self._client.runner
-        model = self._chat_model(caller)
+        model = metered(models.chat_model, caller, self._used)
         options = answer_options(RetrievalOptions(), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
@@ -311,16 +306,10 @@ class ReadingTools:
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm})
-        models, model = self._client.models, self._chat_model(caller) if llm else None
-        async with self._turn():
-            return await self._client.runner.ask(retrieve(models, question, chosen, options, model))
-
-    def _chat_model(self, caller: Caller) -> StreamingChatModel | None:
-        """Return the chat model, whose tokens are counted for a caller."""
-        model = self._client.models.chat_model
-        if model is not None and self._used is not None:
-            model = MeteredModel(model, functools.partial(self._used, caller))
-        return model
+        models, runner = self._client.models, self._client.runner
+        model = metered(models.chat_model, caller, self._used) if llm else None
+        async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
+            return await runner.ask(retrieve(models, question, chosen, options, model))
 
 
 class WritingTools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -149,13 +149,17 @@ async def begun(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, No
 
 
 async def evidence_for(state: State, question: Question, options: RetrievalOptions, caller: Caller) -> Evidence:
-    """Return the evidence for a question, and record how long it took. The option `llm` needs the scope `ask`."""
+    """Return the evidence for a question, and record how long it took.
+
+    The option `llm` needs the scope `ask`. Such a question takes no turn: the calls of the chat model would keep others
+    waiting.
+    """
     chat_model = None
     if options.llm:
         check_scope(caller, "ask")
         chat_model = state.chat_model(caller)
     corpora = tuple(dict.fromkeys(question.corpora))
-    async with state.limits.turn():
+    async with nullcontext() if options.llm else state.limits.turn():
         began = time.perf_counter()
         operation = retrieve(state.client.models, question.question, corpora, options, chat_model)
         evidence = await state.client.runner.ask(operation)
