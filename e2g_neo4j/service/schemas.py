@@ -115,11 +115,16 @@ class CitationLink(BaseModel):
 
 
 class Usage(BaseModel):
-    """The calls of the chat model that an answer took, and their tokens."""
+    """The tokens that an answer cost."""
 
-    calls: int
     prompt_tokens: int
     completion_tokens: int
+
+
+class AnswerUsage(Usage):
+    """The calls of the chat model that an answer took, those that found the evidence included, and their tokens."""
+
+    calls: int
 
 
 class AnswerReply(BaseModel):
@@ -134,7 +139,7 @@ class AnswerReply(BaseModel):
     given: tuple[Passage, ...]
     dropped: tuple[int, ...]
     evidence: Evidence
-    usage: Usage
+    usage: AnswerUsage
 
     @classmethod
     def of(cls, answer: Answer, base: str) -> AnswerReply:
@@ -149,7 +154,7 @@ class AnswerReply(BaseModel):
             given=answer.given,
             dropped=answer.dropped,
             evidence=answer.evidence,
-            usage=Usage(
+            usage=AnswerUsage(
                 calls=answer.calls, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
             ),
         )
