@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
 from e2g_neo4j.answering.evidence import (
     FACTS,
@@ -220,7 +219,8 @@ def _point(item: object, batch: Collection[int]) -> Point | None:
     cited = [one for _, _, numbers in citations_in(text) for one in numbers]
     numbers = valid_numbers(item.get("passages"), max(batch)) or []
     passages = tuple(dict.fromkeys(one for one in (*numbers, *cited) if one in batch))
-    text = " ".join(without_citations(text).split())
+    without_numbers = CitationFilter(0)
+    text = " ".join((without_numbers.add(text) + without_numbers.end()).split())
     if number is None or not text or not passages:
         return None
     return Point(text, min(max(number, 0), MOST), passages)
