@@ -7,7 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from e2g_neo4j.answering.answer import answer
+from e2g_neo4j.answering.answer import Method, answer
 from e2g_neo4j.client_base import AsyncClient
 from e2g_neo4j.graph import catalog, doctor, schema
 from e2g_neo4j.graph.archive import exporting
@@ -168,7 +168,7 @@ class AsyncE2G(AsyncClient):
             corpus: the corpus to ask.
             corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
                 corpus.
-            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types.
+            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types, llm.
 
         Returns:
             Passages, best first, with the route that was taken and why.
@@ -178,6 +178,8 @@ class AsyncE2G(AsyncClient):
                 adopted corpus is not in.
             NotFoundError: a corpus has no documents.
             FingerprintError: the index was made with other models.
+            ConfigurationError: `llm` is set, but no chat model is configured.
+            ModelError: with `llm`, the chat model failed.
         """
         asked = corpora_to_ask(corpus, corpora)
         return await self._ask(retrieve(self.models, question, asked, RetrievalOptions.of(retrieval)))
@@ -195,6 +197,7 @@ class AsyncE2G(AsyncClient):
         corpora: Sequence[str] = (),
         options: Sequence[str] = (),
         samples: int = 1,
+        method: Method = "direct",
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds.
@@ -205,6 +208,8 @@ class AsyncE2G(AsyncClient):
             corpora: as `retrieve`.
             options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
+            method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
+                and the answer is made of them. It needs no options and one sample.
             **retrieval: as `retrieve`.
 
         Returns:
@@ -214,7 +219,9 @@ class AsyncE2G(AsyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         asked = corpora_to_ask(corpus, corpora)
-        return await self._ask(answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples))
+        return await self._ask(
+            answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples, method)
+        )
 
     async def stream(
         self,
@@ -222,13 +229,13 @@ class AsyncE2G(AsyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        method: Method = "direct",
         **retrieval: Unpack[RetrievalKeywords],
     ) -> AsyncIterator[str | Answer]:
         """As `answer`, in pieces of text as the chat model writes them; the last item is the `Answer`."""
         asked = corpora_to_ask(corpus, corpora)
-        async with aclosing(
-            self._stream(answer(self.models, question, asked, RetrievalOptions.of(retrieval)))
-        ) as pieces:
+        options = RetrievalOptions.of(retrieval)
+        async with aclosing(self._stream(answer(self.models, question, asked, options, method=method))) as pieces:
             async for piece in pieces:
                 yield piece
 

@@ -17,6 +17,7 @@ from uuid import uuid4
 import httpx
 from pydantic import TypeAdapter
 
+from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
@@ -155,10 +156,12 @@ class RemoteE2G(RemoteBase):
         corpora: Sequence[str] = (),
         options: Sequence[str] = (),
         samples: int = 1,
+        method: Method = "direct",
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
-        body = {**_question(question, corpus, corpora, retrieval), "choices": list(options), "samples": samples}
+        asked = _question(question, corpus, corpora, retrieval)
+        body = {**asked, "choices": list(options), "samples": samples, "method": method}
         try:
             return _answer(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:
@@ -170,10 +173,11 @@ class RemoteE2G(RemoteBase):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        method: Method = "direct",
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Iterator[str | Answer]:
         """See `E2G.stream`."""
-        body = {**_question(question, corpus, corpora, retrieval), "stream": True}
+        body = {**_question(question, corpus, corpora, retrieval), "method": method, "stream": True}
         try:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:

@@ -25,11 +25,11 @@ from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.extraction_codec import encode
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+
+from e2g_neo4j.models.chat.thinking import ThoughtFilter
 
 _GROUP = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
 _BEGUN = re.compile(r"\s*\[[\d\s,;–-]{0,40}$|\s+$")
@@ -19,10 +21,11 @@ class CitationFilter:
 
     Args:
         given: Number of passages, which are numbered from 1.
+        valid: The numbers that may be cited. Default: those of all passages.
     """
 
-    def __init__(self, given: int) -> None:
-        self._given = given
+    def __init__(self, given: int, valid: Container[int] | None = None) -> None:
+        self._valid = range(1, given + 1) if valid is None else valid
         self._held = ""
         self._shown_any = False
         self.cited: dict[int, None] = {}
@@ -50,12 +53,32 @@ class CitationFilter:
 
     def _checked(self, group: re.Match[str]) -> str:
         numbers = list(dict.fromkeys(_numbers(group[1])))
-        kept = [number for number in numbers if 1 <= number <= self._given]
+        kept = [number for number in numbers if number in self._valid]
         self.cited |= dict.fromkeys(kept)
         self.dropped |= dict.fromkeys(number for number in numbers if number and number not in kept)
         self.says_nothing = self.says_nothing or 0 in numbers
         space = group[0][: len(group[0]) - len(group[0].lstrip())]
         return f"{space}[{', '.join(map(str, kept))}]" if kept else ""
+
+
+class ShownAnswer:
+    """The text of an answer to show while it is streamed: without reasoning, with valid citations.
+
+    Args:
+        given: Number of passages.
+        valid: The numbers that may be cited. Default: those of all passages.
+    """
+
+    def __init__(self, given: int, valid: Container[int] | None = None) -> None:
+        self._thought, self._citations = ThoughtFilter(), CitationFilter(given, valid)
+
+    def add(self, piece: str) -> str:
+        """Add a piece and return the text to show."""
+        return self._citations.add(self._thought.add(piece))
+
+    def end(self) -> str:
+        """Return the text that was held back."""
+        return self._citations.add(self._thought.end()) + self._citations.end()
 
 
 def citations_in(text: str) -> Iterator[tuple[int, int, list[int]]]:

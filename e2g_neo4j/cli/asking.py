@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated, Literal, Unpack
 
 import typer
 
+from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
@@ -56,10 +57,15 @@ def ask(
     samples: Annotated[
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
+    method: Annotated[
+        Literal["direct", "map-reduce"],
+        typer.Option("--method", help="Answer from all evidence at once, or from points of it, batch by batch."),
+    ] = "direct",
     as_json: Json = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
+    chosen: Method = "map_reduce" if method == "map-reduce" else "direct"
     with E2G() as e2g:
         if options or as_json or samples != 1:
             answer = e2g.answer(
@@ -67,12 +73,13 @@ def ask(
                 corpora=corpora,
                 options=options or (),
                 samples=samples,
+                method=chosen,
                 **retrieval,
             )
             if answer.text and not (options or as_json):
                 out.print(escape(answer.text), end="")
         else:
-            for piece in e2g.stream(question, corpora=corpora, **retrieval):
+            for piece in e2g.stream(question, corpora=corpora, method=chosen, **retrieval):
                 if isinstance(piece, Answer):
                     answer = piece
                 else:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.options import modes_named
+from e2g_neo4j.cli.options import LlmWhereUsed, modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -22,6 +22,7 @@ from e2g_neo4j.evaluation.formats import convert
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
+    CALLS,
     ENTITIES,
     ENTITIES_EXPLAINED,
     JUDGED,
@@ -29,6 +30,7 @@ from e2g_neo4j.evaluation.report import (
     TIMES,
     TIMES_EXPLAINED,
     answer_costs,
+    calls_to_find,
     entity_statistics,
     page,
     times,
@@ -72,13 +74,17 @@ def evaluate_command(
         bool,
         typer.Option("--judge", help="Also have E2G_JUDGE_MODEL compare the answers with those of --against."),
     ] = False,
+    llm: LlmWhereUsed = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
     ] = None,
 ) -> None:
-    """Measure how well each mode finds the gold of a question file. Only `--answers` and `--judge` use chat models."""
+    """Measure how well each mode finds the gold of a question file.
+
+    Only `--answers`, `--judge` and `--llm` use chat models.
+    """
     selected = modes_named(modes)
     base = against or (BASE if BASE in selected else None)
     for file in (json_file, html_file):
@@ -97,6 +103,7 @@ def evaluate_command(
             busy=busy,
             answers=answers,
             judged=judge,
+            llm=llm,
             progress=progress,
         )
     if json_file is not None:
@@ -128,7 +135,9 @@ def print_tables(out: Console, found: Evaluation) -> None:
         for route, group in result.by_route.items()
     ]
     metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
-    table = _table(["questions", "mode"], ["n", *metrics, "median ms", "p95 ms", "round trips", "tokens"])
+    calls = calls_to_find(found)
+    costs = ("median ms", "p95 ms", "round trips", "tokens", *(CALLS if calls else ()))
+    table = _table(["questions", "mode"], ["n", *metrics, *costs])
     previous = ""
     for name, mode, group, result in groups:
         if previous and name != previous:
@@ -138,7 +147,7 @@ def print_tables(out: Console, found: Evaluation) -> None:
             mode,
             str(group.questions),
             *(_cell(group.scores.get(metric)) for metric in metrics),
-            *(_costs(result) if result else ()),
+            *((*_costs(result), *calls.get(mode, ())) if result else ()),
         )
         previous = name
     show.draw(out, table)

@@ -20,7 +20,7 @@ def as_answer(answer: Answer) -> dict[str, Any]:
             {"number": one.number, **asdict(one.passage)} | ({"fact": asdict(one.fact)} if one.fact else {})
             for one in answer.citations
         ],
-        **as_object(answer.evidence),
+        **{name: value for name, value in as_object(answer.evidence).items() if name not in fields},
     }
 
 
@@ -38,6 +38,9 @@ def as_object(evidence: Evidence) -> dict[str, Any]:
         "hops": evidence.hops,
         "trace": [asdict(entry) for entry in evidence.trace],
         "round_trips": evidence.round_trips,
+        "calls": evidence.calls,
+        "prompt_tokens": evidence.prompt_tokens,
+        "completion_tokens": evidence.completion_tokens,
         "passages": [
             {**asdict(passage), "pairs": [asdict(pair) for pair in passage.pairs]} for passage in evidence.passages
         ],

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast, get_args
 import typer
 from rich.console import Console
 
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode, Unit
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, LLM_MODES, Mode, Unit
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -50,6 +50,12 @@ Types = Annotated[
         help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too.",
     ),
 ]
+Llm = Annotated[
+    bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(sorted(LLM_MODES))} can.")
+]
+LlmWhereUsed = Annotated[
+    bool, typer.Option("--llm", help=f"Let the modes that can call the chat model: {', '.join(sorted(LLM_MODES))}.")
+]
 Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
 
 
@@ -66,6 +72,7 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "mode": (ModeOption, DEFAULT_MODE),
     "unit": (UnitOption, None),
     "relationship_types": (Types, ""),
+    "llm": (Llm, False),
     "through": (Through, ""),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""

@@ -206,6 +206,9 @@ def explanation(out: Console, found: Evidence) -> None:
         f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips"
     )
     out.print(f"          {escape(found.reason)}")
+    if found.calls:
+        used = f"{found.prompt_tokens} tokens of prompts, {found.completion_tokens} of replies"
+        out.print(f"[bold]Chat model[/bold] {_plural(found.calls, 'call')}, {used}")
     out.print("[bold]Evidence[/bold]")
     for number, passage in enumerate(found.passages, 1):
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")

@@ -1,4 +1,4 @@
-"""Compare the evidence of several retrieval modes for one question. No chat model is used.
+"""Compare the evidence of several retrieval modes for one question. Only the option `llm` uses a chat model.
 
 with E2G() as e2g:
     found = compare(e2g, "Who made the chronometer?", corpus="papers", modes=["auto", "dense"])
@@ -19,7 +19,7 @@ from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span
 from e2g_neo4j.evaluation.scoring import covered
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.options import LLM_MODES, Mode, RetrievalKeywords, check_llm
 from e2g_neo4j.types.results import Evidence, Passage
 
 TextKey: TypeAlias = tuple[str, str]
@@ -72,6 +72,7 @@ def compare(
     modes: Sequence[Mode],
     k: int | None = None,
     tokens: int | None = None,
+    llm: bool = False,
 ) -> Comparison:
     """Retrieve the evidence for a question in several modes.
 
@@ -82,6 +83,7 @@ def compare(
         modes: The modes. Each is run twice: the first run loads models and lets the database plan its statements.
         k: Number of chunks, see `RetrievalOptions`.
         tokens: Maximum length of all passages together, in tokens, see `RetrievalOptions`.
+        llm: Let the modes that can call the chat model do it. The others are asked without it.
 
     Returns:
         The evidence of each mode, and how much of it the modes share.
@@ -96,14 +98,16 @@ def compare(
     if not modes:
         raise QueryError(f"A comparison needs at least one mode: choose among {', '.join(get_args(Mode))}.")
 
+    check_llm(modes, llm=llm)
     found: dict[str, Evidence] = {}
     milliseconds: dict[str, float] = {}
     errors: dict[str, QueryError] = {}
     for mode in dict.fromkeys(modes):
         try:
-            e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens)
+            options: RetrievalKeywords = {"mode": mode, "k": k, "tokens": tokens, "llm": llm and mode in LLM_MODES}
+            e2g.retrieve(question, corpus=corpus, **options)
             began = time.perf_counter()
-            found[mode] = e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens)
+            found[mode] = e2g.retrieve(question, corpus=corpus, **options)
             milliseconds[mode] = 1000 * (time.perf_counter() - began)
         except QueryError as error:
             errors[mode] = error

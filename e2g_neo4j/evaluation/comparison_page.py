@@ -8,7 +8,7 @@ from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence
 from e2g_neo4j.evaluation.report import STYLE, table
 from e2g_neo4j.types.results import Passage
 
-COLUMNS = ("mode", "route", "passages", "tokens", "ms", "round trips")
+COLUMNS = ("mode", "route", "passages", "tokens", "ms", "round trips", "calls", "prompt tokens")
 
 OVERLAP_EXPLAINED = "Overlap in percent: characters that both modes return, of the characters that either returns."
 
@@ -42,7 +42,7 @@ def page(found: Comparison) -> str:
 <main>
 <h1 dir="auto">{escape(found.question)}</h1>
 <p>Evidence from the corpus {escape(found.corpus)}, by retrieval mode. Tokens are those of the embedding model; the time
-is that of the second of two runs.</p>
+is that of the second of two runs. Calls are those of the chat model, with their tokens.</p>
 <h2>Modes</h2>
 {table("Modes", COLUMNS, [list(map(str, row)) for row in mode_rows(found)])}
 {f"<p>Modes that cannot answer this question:</p><ul>{failed}</ul>" if failed else ""}
@@ -67,6 +67,8 @@ def mode_rows(found: Comparison) -> list[list[str | int]]:
             result.tokens,
             round(result.milliseconds),
             result.evidence.round_trips,
+            result.evidence.calls,
+            result.evidence.prompt_tokens,
         ]
         for mode, result in found.modes.items()
     ]

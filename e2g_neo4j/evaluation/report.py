@@ -32,6 +32,9 @@ JUDGED_EXPLAINED = (
     "contradict each other, count .5. Calls of the judge and tokens of their prompts are means per answer."
 )
 
+CALLS = ("calls", "prompt tokens")
+"""Columns with the mean calls of the chat model per question, to find evidence, and the tokens of their prompts."""
+
 ENTITIES = ("known", "unknown", "pairs", "questions with none", "with one", "with more")
 """Columns with the entities of the questions."""
 
@@ -65,14 +68,23 @@ th:first-child { text-align: left; } tbody th { font-weight: inherit; } td small
 def page(found: Evaluation) -> str:
     """Render the page, which is also well-formed XML."""
     overall = {mode: result.overall for mode, result in found.modes.items()}
+    calls = calls_to_find(found)
+    columns = ("95th percentile", "round trips", "tokens", *(CALLS if calls else ()))
     sections = [
         _section("All questions", overall, found.against),
         "<h2>Speed</h2>",
         table(
             "Speed",
-            ["mode", *TIMES, "95th percentile", "round trips", "tokens"],
+            ["mode", *TIMES, *columns],
             (
-                [mode, *times(result), f"{result.p95_ms:.1f}", str(result.round_trips), str(result.tokens)]
+                [
+                    mode,
+                    *times(result),
+                    f"{result.p95_ms:.1f}",
+                    str(result.round_trips),
+                    str(result.tokens),
+                    *calls.get(mode, ()),
+                ]
                 for mode, result in found.modes.items()
             ),
         ),
@@ -129,6 +141,13 @@ def times(result: ModeResult) -> list[str]:
     """Return the cells of a mode for the columns TIMES."""
     busy = "" if result.busy_median_ms is None else f"{result.busy_median_ms:.1f}"
     return [f"{result.median_ms:.1f}", busy, *(f"{result.parts_ms[part]:.1f}" for part in PARTS)]
+
+
+def calls_to_find(found: Evaluation) -> dict[str, list[str]]:
+    """Return the cells of each mode for the columns CALLS; nothing if no mode has called a chat model."""
+    if not any(result.calls for result in found.modes.values()):
+        return {}
+    return {mode: [f"{result.calls:.2f}", f"{result.prompt_tokens:.0f}"] for mode, result in found.modes.items()}
 
 
 def answer_costs(costs: AnswerCosts) -> list[str]:

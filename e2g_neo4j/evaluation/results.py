@@ -73,7 +73,8 @@ class Outcome:
     """The result of one mode for one question. `seconds` is the total time, `parts` has the time of each of PARTS;
     `tokens` is the length of the passages in tokens of the embedding model; `scores` include those of the answer;
     `entities` and `unknown_entities` are the numbers of names in the question that the corpus has and has not, `pairs`
-    is the number of pairs of entities within h hops. All three are 0 in modes without the entity graph."""
+    is the number of pairs of entities within h hops. All three are 0 in modes without the entity graph. `calls` and
+    `prompt_tokens` are those of the chat model while it looked for evidence."""
 
     question: str
     type: str | None
@@ -88,6 +89,8 @@ class Outcome:
     entities: int = 0
     unknown_entities: int = 0
     pairs: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,8 @@ class ModeResult:
         answers: What the answers cost, if there are any.
         judged: How the answers compare with those of the base mode, if they were judged.
         entities: The entities of the questions, in modes that use the entity graph.
+        calls: Mean number of calls of the chat model per question, to find evidence.
+        prompt_tokens: Mean length of their prompts together.
     """
 
     overall: Group
@@ -169,6 +174,8 @@ class ModeResult:
     answers: AnswerCosts | None = None
     judged: Judged | None = None
     entities: EntityStatistics | None = None
+    calls: float = 0.0
+    prompt_tokens: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +261,8 @@ def mode_result(
         answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
         judged=_judged([outcome.judgement for outcome in outcomes if outcome.judgement]),
         entities=_entity_statistics(outcomes) if with_entities else None,
+        calls=float(np.mean([outcome.calls for outcome in outcomes])),
+        prompt_tokens=float(np.mean([outcome.prompt_tokens for outcome in outcomes])),
     )
 
 

@@ -30,7 +30,16 @@ from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words
 from e2g_neo4j.evaluation.judging import judge, judge_model_for
 from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
-from e2g_neo4j.retrieval.options import GRAPH_MODES, MAX_TOKENS, WINDOW_MODES, Mode, RetrievalKeywords, Unit
+from e2g_neo4j.retrieval.options import (
+    GRAPH_MODES,
+    LLM_MODES,
+    MAX_TOKENS,
+    WINDOW_MODES,
+    Mode,
+    RetrievalKeywords,
+    Unit,
+    check_llm,
+)
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
@@ -65,6 +74,7 @@ def evaluate(
     busy: bool = False,
     answers: bool = False,
     judged: bool = False,
+    llm: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Ask every question in every mode and compare the evidence with the gold.
@@ -83,6 +93,7 @@ def evaluate(
             given `settings.evidence_tokens` of evidence, whatever `k` is.
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
             those of `against`, by the criteria of `evaluation/judging.py`.
+        llm: Let the modes that can call the chat model do it. The others are asked without it.
         progress: Called with (stage, done, total).
 
     Raises:
@@ -109,11 +120,17 @@ def evaluate(
         raise QueryError("All questions have options. Only answers in words are judged: evaluate with `--answers`.")
     if not (answers or judged) and not any(question.has_evidence for question in questions):
         raise QueryError("No question has gold_passages or evidence: evaluate with answers (`--answers`), or add them.")
+    check_llm(selected, llm=llm)
     chat_model = chat_model_for(e2g) if answers or judged else None
     judge_model = judge_model_for(e2g.models) if judged else None
 
     def retrieval(mode: Mode, limits: RetrievalKeywords) -> RetrievalKeywords:
-        return {**limits, "mode": mode, "unit": unit if mode in WINDOW_MODES else None}
+        return {
+            **limits,
+            "mode": mode,
+            "unit": unit if mode in WINDOW_MODES else None,
+            "llm": llm and mode in LLM_MODES,
+        }
 
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]
@@ -160,6 +177,8 @@ def evaluate(
                     entities=len(evidence.entities),
                     unknown_entities=len(evidence.unknown_entities),
                     pairs=len(evidence.pairs),
+                    calls=evidence.calls,
+                    prompt_tokens=evidence.prompt_tokens,
                 )
             )
         report("asking", number + 1, len(questions))

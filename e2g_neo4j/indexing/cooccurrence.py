@@ -11,13 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
+from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 from e2g_neo4j.types.documents import Chunk, Span
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.mentions import ChunkMentions, Mention
-
-MOST_ENTITIES = 40
-"""Maximum number of entities in a sentence that are all connected with each other. A longer sentence is a list, and the
-number of its edges would be quadratic."""
 
 Edges = dict[tuple[str, str], tuple[int, float]]
 """(a, b) with a < b → (count, weight): shared sentences, and the sum of 1 / number of entities in the sentence."""
@@ -80,25 +77,6 @@ def own_sentences(extraction: Extraction, own: Span) -> list[Sentence]:
             for at in range(0, max(len(names), 1), MOST_ENTITIES):
                 sentences.append(Sentence(sentence.start, sentence.end, names[at : at + MOST_ENTITIES]))
     return sentences
-
-
-def own_sentences_before_list(sentences: Sequence[Sentence], own: Span) -> list[int]:
-    """Return which sentences begin in the own text of a chunk, before the first with more than MOST_ENTITIES entities.
-
-    The number of each among them is its number in mentions, however names are merged. Later ones have numbers that
-    depend on it: a list has fewer parts if some of its names are merged.
-
-    Args:
-        sentences: the sentences of the chunk, with names before they are merged.
-        own: the span of its own text, relative to its start.
-    """
-    found = []
-    for at, sentence in enumerate(sentences):
-        if own[0] <= sentence.start < own[1]:
-            if len(sentence.entities) > MOST_ENTITIES:
-                break
-            found.append(at)
-    return found
 
 
 def _by_window(sentences: Sequence[Sentence], windows: Sequence[Span]) -> dict[str, list[int]]:

@@ -16,9 +16,9 @@ from e2g_neo4j.graph.catalog import aliases
 from e2g_neo4j.graph.rows import mentions_hash
 from e2g_neo4j.graph.writer import purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias

@@ -15,13 +15,13 @@ from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.extraction_codec import decode, encode
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
+from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import beside

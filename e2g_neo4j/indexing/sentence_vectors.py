@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.embedding.windows import embed_with_parts
+from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Span, Vectors
 from e2g_neo4j.types.graph import Extraction

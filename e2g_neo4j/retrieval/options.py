@@ -8,7 +8,7 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -86,6 +86,9 @@ LAYERS: Mapping[Mode, str] = {
 }
 """What the modes need of what `enrich` makes: columns of `query/corpus`."""
 
+LLM_MODES: frozenset[Mode] = frozenset(["lightrag", "hipporag", "communities", "lazy"])
+"""The modes that call the chat model to find evidence if the option `llm` is set. The others never do."""
+
 
 class RetrievalOptions(BaseModel):
     """The options of a question.
@@ -102,6 +105,7 @@ class RetrievalOptions(BaseModel):
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
+        llm: Let the mode call the chat model to find evidence. Only for the modes in LLM_MODES.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -112,6 +116,7 @@ class RetrievalOptions(BaseModel):
     mode: Mode = DEFAULT_MODE
     unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
+    llm: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -166,6 +171,9 @@ class RetrievalOptions(BaseModel):
         if self.relationship_types and self.mode not in GRAPH_MODES:
             choices = ", ".join(mode for mode in get_args(Mode) if mode in GRAPH_MODES)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
+        if self.llm and self.mode not in LLM_MODES:
+            choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
+            raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
         return self
 
     @classmethod
@@ -216,7 +224,15 @@ class RetrievalKeywords(TypedDict, total=False):
     mode: Mode
     unit: Unit | None
     relationship_types: Sequence[str]
+    llm: bool
     through: Sequence[str]
+
+
+def check_llm(modes: Iterable[Mode], *, llm: bool) -> None:
+    """Raise QueryError if modes are to call a chat model, but none of them can."""
+    if llm and LLM_MODES.isdisjoint(modes):
+        choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
+        raise QueryError(f"None of these modes calls a chat model: add one of {choices}, or leave out llm.")
 
 
 def check_question(question: str) -> None:

@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from e2g_neo4j.errors import CorpusNotFoundError, QueryError
+from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, QueryError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import (
     auto_reason,
     global_reason,
     local_reason,
     origins_told,
+    with_chat,
     with_reranker,
     without_entities_reason,
 )
@@ -56,8 +58,9 @@ from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Embed, Operation, Read, read_each
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, read_each
 from e2g_neo4j.runtime.tracing import span
+from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
 
@@ -95,7 +98,13 @@ _LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities"
 """The names of layers in messages."""
 
 
-def retrieve(models: Models, question: str, corpora: Sequence[str], options: RetrievalOptions) -> Operation[Evidence]:
+def retrieve(
+    models: Models,
+    question: str,
+    corpora: Sequence[str],
+    options: RetrievalOptions,
+    chat_model: StreamingChatModel | None = None,
+) -> Operation[Evidence]:
     """Find the evidence for a question. `E2G.retrieve` executes this operation.
 
     Args:
@@ -103,14 +112,18 @@ def retrieve(models: Models, question: str, corpora: Sequence[str], options: Ret
         question: The question.
         corpora: The corpora to search.
         options: The retrieval options.
+        chat_model: The chat model for the option `llm`. Default: that of the models.
 
     Raises:
         QueryError: The question or an option is invalid.
+        ConfigurationError: The option `llm` is set, but no chat model is configured.
+        ModelError: The chat model failed.
         NotFoundError: A corpus has no documents.
         FingerprintError: The index was made with other models.
     """
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
+    chat = _chat_calls(models, chat_model) if filled.llm else None
     embed = Embed(question)
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
@@ -123,6 +136,7 @@ def retrieve(models: Models, question: str, corpora: Sequence[str], options: Ret
         options=filled,
         token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
         reranker=models.settings.reranker,
+        chat=chat,
     )
     attributes = {"e2g.mode": filled.mode, "e2g.k" if filled.k else "e2g.tokens": filled.k or filled.tokens or 0}
     with span("e2g.retrieve", attributes) as opened:
@@ -132,18 +146,37 @@ def retrieve(models: Models, question: str, corpora: Sequence[str], options: Ret
     return evidence
 
 
+def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCalls:
+    model = chat_model or models.chat_model
+    if model is None:
+        raise ConfigurationError(
+            "The option llm needs a chat model, but none is configured: set E2G_CHAT_MODEL, or leave out llm."
+        )
+    return ChatCalls(model, models.settings.prompts)
+
+
 def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence]:
-    """Count the round trips of an operation, and reuse an embedding of the question that has been started."""
+    """Count the round trips of an operation and its calls of the chat model, and reuse an embedding of the question
+    that has been started."""
     round_trips = 0
+    used = ChatUsage()
     reply: Any = None
     while True:
         try:
             request = operation.send(reply)
         except StopIteration as end:
             evidence: Evidence = end.value
-            return replace(evidence, round_trips=round_trips)
+            return replace(
+                evidence,
+                round_trips=round_trips,
+                calls=used.calls,
+                prompt_tokens=used.prompt_tokens,
+                completion_tokens=used.completion_tokens,
+            )
         round_trips += isinstance(request, Read)
         reply = yield embed if request == Embed(embed.text) else request
+        if isinstance(request, Chat):
+            used.add(reply)
 
 
 def find_evidence(
@@ -155,9 +188,10 @@ def find_evidence(
     options: FilledOptions,
     token_spans: TokenSpans,
     reranker: str | None = None,
+    chat: ChatCalls | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid` and `pagerank`,
-    five in `hipporag`, seven in `linear`), another for facts, and one embedding.
+    five in `hipporag`, seven in `linear`), another for facts, and one embedding. With a chat model, modes need more.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -170,6 +204,7 @@ def find_evidence(
         options: The retrieval options.
         token_spans: Returns the span of each token of a text, for a budget in tokens.
         reranker: The name of the reranker, if any.
+        chat: The chat model that the mode asks, if the option `llm` is set.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -179,7 +214,7 @@ def find_evidence(
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     if mode not in GRAPH_MODES:
-        return (yield from _without_graph(mode, made_with, selection))
+        return (yield from _without_graph(mode, made_with, selection, chat))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
     parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
@@ -195,7 +230,7 @@ def find_evidence(
     if mode != "e2g":
         pairs_by_chunk = {candidate.chunk: candidate.pairs for candidate in shared if candidate.pairs}
         route = "local" if pairs_by_chunk else "global"
-        query = Query(question, corpora, selection.windows, entities_by_corpus, hops, word_statistics(links))
+        query = Query(question, corpora, selection.windows, entities_by_corpus, hops, word_statistics(links), chat)
         ranked = yield from WINDOW_RANKINGS[mode](query)
         found = yield from selection.of_windows(ranked, pairs_by_chunk)
         reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
@@ -234,7 +269,7 @@ def find_evidence(
         question=question,
         corpora=tuple(corpora),
         route=route,
-        reason=with_reranker(reason, reranker),
+        reason=with_reranker(with_chat(reason, chat), reranker),
         entities=entities,
         unknown_entities=unknown,
         pairs=pairs,
@@ -247,7 +282,9 @@ def find_evidence(
     )
 
 
-def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> Operation[Evidence]:
+def _without_graph(
+    mode: Mode, made_with: Fingerprint, selection: Selection, chat: ChatCalls | None
+) -> Operation[Evidence]:
     question, corpora, layer = selection.question, selection.corpora, LAYERS.get(mode)
     terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
     rows = yield from read_each("query/corpus", {corpus: {"terms": terms} for corpus in corpora})
@@ -263,7 +300,7 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
-    query = Query(question, corpora, selection.windows, statistics=word_statistics(rows))
+    query = Query(question, corpora, selection.windows, statistics=word_statistics(rows), chat=chat)
     if mode == "tree":
         found = yield from selection.of_nodes((yield from tree(replace(query, limit=selection.chunks))))
     elif selection.unit == "chunk" and mode in CHUNK_RANKINGS:
@@ -278,7 +315,7 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         question=question,
         corpora=tuple(corpora),
         route="global",
-        reason=with_reranker(reason, selection.reranker),
+        reason=with_reranker(with_chat(reason, chat), selection.reranker),
         entities=(),
         pairs=(),
         hops=0,

@@ -9,8 +9,8 @@ from typing import Any
 
 from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.graph.catalog import documents
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read
 
 CHUNKS = 10

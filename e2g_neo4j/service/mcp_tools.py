@@ -17,7 +17,7 @@ from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
@@ -32,7 +32,7 @@ from e2g_neo4j.service.mcp_schemas import (
     Task,
 )
 from e2g_neo4j.service.mcp_writing import Writer
-from e2g_neo4j.service.metering import MeteredModel
+from e2g_neo4j.service.metering import metered
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
@@ -80,6 +80,9 @@ Tokens = Annotated[
 ]
 ModeName = Annotated[
     Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+]
+Llm = Annotated[
+    bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(sorted(LLM_MODES))}.")
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -199,10 +202,11 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        llm: Llm = False,
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
         return await to_thread.run_sync(self._results.passages, found)
 
     @with_our_errors
@@ -214,10 +218,11 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        llm: Llm = False,
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
         return await to_thread.run_sync(self._results.explanation, found)
 
     @with_our_errors
@@ -229,9 +234,7 @@ class ReadingTools:
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         models, runner = self._client.models, self._client.runner
-        model = models.chat_model
-        if model is not None and self._used is not None:
-            model = MeteredModel(model, functools.partial(self._used, caller))
+        model = metered(models.chat_model, caller, self._used)
         options = answer_options(RetrievalOptions(), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
@@ -294,12 +297,19 @@ class ReadingTools:
         k: int | None,
         tokens: int | None,
         mode: Mode,
+        *,
+        llm: bool,
     ) -> Evidence:
         caller = self._access.caller(context, "read")
+        if llm:
+            self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
-        async with self._turn():
-            return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
+        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm})
+        models, runner = self._client.models, self._client.runner
+        model = metered(models.chat_model, caller, self._used) if llm else None
+        async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
+            return await runner.ask(retrieve(models, question, chosen, options, model))
 
 
 class WritingTools:

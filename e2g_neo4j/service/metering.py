@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+from e2g_neo4j.types.service import Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,10 @@ class MeteredModel:
     def _counted(self, reply: ChatReply) -> ChatReply:
         self.used(reply.prompt_tokens, reply.completion_tokens)
         return reply
+
+
+def metered(
+    model: StreamingChatModel | None, caller: Caller, used: Callable[[Caller, int, int], None] | None
+) -> StreamingChatModel | None:
+    """Return a model, if there is one, whose tokens are counted for a caller. Without `used`, they are not counted."""
+    return model if model is None or used is None else MeteredModel(model, partial(used, caller))

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from e2g_neo4j.answering.answer import MAX_SAMPLES
+from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.reports import DocumentInfo, Layer
@@ -50,11 +50,13 @@ class AskedQuestion(Question):
     Attributes:
         choices: 2 to 26 answers to choose from; empty: a free answer.
         samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
+        method: How to answer, see `E2G.answer`.
         stream: Whether to stream the answer as server-sent events.
     """
 
     choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
+    method: Method = "direct"
     stream: bool = False
 
 
@@ -119,6 +121,12 @@ class Usage(BaseModel):
     completion_tokens: int
 
 
+class AnswerUsage(Usage):
+    """The calls of the chat model that an answer took, those that found the evidence included, and their tokens."""
+
+    calls: int
+
+
 class AnswerReply(BaseModel):
     """The chat model's answer. The fields are those of `Answer`."""
 
@@ -131,7 +139,7 @@ class AnswerReply(BaseModel):
     given: tuple[Passage, ...]
     dropped: tuple[int, ...]
     evidence: Evidence
-    usage: Usage
+    usage: AnswerUsage
 
     @classmethod
     def of(cls, answer: Answer, base: str) -> AnswerReply:
@@ -146,7 +154,9 @@ class AnswerReply(BaseModel):
             given=answer.given,
             dropped=answer.dropped,
             evidence=answer.evidence,
-            usage=Usage(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens),
+            usage=AnswerUsage(
+                calls=answer.calls, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
+            ),
         )
 
 

@@ -71,6 +71,27 @@ class ChatReply:
     logprobs: tuple[Mapping[str, float], ...] = ()
 
 
+@dataclass(slots=True)
+class ChatUsage:
+    """What calls of a chat model used.
+
+    Attributes:
+        calls: the number of calls.
+        prompt_tokens: the length of all prompts.
+        completion_tokens: the length of all replies.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, reply: ChatReply) -> None:
+        """Count a call."""
+        self.calls += 1
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+
+
 class ChatModel(Protocol):
     """A chat model that writes summaries.
 

@@ -155,6 +155,9 @@ class Evidence:
             question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
             an entity, the type in the first of them. Unknown types are left out.
+        calls: the number of calls of the chat model, with the option `llm`.
+        prompt_tokens: the length of the prompts of these calls.
+        completion_tokens: the length of their replies.
     """
 
     question: str
@@ -171,6 +174,9 @@ class Evidence:
     mode: str = "e2g"
     facts: tuple[Fact, ...] = ()
     entity_types: Mapping[str, str] = field(default_factory=dict)
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     @property
     def corpus(self) -> str:
@@ -205,8 +211,9 @@ class Answer:
         finished: False if the answer was cut off at its maximum length.
         choice: the letter that the model chose, for a question with options.
         distribution: the probability of each letter, if the model returns log-probabilities.
-        prompt_tokens: the length of the prompt; of several samples, of all prompts.
-        completion_tokens: the length of the reply, or of all replies.
+        calls: the number of calls of the chat model, those that found the evidence included.
+        prompt_tokens: the length of the prompts of all calls.
+        completion_tokens: the length of all replies.
     """
 
     text: str | None
@@ -218,5 +225,6 @@ class Answer:
     finished: bool = True
     choice: str | None = None
     distribution: Mapping[str, float] | None = None
+    calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0

@@ -12,8 +12,8 @@ from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from e2g_neo4j import E2G
 from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.writer import ROWS
-from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 from e2g_neo4j.retrieval.options import GRAPH_MODES
 
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150

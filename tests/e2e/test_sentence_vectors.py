@@ -16,11 +16,10 @@ from neo4j import Driver
 from e2g_neo4j import E2G, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import FingerprintError, InputError, QueryError
-from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.modes import linear
 
 QUESTION = "Who really made the chronometer that Luke Farran saved?"

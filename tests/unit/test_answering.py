@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from e2g_neo4j.answering.answer import (
     PROMPTS,
     answer_from,
-    facts_within_budget,
     letter_in,
     probabilities,
     request_for,
-    within_budget,
 )
 from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.answering.evidence import facts_within_budget, within_budget
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -109,7 +110,7 @@ def test_every_mode_is_asked_twice_with_the_same_options() -> None:
         {"auto": evidence("auto", passage(0, 100), passage(300, 350)), "dense": evidence("dense", passage(50, 150))}
     )
     found = compared(client, "auto", "dense", "auto", tokens=500)
-    options = {"corpus": "c", "k": None, "tokens": 500}
+    options = {"corpus": "c", "k": None, "tokens": 500, "llm": False}
     assert client.asked == [("auto", options)] * 2 + [("dense", options)] * 2
     assert list(found.modes) == ["auto", "dense"]
     auto, dense = found.modes.values()
@@ -151,6 +152,14 @@ def test_modes_are_checked_before_anything_is_asked() -> None:
     assert client.asked == []
 
 
+def test_only_modes_that_can_call_a_chat_model_are_told_to() -> None:
+    client = Client({"lazy": evidence("lazy"), "dense": evidence("dense")})
+    compared(client, "lazy", "dense", llm=True)
+    assert [(mode, options["llm"]) for mode, options in client.asked] == [("lazy", True)] * 2 + [("dense", False)] * 2
+    with pytest.raises(QueryError, match="None of these modes calls a chat model: add one of lightrag, hipporag"):
+        compared(client, "dense", llm=True)
+
+
 def test_the_place_of_a_passage() -> None:
     assert place(passage(0, 9, document="Log", page="3–4", heading="March")) == "Log, page 3–4, March"
     assert place(passage(0, 9, document="Log", level=2)) == "Log, summary on level 2"
@@ -166,7 +175,7 @@ def test_the_page_escapes_every_text() -> None:
         SCRIPT,
         {
             "auto": ModeEvidence(evidence("auto", passage(0, 9, **texts)), 7, 12.4, {"dense": 1 / 3}, (True,)),
-            "dense": ModeEvidence(evidence("dense"), 0, 3.6, {"auto": 1 / 3}, ()),
+            "dense": ModeEvidence(replace(evidence("dense"), calls=3, prompt_tokens=90), 0, 3.6, {"auto": 1 / 3}, ()),
         },
         {"fulltext": SCRIPT},
     )
@@ -178,9 +187,9 @@ def test_the_page_escapes_every_text() -> None:
     assert tree.findtext("head/title") == f"{SCRIPT} – modes compared in {SCRIPT}"
     rows = [[cell.text for cell in row] for row in tree.iter("tr")]
     assert rows == [
-        ["mode", "route", "passages", "tokens", "ms", "round trips"],
-        ["auto", "global", "1", "7", "12", "2"],
-        ["dense", "global", "0", "0", "4", "2"],
+        ["mode", "route", "passages", "tokens", "ms", "round trips", "calls", "prompt tokens"],
+        ["auto", "global", "1", "7", "12", "2", "0", "0"],
+        ["dense", "global", "0", "0", "4", "2", "3", "90"],
         ["mode", "auto", "dense"],
         ["auto", "100", "33"],
         ["dense", "33", "100"],

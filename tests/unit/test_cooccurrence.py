@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from libraries import libraries, mentions_of
 from naive import NaiveDocument, edges_of
 
-from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES, Edges, edges, mentions
+from e2g_neo4j.indexing.cooccurrence import Edges, edges, mentions
 from e2g_neo4j.models.entities.extraction import extract
+from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Extraction, Sentence

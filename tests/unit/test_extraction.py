@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from e2g_neo4j.indexing.extraction_codec import decode, encode
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.extraction import extract, extract_all
+from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.models.entities.pipeline import pipeline_id
 from e2g_neo4j.types.graph import Extraction
 

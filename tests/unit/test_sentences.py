@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.indexing.cooccurrence import MOST_ENTITIES, own_sentences, own_sentences_before_list
-from e2g_neo4j.indexing.extraction_codec import encode
+from e2g_neo4j.indexing.cooccurrence import own_sentences
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.models.embedding.quantised import dequantised, quantised
+from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, encode, own_sentences_before_list
 from e2g_neo4j.retrieval.explain import auto_reason
 from e2g_neo4j.retrieval.modes import hipporag, linear
 from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from e2g_neo4j.answering.answer import ShownAnswer
-from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 
 

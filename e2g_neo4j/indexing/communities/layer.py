@@ -18,9 +18,8 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, purge
 from e2g_neo4j.indexing.communities.hierarchy import Community, communities
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
-from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write

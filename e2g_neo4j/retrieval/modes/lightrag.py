@@ -1,23 +1,28 @@
 """`lightrag`: windows by vectors, by entities and by relations, in turn, as in LightRAG (arXiv 2410.05779, mode "mix").
 
 LightRAG has a chat model name specific and general keywords of a question. It finds entities by the specific ones and
-relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here no chat
-model is used: the specific keywords are the entities of the question; relations are co-occurrences; and instead of
-general keywords, the nearest windows lead to relations. As in the published code, text units are taken by their
-similarity to the question, 2.5 for each entity or relation.
+relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
+specific keywords are the entities of the question; relations are co-occurrences; and instead of general keywords, the
+nearest windows lead to relations. With the option `llm`, a chat model names keywords: the entities are those that the
+specific ones name, and the windows that lead to relations are the nearest to the general ones. As in the published
+code, text units are taken by their similarity to the question, 2.5 for each entity or relation.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.entities.entity_key import entity_key
+from e2g_neo4j.retrieval.chat_calls import TRIES, ChatCalls
 from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
 from e2g_neo4j.types.ties import best_first
 
 NEAREST = 20
@@ -35,20 +40,132 @@ WINDOWS_EACH = 2.5
 LIMIT = 200
 """Windows by entities that are read."""
 
+CALLS = TRIES
+"""Maximum calls of the chat model for a question: one names all keywords."""
+
+KEYWORDS = 10
+"""Keywords of a kind that are used, the first ones."""
+
+LONGEST_KEYWORD = 100
+"""Characters of a keyword that are used."""
+
+MEANINGS = 3
+"""Maximum number of entities that a keyword may resolve to as an alias, as for names in the question."""
+
 
 def lightrag(query: Query) -> Ranking:
     """Rank windows, best first."""
     vector = yield Embed(query.question)
+    if query.chat is not None:
+        keywords = yield from keywords_of(query.question, query.chat)
+        if keywords is not None:
+            return (yield from _by_keywords(query, query.chat, keywords, vector))
+    return mixed((yield from _rows(vector, query.entities)))
+
+
+def _rows(vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry: int | None = None) -> Operation[Rows]:
+    """Read windows, entities and relations.
+
+    Args:
+        vector: The vector of the question or of keywords.
+        entities: Per corpus, the entities whose relations are the local ones.
+        entry: The nearest windows whose relations are the global ones. Default: ENTRY.
+    """
     constants = {
         "vector": vector,
         "nearest": NEAREST,
-        "entry": ENTRY,
+        "entry": ENTRY if entry is None else entry,
         "relations": RELATIONS,
         "hub": HUB,
         "limit": LIMIT,
     }
-    parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
-    return mixed((yield from read_each("query/lightrag", parameters)))
+    parameters = {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
+    return (yield from read_each("query/lightrag", parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """The keywords of a question, general and specific ones. There is at least one."""
+
+    general: tuple[str, ...]
+    specific: tuple[str, ...]
+
+
+def keywords_of(question: str, chat: ChatCalls) -> Operation[Keywords | None]:
+    """Have the chat model name keywords. None if its replies are not usable, which it is told."""
+    keywords = yield from chat.ask("keywords", question, (), keywords_in, most=CALLS)
+    if keywords is None:
+        chat.fall_back("there are no keywords")
+        return None
+    general, specific = ", ".join(keywords.general) or "none", ", ".join(keywords.specific) or "none"
+    chat.told.append(f"Keywords of the chat model: general {general}; specific {specific}.")
+    return keywords
+
+
+def keywords_in(reply: str) -> Keywords | None:
+    """Return the keywords of a reply such as {"high_level": ["navigation"], "low_level": ["Luke Farran"]}, or None."""
+    for found in reversed(objects_in(reply)):
+        keywords = Keywords(_texts(found.get("high_level")), _texts(found.get("low_level")))
+        if keywords.general or keywords.specific:
+            return keywords
+    return None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    texts = (" ".join(_characters(one).split())[:LONGEST_KEYWORD] for one in items if isinstance(one, str))
+    return tuple(dict.fromkeys(text for text in texts if text))[:KEYWORDS]
+
+
+def _characters(text: str) -> str:
+    """Return a text without unpaired surrogates, which JSON may have, but no database or model accepts."""
+    return "".join(one for one in text if not "\ud800" <= one <= "\udfff")
+
+
+def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequence[float]) -> Ranking:
+    """Rank windows by the entities that specific keywords name, or otherwise by those of the question, and by the
+    relations in the windows nearest to the general keywords."""
+    names = sorted({key for one in keywords.specific if (key := entity_key(one))})
+    entities = query.entities
+    if names:
+        parameters = {"names": names, "limit": MEANINGS * KEYWORDS, "meanings": MEANINGS, "terms": []}
+        links = yield from read_each("query/link", dict.fromkeys(query.entities, parameters))
+        named = {link["corpus"]: [row["entity"] for row in link["named"]] for link in links}
+        if any(named.values()):
+            entities = named
+        else:
+            chat.told.append("No specific keyword names an entity: those of the question are used.")
+    rows = yield from _rows(vector, entities, entry=0)
+    if keywords.general:
+        general = yield Embed(", ".join(keywords.general))
+        related = yield from _rows(general, dict.fromkeys(query.entities, ()))
+        rows += yield from _scored_by_question(related, vector)
+    return mixed(rows)
+
+
+def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float]) -> Operation[Rows]:
+    """Return rows of `lightrag.cypher` of another vector with the scores of this one. Windows are left out that were
+    only near to the other vector, and mention no entity."""
+
+    def id_of(candidate: Mapping[str, Any], window: Mapping[str, Any]) -> str:
+        return f"{candidate['chunk']}-w{window['number']}"
+
+    found = list(rows)
+    parameters = {}
+    for row in found:
+        ids = [id_of(one, window) for one in row["candidates"] for window in one["windows"] if window["mentioned"]]
+        parameters[row["corpus"]] = {"ids": ids, "vector": vector}
+    scored = yield from read_each("query/window_scores", parameters)
+    scores = {(row["corpus"], row["id"]): row["score"] for row in scored}
+    rescored: Rows = []
+    for row in found:
+        candidates = []
+        for one in row["candidates"]:
+            known = [window for window in one["windows"] if (row["corpus"], id_of(one, window)) in scores]
+            windows = [{**window, "score": scores[row["corpus"], id_of(one, window)]} for window in known]
+            candidates.append({**one, "windows": windows})
+        rescored.append({**row, "nearest": [], "candidates": candidates})
+    return rescored
 
 
 def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from e2g_neo4j.answering.answer import answer_from, answer_options
+from e2g_neo4j.answering.answer import answer_from, answer_options, check_method
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.runtime.statements import load
-from e2g_neo4j.service.access import Asker, Reader, check_wall
+from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
 from e2g_neo4j.service.problems import ProblemError, documented
 from e2g_neo4j.service.schemas import (
     AnswerReply,
@@ -39,7 +39,7 @@ _EVIDENCE: TypeAdapter[Evidence] = TypeAdapter(Evidence)
 async def retrieve_evidence(request: Request, question: Question, caller: Reader) -> Response:
     """Return the evidence for a question."""
     check_wall(caller, question.corpora)
-    evidence = await evidence_for(state_of(request), question, question.options())
+    evidence = await evidence_for(state_of(request), question, question.options(), caller)
     return Response(_EVIDENCE.dump_json(evidence), media_type="application/json")
 
 
@@ -48,7 +48,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
     """Return the evidence for a question with the paths of the graph that led to it, and Cypher to see them."""
     check_wall(caller, question.corpora)
     state = state_of(request)
-    evidence = await evidence_for(state, question, question.options())
+    evidence = await evidence_for(state, question, question.options(), caller)
     nodes: dict[str, GraphNode] = {}
     relationships: dict[str, GraphRelationship] = {}
     for path in await state.client.paths(evidence):
@@ -114,9 +114,12 @@ async def answer_events(
         max_tokens: Maximum tokens of the answer, if it is less than the configured one.
     """
     settings = state.settings_for(max_tokens)
-    evidence = await evidence_for(state, question, answer_options(question.options(), settings))
+    check_method(question.method, question.choices, question.samples)
+    options = answer_options(question.options(), settings, question.method)
+    evidence = await evidence_for(state, question, options, caller)
     yield Event("evidence", evidence)
-    answering = answer_from(evidence, state.chat_model(caller), settings, question.choices, question.samples)
+    model = state.chat_model(caller)
+    answering = answer_from(evidence, model, settings, question.choices, question.samples, question.method)
     streamed = False
     async with aclosing(state.client.runner.stream(answering)) as pieces:
         async for piece in pieces:
@@ -145,12 +148,21 @@ async def begun(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, No
     return all_events()
 
 
-async def evidence_for(state: State, question: Question, options: RetrievalOptions) -> Evidence:
-    """Return the evidence for a question, and record how long it took."""
+async def evidence_for(state: State, question: Question, options: RetrievalOptions, caller: Caller) -> Evidence:
+    """Return the evidence for a question, and record how long it took.
+
+    The option `llm` needs the scope `ask`. Such a question takes no turn: the calls of the chat model would keep others
+    waiting.
+    """
+    chat_model = None
+    if options.llm:
+        check_scope(caller, "ask")
+        chat_model = state.chat_model(caller)
     corpora = tuple(dict.fromkeys(question.corpora))
-    async with state.limits.turn():
+    async with nullcontext() if options.llm else state.limits.turn():
         began = time.perf_counter()
-        evidence = await state.client.runner.ask(retrieve(state.client.models, question.question, corpora, options))
+        operation = retrieve(state.client.models, question.question, corpora, options, chat_model)
+        evidence = await state.client.runner.ask(operation)
         state.metrics.retrieved(evidence, time.perf_counter() - began)
     return evidence
 

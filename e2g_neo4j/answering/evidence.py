@@ -1,0 +1,151 @@
+"""The evidence in a prompt: passages and facts that fit, their numbers, and the citations of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from e2g_neo4j.answering.citations import CitationFilter
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
+
+GRAPH = "A relationship of the knowledge base"
+"""Heading of facts in the evidence. The heading of a passage is its document."""
+
+NOT_SAID = "The evidence does not say."
+"""The answer if there is no evidence. A chat model says it in the language of the question."""
+
+MARGIN = 200
+"""Tokens of the context that are kept free, because tokens are estimated."""
+
+FACTS = 0.25
+"""Maximum fraction of the evidence tokens for facts."""
+
+MIN_TOKENS = 50
+"""Passages are not truncated to fewer tokens than this, but left out."""
+
+_SENTENCE_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
+
+
+def evidence_budget(model: StreamingChatModel, settings: Settings, *fixed: str) -> int:
+    """Return how many tokens of evidence fit into a prompt: `settings.evidence_tokens`, or less for a small context.
+
+    Args:
+        model: The chat model.
+        settings: The settings.
+        *fixed: The other texts of the prompt.
+    """
+    if model.context is None:
+        return settings.evidence_tokens
+    room = model.context - settings.answer_tokens - sum(map(model.count, fixed)) - MARGIN
+    return min(settings.evidence_tokens, room)
+
+
+def too_small(budget: int) -> ModelError:
+    """Return the error for a context in which no passage fits."""
+    return ModelError(
+        f"No passage fits into {max(budget, 0)} tokens of evidence: increase E2G_EVIDENCE_TOKENS, and "
+        "E2G_LLM_CONTEXT if the model allows it."
+    )
+
+
+def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
+    """Return the first facts that fit into a token budget, as passages whose source is the element ids of both nodes.
+
+    Args:
+        facts: The facts.
+        budget: Maximum number of tokens.
+        model: The chat model, which counts tokens.
+    """
+    given: list[Passage] = []
+    for fact in facts:
+        source = f"{fact.subject_id} {fact.object_id}"
+        stated = Passage(
+            fact.stated(), GRAPH, source, 0, len(fact.stated()), 0.0, nodes=(fact.subject_id, fact.object_id)
+        )
+        budget -= model.count(numbered(stated, 999))
+        if budget < 0:
+            break
+        given.append(stated)
+    return tuple(given)
+
+
+def within_budget(passages: Sequence[Passage], budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
+    """Return the best passages that fit into a token budget, in reading order.
+
+    Documents are sorted by their best passage. A passage that does not fit is truncated at the end of a sentence, and
+    left out if little would remain.
+
+    Args:
+        passages: The passages, best first.
+        budget: Maximum number of tokens.
+        model: The chat model, which counts tokens.
+    """
+    chosen: list[Passage] = []
+    for passage in passages:
+        heading = model.count(f"[{len(chosen) + 1}] {passage.document}\n\n")
+        room = budget - heading
+        tokens = model.count(passage.labelled())
+        fitting = passage if tokens <= room else truncated(passage, room, model) if room >= MIN_TOKENS else None
+        if fitting is not None:
+            chosen.append(fitting)
+            budget -= heading + min(tokens, room)
+    return in_reading_order(chosen)
+
+
+def in_reading_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Sort passages by document, those with the first passages first, and by their place in it."""
+    documents = list(dict.fromkeys((passage.document, passage.source) for passage in passages))
+    return tuple(
+        sorted(passages, key=lambda one: (documents.index((one.document, one.source)), one.start, -one.level, one.end))
+    )
+
+
+def truncated(passage: Passage, room: int, model: StreamingChatModel) -> Passage | None:
+    """Return the beginning of a passage, up to the end of a sentence or otherwise of a word."""
+    text = passage.text
+    while (tokens := model.count(replace(passage, text=text).labelled())) > room:
+        text = text[: min(int(len(text) * room / tokens), len(text) - 1)]
+        ends = [found.end() for found in _SENTENCE_ENDS.finditer(text)]
+        text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text[: max(text.rfind(" "), 0)]
+    if not text.strip():
+        return None
+    # The offsets of a summary are those of the summarised text.
+    node = passage.text_node and replace(passage.text_node, end=passage.text_node.start + len(text))
+    end = passage.end if passage.level else passage.start + len(text)
+    return replace(passage, text=text, end=end, text_node=node)
+
+
+def numbered(passage: Passage, number: int) -> str:
+    """Return a passage as a prompt has it."""
+    return f"[{number}] {passage.document}\n{passage.labelled()}"
+
+
+def citation_of(number: int, passage: Passage, evidence: Evidence) -> Citation:
+    """Return the citation of a passage by its number."""
+    ids = passage.nodes if passage.document == GRAPH else ()
+    facts = (fact for fact in evidence.facts if (fact.subject_id, fact.object_id) == ids)
+    return Citation(number, passage, next((fact for fact in facts if fact.stated() == passage.text), None))
+
+
+def usage_of(evidence: Evidence) -> ChatUsage:
+    """Return what the calls of the chat model used that found the evidence."""
+    return ChatUsage(evidence.calls, evidence.prompt_tokens, evidence.completion_tokens)
+
+
+def with_usage(answer: Answer, used: ChatUsage) -> Answer:
+    """Return an answer with what all calls for it used."""
+    return replace(answer, calls=used.calls, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens)
+
+
+def says_nothing(text: str, citations: CitationFilter) -> bool:
+    """Return whether an answer says that the evidence does not contain it.
+
+    Args:
+        text: The answer without invalid citations.
+        citations: The filter that its text has passed.
+    """
+    return citations.says_nothing or (not citations.cited and text.lower().startswith(NOT_SAID[:-1].lower()))

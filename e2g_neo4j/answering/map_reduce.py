@@ -1,0 +1,254 @@
+"""Answer a question by map-reduce, as GraphRAG's global search does ("From Local to Global", arXiv 2404.16130).
+
+The passages are read in batches. From each, the chat model takes points with a score of their importance and the
+passages that support them (map). The most important points become the answer (reduce). GraphRAG maps reports of
+communities. Here passages of documents are mapped, in every mode, because a citation leads to text, and reports only
+quote some of it. With a large budget of tokens, this reads the source text, the condition TS of that paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
+from e2g_neo4j.answering.evidence import (
+    FACTS,
+    MARGIN,
+    MIN_TOKENS,
+    NOT_SAID,
+    citation_of,
+    evidence_budget,
+    facts_within_budget,
+    in_reading_order,
+    numbered,
+    says_nothing,
+    too_small,
+    truncated,
+    usage_of,
+    with_usage,
+)
+from e2g_neo4j.errors import UnusableReplyError
+from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers, whole_number
+from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.retrieval.chat_calls import Unshown
+from e2g_neo4j.runtime.requests import Chat, Operation, TextFilter
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage, StreamingChatModel
+from e2g_neo4j.types.results import Answer, Evidence, Passage
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+TRIES = 3
+"""Maximum number of requests per batch, and for the answer, until a reply is usable."""
+
+BATCHES = 8
+"""Batches that the evidence has without `k` and `tokens`, about."""
+
+MAX_BATCHES = 64
+"""Maximum number of batches. Of more evidence, the best passages are read. So there are at most 195 calls: TRIES for
+each batch and for the answer."""
+
+MOST = 100
+"""The highest score of a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A statement of the passages, with its score from 0 to 100 and the numbers of the passages that support it."""
+
+    text: str
+    score: int
+    passages: tuple[int, ...]
+
+    def shown(self) -> str:
+        """Return the point as the prompt has it."""
+        return f"({self.score}) {self.text} {''.join(f'[{number}]' for number in self.passages)}"
+
+
+def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings) -> Operation[Answer]:
+    """Ask the chat model for points of the evidence, batch by batch, then for an answer from the points.
+
+    Args:
+        evidence: The evidence.
+        model: The chat model.
+        settings: The settings.
+
+    Raises:
+        ModelError: The model failed, or no passage fits its context.
+        UnusableReplyError: The model sent no usable reply to any batch, or no answer.
+    """
+    used, question = usage_of(evidence), evidence.question
+    instructions = load_prompt(PROMPTS / "map.txt", settings.prompts)
+    budget = evidence_budget(model, settings, instructions, question)
+    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
+    given, batches = batches_of(evidence.passages, facts, budget, model)
+    if evidence.passages and not given:
+        raise too_small(budget)
+    points: list[Point] = []
+    failed = 0
+    for batch in batches:
+        listed = "\n\n".join(numbered(given[number - 1], number) for number in batch)
+        found: list[Point] | None = None
+        for attempt in range(TRIES):
+            request = request_for(question, listed, instructions, model, settings, attempt)
+            reply = yield from _asked(model, request, Unshown(), used)
+            found = points_in(without_thought(reply.text), batch)
+            if found is not None:
+                break
+        failed += found is None
+        points += found or []
+    if failed and failed == len(batches):
+        raise UnusableReplyError(
+            f"The chat model {model.name} returned no points: try again, or set another E2G_CHAT_MODEL."
+        )
+    instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
+    important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
+    kept = fitting(important, evidence_budget(model, settings, instructions, question), model)
+    told = [f"Map-reduce: {len(important)} points from {len(batches)} batches; the answer is made of {len(kept)}."]
+    if left_out := len(evidence.passages) + len(facts) - len(given):
+        told.append(f"{left_out} passages did not fit.")
+    if failed:
+        told.append(f"{failed} batches are left out, because the chat model sent no usable points.")
+    evidence = replace(evidence, reason=" ".join([evidence.reason, *told]))
+    if not kept:
+        return with_usage(Answer(NOT_SAID, evidence, given=given, found=False), used)
+    listed = "\n".join(point.shown() for point in kept)
+    valid = {number for point in kept for number in point.passages}
+    for attempt in range(TRIES):
+        request = request_for(question, listed, instructions, model, settings, attempt)
+        reply = yield from _asked(model, request, ShownAnswer(len(given), valid), used)
+        citations = CitationFilter(len(given), valid)
+        text = citations.add(without_thought(reply.text)) + citations.end()
+        if text:
+            answer = Answer(
+                text=text,
+                evidence=evidence,
+                given=given,
+                citations=tuple(citation_of(n, given[n - 1], evidence) for n in sorted(citations.cited)),
+                dropped=tuple(citations.dropped),
+                found=not says_nothing(text, citations),
+                finished=reply.finish != "length",
+            )
+            return with_usage(answer, used)
+    raise UnusableReplyError(f"The chat model {model.name} returned no text: try again, or set another E2G_CHAT_MODEL.")
+
+
+def batches_of(
+    passages: Sequence[Passage], facts: Sequence[Passage], budget: int, model: StreamingChatModel
+) -> tuple[tuple[Passage, ...], list[list[int]]]:
+    """Pack passages into batches, in reading order, then facts.
+
+    A passage that does not fit into a batch of its own is truncated. If there were more than MAX_BATCHES, the worst
+    passages are left out.
+
+    Args:
+        passages: The passages, best first.
+        facts: Facts as passages.
+        budget: Maximum number of tokens of a batch.
+        model: The chat model, which counts tokens.
+
+    Returns:
+        The passages in this order, and the numbers, from 1, of those in each batch.
+    """
+    best = list(passages)
+    while True:
+        given: list[Passage] = []
+        batches: list[list[int]] = []
+        room = 0
+        for passage in (*in_reading_order(best), *facts):
+            cost = model.count(f"{numbered(passage, len(given) + 1)}\n\n")
+            if cost > budget:
+                heading = cost - model.count(passage.labelled())
+                short = truncated(passage, budget - heading, model) if budget - heading >= MIN_TOKENS else None
+                if short is None:
+                    continue
+                passage, cost = short, budget
+            if cost > room:
+                batches.append([])
+                room = budget
+            given.append(passage)
+            batches[-1].append(len(given))
+            room -= cost
+        if len(batches) <= MAX_BATCHES:
+            return tuple(given), batches
+        best = best[: len(best) * MAX_BATCHES // len(batches)]
+
+
+def fitting(points: Sequence[Point], budget: int, model: StreamingChatModel) -> list[Point]:
+    """Return the first points that fit into a number of tokens. One that is too long is left out."""
+    kept: list[Point] = []
+    for point in points:
+        cost = model.count(f"{point.shown()}\n")
+        if cost <= budget:
+            kept.append(point)
+            budget -= cost
+    return kept
+
+
+def points_in(reply: str, batch: Collection[int]) -> list[Point] | None:
+    """Return the points of a reply. None if it has none and does not say so with an empty list.
+
+    Points without text, score or a passage of the batch are left out. Scores are limited to 0 to MOST.
+
+    Args:
+        reply: The reply, without reasoning.
+        batch: The numbers of the passages that the model has read.
+    """
+    items: list[object] = []
+    said = False
+    for one in objects_in(reply):
+        listed = one.get("points")
+        if isinstance(listed, list):
+            items, said = listed, True
+        elif "text" in one and not said:  # of a reply that was truncated
+            items.append(one)
+    points = [point for item in items if (point := _point(item, batch)) is not None]
+    return points if points or (said and not items) else None
+
+
+def _point(item: object, batch: Collection[int]) -> Point | None:
+    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        return None
+    score = item.get("score")
+    number = round(score) if isinstance(score, float) and math.isfinite(score) else whole_number(score)
+    text = item["text"]
+    cited = [one for _, _, numbers in citations_in(text) for one in numbers]
+    numbers = valid_numbers(item.get("passages"), max(batch)) or []
+    passages = tuple(dict.fromkeys(one for one in (*numbers, *cited) if one in batch))
+    without_numbers = CitationFilter(0)
+    text = " ".join((without_numbers.add(text) + without_numbers.end()).split())
+    if number is None or not text or not passages:
+        return None
+    return Point(text, min(max(number, 0), MOST), passages)
+
+
+def request_for(
+    question: str, listed: str, instructions: str, model: StreamingChatModel, settings: Settings, attempt: int = 0
+) -> ChatRequest:
+    """Build a request: passages or points between two tags, then the question.
+
+    Args:
+        question: The question.
+        listed: The passages or points.
+        instructions: The system prompt.
+        model: The chat model, whose context limits the length of the reply.
+        settings: The settings.
+        attempt: Number of the attempt, from 0. It determines the seed.
+    """
+    delimiter = delimiter_for(listed)
+    system, user = filled(instructions, fence=delimiter), f"{delimited(listed, delimiter)}\n\nQuestion: {question}"
+    max_tokens = settings.answer_tokens * 2**attempt
+    if attempt and model.context is not None:
+        room = model.context - model.count(f"{system}\n{user}") - MARGIN
+        max_tokens = max(settings.answer_tokens, min(max_tokens, room))
+    return ChatRequest(system, user, max_tokens, temperature=0.7 if attempt else 0.0, seed=attempt)
+
+
+def _asked(model: StreamingChatModel, request: ChatRequest, shown: TextFilter, used: ChatUsage) -> Operation[ChatReply]:
+    reply: ChatReply = yield Chat(model, request, shown)
+    used.add(reply)
+    return reply

@@ -1,0 +1,45 @@
+"""Read JSON in replies of chat models, which may put it between other text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+MOST_DIGITS = 9
+"""Maximum digits of a number that is written as text."""
+
+
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """Return the JSON objects of a text, in order. Of an object that is broken, those inside it are returned."""
+    decoder = json.JSONDecoder()
+    found: list[dict[str, Any]] = []
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found.append(value)
+        at = text.find("{", end)
+    return found
+
+
+def whole_number(value: object) -> int | None:
+    """Return a value as a whole number: 3, 3.0 or "3". None if it is anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) else None
+
+
+def valid_numbers(values: object, most: int) -> list[int] | None:
+    """Return the numbers from 1 to `most` of a list, each once. None if it is no list, or all its items are invalid."""
+    if not isinstance(values, list):
+        return None
+    numbers = [number for number in map(whole_number, values) if number is not None and 1 <= number <= most]
+    return list(dict.fromkeys(numbers)) if numbers or not values else None

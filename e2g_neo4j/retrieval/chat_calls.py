@@ -1,0 +1,145 @@
+"""The calls of the chat model with which a mode looks for evidence, if the option `llm` is set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
+from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+TRIES = 3
+"""Maximum number of requests, until a reply is usable."""
+
+REPLY_TOKENS = 300
+"""Maximum length of a reply. It doubles with each try, for models that think."""
+
+LONGEST_REPLY: int = REPLY_TOKENS * 2 ** (TRIES - 1)
+"""Maximum length of the reply to the last try."""
+
+MARGIN = 200
+"""Tokens of the context that are kept free, because tokens are estimated."""
+
+T = TypeVar("T")
+
+
+class Unshown:
+    """Shows nothing of a reply to the caller that an answer is streamed to."""
+
+    def add(self, piece: str) -> str:
+        return ""
+
+    def end(self) -> str:
+        return ""
+
+
+@dataclass(slots=True)
+class ChatCalls:
+    """The chat model of one question, for its mode.
+
+    Attributes:
+        model: The chat model.
+        prompts: A folder with prompts that replace the bundled ones.
+        made: The number of calls so far.
+        told: What the model contributed, or why it did not, in sentences for the evidence's reason.
+        fault: Why the last `ask` returned None.
+    """
+
+    model: StreamingChatModel
+    prompts: Path | None = None
+    made: int = 0
+    told: list[str] = field(default_factory=list)
+    fault: str = ""
+
+    def fitting(self, prompt: str, question: str, items: Sequence[str]) -> int:
+        """Return how many of the first items fit into one call together."""
+        room = self._room(prompt, question)
+        for number, item in enumerate(items, 1):
+            room -= self.model.count(_numbered(number, item))
+            if room < 0:
+                return number - 1
+        return len(items)
+
+    def ask(
+        self, prompt: str, question: str, items: Sequence[str], parse: Callable[[str], T | None], *, most: int
+    ) -> Operation[T | None]:
+        """Ask about items, up to TRIES times, and return what the reply means.
+
+        Args:
+            prompt: The name of the prompt file.
+            question: The question.
+            items: Texts that the model is shown with their numbers, from 1. Empty: it is shown the question only.
+            parse: Returns what a reply means, or None if it is not usable.
+            most: The maximum number of calls for the question.
+
+        Returns:
+            None if no reply was usable, the prompt does not fit, or there were `most` calls; `fault` then says why.
+        """
+        instructions = load_prompt(PROMPTS / f"{prompt}.txt", self.prompts)
+        if self.fitting(prompt, question, items) < len(items) or self._room(prompt, question) < 0:
+            self.fault = f"The prompt does not fit into the {self.model.context} tokens of the chat model"
+            return None
+        for attempt in range(TRIES):
+            if self.made == most:
+                self.fault = f"The chat model was called {most} times, the maximum"
+                return None
+            reply: ChatReply = yield Chat(self.model, request_for(question, items, instructions, attempt), Unshown())
+            self.made += 1
+            found = parse(without_thought(reply.text))
+            if found is not None:
+                return found
+        self.fault = f"The chat model sent no usable reply in {TRIES} calls"
+        return None
+
+    def fall_back(self, instead: str) -> None:
+        """Tell why the model was not used, and what the mode does instead."""
+        self.told.append(f"{self.fault}: {instead}.")
+
+    def _room(self, prompt: str, question: str) -> int:
+        """Return how many tokens of items fit into a call, even into its last try."""
+        if self.model.context is None:
+            return 2**63
+        instructions = load_prompt(PROMPTS / f"{prompt}.txt", self.prompts)
+        fixed = self.model.count(instructions) + self.model.count(question) + MARGIN
+        return self.model.context - fixed - LONGEST_REPLY
+
+
+def request_for(question: str, items: Sequence[str], instructions: str, attempt: int = 0) -> ChatRequest:
+    """Build a request: numbered items between two tags, then the question; or the question between the tags.
+
+    Args:
+        question: The question.
+        items: The items.
+        instructions: The system prompt.
+        attempt: Number of the attempt, from 0. It determines the seed.
+    """
+    listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question
+    delimiter = delimiter_for(listed)
+    asked = f"\n\nQuestion: {question}" if items else ""
+    return ChatRequest(
+        filled(instructions, fence=delimiter),
+        f"{delimited(listed, delimiter)}{asked}",
+        max_tokens=REPLY_TOKENS * 2**attempt,
+        temperature=0.7 if attempt else 0.0,
+        seed=attempt,
+    )
+
+
+def _numbered(number: int, item: str) -> str:
+    return f"[{number}] {item}"
+
+
+def relevant_numbers(reply: str, items: int) -> list[int] | None:
+    """Return the numbers of relevant items from a reply such as {"relevant": [1, 3]}, or None if there are none such.
+
+    Numbers of items that do not exist are left out. A list of nothing else is not usable.
+    """
+    lists = [found["relevant"] for found in objects_in(reply) if "relevant" in found]
+    return valid_numbers(lists[-1], items) if lists else None
