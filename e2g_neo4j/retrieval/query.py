@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from e2g_neo4j.retrieval.synonyms import Match
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation
@@ -28,6 +29,7 @@ class Query:
         entities: Per corpus, the entities that the question names. Empty for modes that do not use them.
         hops: How far entities may be apart, in edges.
         statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
+        matches: Per corpus, the entities that keywords of the question mean. Only for mode `synonyms`.
     """
 
     question: str
@@ -36,3 +38,4 @@ class Query:
     entities: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hops: int = 3
     statistics: WordStatistics | None = None
+    matches: Mapping[str, Sequence[Match]] = field(default_factory=dict)
