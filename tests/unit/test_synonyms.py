@@ -9,7 +9,15 @@ import pytest
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.retrieval.modes import synonyms as mode
-from e2g_neo4j.retrieval.synonyms import MAX_KEYWORDS, Match, entities_of, match_keywords, matches, matches_told, stem_of
+from e2g_neo4j.retrieval.synonyms import (
+    MAX_KEYWORDS,
+    Match,
+    entities_of,
+    match_keywords,
+    matches,
+    matches_told,
+    stem_of,
+)
 
 
 @pytest.mark.parametrize(
