@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import AsyncClient
 from e2g_neo4j.graph import catalog, doctor, schema
 from e2g_neo4j.graph.archive import exporting
@@ -17,6 +18,7 @@ from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.ids import corpora_to_ask
 from e2g_neo4j.types.reports import (
@@ -33,6 +35,7 @@ from e2g_neo4j.types.reports import (
     Progress,
 )
 from e2g_neo4j.types.results import Answer, Evidence
+from e2g_neo4j.types.statements import StatementResult
 
 if TYPE_CHECKING:
     from neo4j.graph import Path as GraphPath
@@ -238,6 +241,18 @@ class AsyncE2G(AsyncClient):
         async with aclosing(self._stream(answer(self.models, question, asked, options, method=method))) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def run_template(self, name: str, parameters: Mapping[str, Any], *, corpus: str) -> StatementResult:
+        """The rows of a Cypher template, at most 1000. `e2g templates` lists the templates and their parameters."""
+        return await self._ask(run_template(self.settings, name, parameters, corpus))
+
+    async def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
+        """The rows of a Cypher statement that the chat model writes, at most 100. `settings.text_to_cypher` allows it.
+
+        Raises:
+            InputError: the statement does more than read, or the database has another corpus; it was not run.
+        """
+        return await self._ask(text_to_cypher(self.models, question, corpus))
 
     async def corpora(self) -> dict[str, int]:
         """The corpora and how many documents of each can be asked."""

@@ -83,6 +83,8 @@ class Settings(BaseSettings):
     )
     llm_timeout: float = Field(600.0, gt=0, description="Seconds without a token after which an Ollama call fails.")
     prompts: Path | None = Field(None, description="Folder with prompts that replace the bundled ones.")
+    templates: Path | None = Field(None, description="Folder with Cypher templates of your own.")
+    text_to_cypher: bool = Field(False, description="Whether a chat model may write Cypher statements, which are run.")
     evidence_tokens: int = Field(6000, ge=100, description="Maximum tokens of evidence for an answer.")
     answer_tokens: int = Field(1000, ge=16, description="Maximum tokens of an answer.")
     price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")

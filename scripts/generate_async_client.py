@@ -36,7 +36,7 @@ REPLACEMENTS = (
     (r"from pathlib import Path\n", "from contextlib import aclosing\nfrom pathlib import Path\n"),
     (r"\bIterator\b", "AsyncIterator"),
     (r"\bSyncClient\b", "AsyncClient"),
-    (r"import Iterable, AsyncIterator, Sequence", "import AsyncIterator, Iterable, Sequence"),
+    (r"import Iterable, AsyncIterator, Mapping, Sequence", "import AsyncIterator, Iterable, Mapping, Sequence"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from e2g_neo4j.cli import asking, corpora, existing_graphs, service
+from e2g_neo4j.cli import asking, corpora, existing_graphs, service, statements
 from e2g_neo4j.cli.compare import compare_command
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
@@ -39,6 +39,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": asking.explain,
     "compare": compare_command,
     "viz": asking.viz,
+    "template": statements.template,
+    "templates": statements.templates,
+    "cypher": statements.cypher,
     "guide": asking.guide,
     "corpora": corpora.corpora,
     "documents": corpora.documents,

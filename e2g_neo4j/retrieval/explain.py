@@ -26,6 +26,7 @@ RANKED_BY: Mapping[Mode, str] = {
     "communities": "turns of the communities that are nearest by vector",
     "lazy": "tests of the nearest ones, community by community",
     "vector_context": "relations of the nearest entities and by vector",
+    "synonyms": "relations of the entities that keywords match and by vector",
 }
 """By what each mode ranks text. `e2g` selects chunks instead."""
 
@@ -59,6 +60,8 @@ def auto_reason(
 def without_entities_reason(mode: Mode, unit: Unit) -> str:
     """Explain the modes that do not use the entities of the question."""
     ranked = "all chunks and summaries" if mode == "tree" else f"{unit}s"
+    if mode == "synonyms":
+        return f"Mode {mode} does not use pairs of entities: {ranked} are ranked by {RANKED_BY[mode]}."
     unused = "the question's entities" if mode in LAYERS else "entities"
     return f"Mode {mode} does not use {unused}: {ranked} are ranked by {RANKED_BY[mode]}."
 

@@ -53,6 +53,7 @@ Mode: TypeAlias = Literal[
     "communities",
     "lazy",
     "vector_context",
+    "synonyms",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
@@ -60,8 +61,8 @@ paper; `diffusion` ranks like `auto`, but without words; `routes` follows vector
 question and of the nearest windows; `hipporag` and `linear` rank by PageRank over entities and windows, from the
 entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
 the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
-that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, and needs the vectors
-of entities that `enrich` makes."""
+that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, `synonyms` by those of
+the entities that keywords of the question mean: both need the vectors of entities that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
@@ -83,6 +84,7 @@ LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
     "lazy": "communities",
     "vector_context": "entity_vectors",
+    "synonyms": "entity_vectors",
 }
 """What the modes need of what `enrich` makes: columns of `query/corpus`."""
 

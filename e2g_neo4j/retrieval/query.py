@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.synonyms import Match
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation
@@ -30,6 +31,7 @@ class Query:
         hops: How far entities may be apart, in edges.
         statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
         chat: The chat model that the mode asks, if the option `llm` is set.
+        matches: Per corpus, the entities that keywords of the question mean. Only for mode `synonyms`.
     """
 
     question: str
@@ -39,3 +41,4 @@ class Query:
     hops: int = 3
     statistics: WordStatistics | None = None
     chat: ChatCalls | None = None
+    matches: Mapping[str, Sequence[Match]] = field(default_factory=dict)

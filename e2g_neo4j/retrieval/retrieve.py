@@ -15,6 +15,7 @@ from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, QueryError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
+from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import (
@@ -41,6 +42,7 @@ from e2g_neo4j.retrieval.modes.lightrag import lightrag
 from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.modes.pagerank import pagerank
 from e2g_neo4j.retrieval.modes.routes import routes
+from e2g_neo4j.retrieval.modes.synonyms import synonyms
 from e2g_neo4j.retrieval.modes.tree import tree
 from e2g_neo4j.retrieval.modes.vector_context import vector_context
 from e2g_neo4j.retrieval.options import (
@@ -56,6 +58,7 @@ from e2g_neo4j.retrieval.options import (
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.selection import Selection
+from e2g_neo4j.retrieval.synonyms import entities_of, match_keywords, matches_told
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, read_each
@@ -84,6 +87,7 @@ WINDOW_RANKINGS: Mapping[Mode, Callable[[Query], Ranking]] = {
     "communities": communities,
     "lazy": lazy,
     "vector_context": vector_context,
+    "synonyms": synonyms,
 }
 """The modes that rank windows. A new mode is also named in `Mode`, and where they apply in the sets below it, in
 `retrieval/options.py`, and in `RANKED_BY` in `retrieval/explain.py`."""
@@ -127,11 +131,12 @@ def retrieve(
     embed = Embed(question)
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
-    names = list(extract(models.nlp(unwrapped(question))).counts)
+    doc = models.nlp(unwrapped(question))
     operation = find_evidence(
         question,
         corpora=corpora,
-        names=names,
+        names=list(extract(doc).counts),
+        keywords=keywords(doc) if filled.mode == "synonyms" else None,
         made_with=models.fingerprint,
         options=filled,
         token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
@@ -189,9 +194,11 @@ def find_evidence(
     token_spans: TokenSpans,
     reranker: str | None = None,
     chat: ChatCalls | None = None,
+    keywords: Mapping[str, str] | None = None,
 ) -> Operation[Evidence]:
-    """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid` and `pagerank`,
-    five in `hipporag`, seven in `linear`), another for facts, and one embedding. With a chat model, modes need more.
+    """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid`, `pagerank` and
+    `synonyms`, five in `hipporag`, seven in `linear`), another for facts, and one embedding; in `synonyms` also one
+    per keyword. With a chat model, modes need more.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -205,6 +212,7 @@ def find_evidence(
         token_spans: Returns the span of each token of a text, for a budget in tokens.
         reranker: The name of the reranker, if any.
         chat: The chat model that the mode asks, if the option `llm` is set.
+        keywords: For mode `synonyms`, the keywords of the question: by key, how it spells them. Default: the names.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -214,7 +222,8 @@ def find_evidence(
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     if mode not in GRAPH_MODES:
-        return (yield from _without_graph(mode, made_with, selection, chat))
+        given = dict(zip(names, names, strict=True)) if keywords is None else keywords
+        return (yield from _without_graph(mode, made_with, selection, chat, given))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
     parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
@@ -283,7 +292,7 @@ def find_evidence(
 
 
 def _without_graph(
-    mode: Mode, made_with: Fingerprint, selection: Selection, chat: ChatCalls | None
+    mode: Mode, made_with: Fingerprint, selection: Selection, chat: ChatCalls | None, keywords: Mapping[str, str]
 ) -> Operation[Evidence]:
     question, corpora, layer = selection.question, selection.corpora, LAYERS.get(mode)
     terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
@@ -301,6 +310,12 @@ def _without_graph(
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
     query = Query(question, corpora, selection.windows, statistics=word_statistics(rows), chat=chat)
+    reason = without_entities_reason(mode, selection.unit)
+    entities, unknown = tuple[str, ...](), tuple[str, ...]()
+    if mode == "synonyms":
+        query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
+        entities, unknown = entities_of(query.matches, keywords)
+        reason += f" {matches_told(query.matches)}"
     if mode == "tree":
         found = yield from selection.of_nodes((yield from tree(replace(query, limit=selection.chunks))))
     elif selection.unit == "chunk" and mode in CHUNK_RANKINGS:
@@ -308,7 +323,6 @@ def _without_graph(
         found = yield from selection.of_chunks(chunks[: selection.chunks])
     else:
         found = yield from selection.of_windows((yield from WINDOW_RANKINGS[mode](query)))
-    reason = without_entities_reason(mode, selection.unit)
     if layer and (behind := [row["corpus"] for row in rows if not row[layer]]):
         reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
     return Evidence(
@@ -316,7 +330,8 @@ def _without_graph(
         corpora=tuple(corpora),
         route="global",
         reason=with_reranker(with_chat(reason, chat), selection.reranker),
-        entities=(),
+        entities=entities,
+        unknown_entities=unknown,
         pairs=(),
         hops=0,
         passages=found,

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SyncDriver:
-    """A sync driver for migrations and exports. Its calls run on the event loop of the async driver.
+    """A sync driver for migrations, exports and statements of users. Its calls run on the async driver's event loop.
 
     Do not call it from the thread of the event loop, which would deadlock.
 
@@ -63,8 +63,8 @@ class _Session:
         return self._driver.wait(self._session.execute_write(work_in_thread))
 
     @contextmanager
-    def begin_transaction(self) -> Iterator[_Transaction]:
-        transaction = self._driver.wait(self._session.begin_transaction())
+    def begin_transaction(self, **options: Any) -> Iterator[_Transaction]:
+        transaction = self._driver.wait(self._session.begin_transaction(**options))
         try:
             yield _Transaction(transaction, self._driver)
         finally:
@@ -85,6 +85,9 @@ class _Result:
 
     def consume(self) -> Any:
         return self._driver.wait(self._result.consume())
+
+    def keys(self) -> Any:
+        return self._result.keys()
 
     def fetch(self, rows: int) -> Any:
         return self._driver.wait(self._result.fetch(rows))

@@ -18,6 +18,7 @@ from e2g_neo4j.types.reports import (
     TokenUsage,
 )
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
+from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 Spending = TokenUsage
 """The former name of `TokenUsage`."""
@@ -57,7 +58,10 @@ __all__ = [
     "Spending",
     "StandsFor",
     "State",
+    "StatementResult",
     "Summary",
+    "Template",
+    "TemplateParameter",
     "TextNode",
     "TokenSpans",
     "TokenUsage",

@@ -1,0 +1,64 @@
+// Like `query/relations`. The index does not know corpora: if it finds too few windows of this corpus, all of the corpus
+// are compared.
+// $corpus, $vector, $keys: entities, $neighbours, $hub, $limit
+// → relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence, shares,
+//   windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
+CALL () {
+  UNWIND $keys AS key
+  MATCH (e:Entity {corpus: $corpus, key: key})
+  WHERE 0 < e.chunks <= $hub
+  CALL (e) {
+    MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+    WHERE 0 < n.chunks <= $hub
+    WITH r ORDER BY n.key IN $keys DESC, round(r.weight, 6) DESC, n.key LIMIT $neighbours
+    RETURN r
+  }
+  WITH DISTINCT r
+  RETURN collect([startNode(r), endNode(r)]) AS relations
+}
+CALL () {
+  CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $limit, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus
+  RETURN collect({window: w, score: score}) AS indexed
+}
+CALL (indexed) {
+  CALL (indexed) {
+    WITH indexed WHERE size(indexed) >= $limit
+    UNWIND indexed AS one
+    RETURN one.window AS w, one.score AS score
+    UNION ALL
+    WITH indexed WHERE size(indexed) < $limit
+    MATCH (w:Window {corpus: $corpus})
+    WHERE w.id IS NOT NULL
+    RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
+  }
+  WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit
+  RETURN collect(w) AS nearest, collect(w.id) AS ids
+}
+CALL (nearest, ids, relations) {
+  CALL (nearest, ids, relations) {
+    UNWIND range(0, size(relations) - 1) AS position
+    WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
+    MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
+    UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
+    WITH ids, c, i, collect(position) AS positions
+    ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit
+    RETURN c, i, positions
+    UNION ALL
+    UNWIND nearest AS w
+    MATCH (w)-[:PART_OF]->(c:Chunk)
+    RETURN c, w.index AS i, [] AS positions
+  }
+  WITH c, i, reduce(all = [], one IN collect(positions) | all + one) AS positions
+  MATCH (c)<-[:PART_OF]-(w:Window)
+  WHERE w.index = i
+  WITH c, collect({
+    number: i, score: vector.similarity.cosine(w.embedding, $vector), relations: positions
+  }) AS windows
+  MATCH (d:Document {corpus: $corpus, id: c.document})
+  RETURN collect({
+    chunk: c.id, document: d.id, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence, windows: windows
+  }) AS candidates
+}
+RETURN [one IN relations | [one[0].key, one[1].key]] AS relations, candidates

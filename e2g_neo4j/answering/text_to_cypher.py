@@ -1,0 +1,187 @@
+"""Text to Cypher: a chat model writes a statement for a question, which is checked and run.
+
+It is off unless `E2G_TEXT_TO_CYPHER` is true. A statement of a model can read all of a database, and nothing simple
+proves of a statement that it stays within a corpus. So it is run only if the database has no other corpus.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from neo4j import Driver
+
+from e2g_neo4j.answering.statement_rules import HIDDEN, refused_plan, refused_words
+from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
+from e2g_neo4j.graph.doctor import OWN_PROPERTIES
+from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
+from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.options import check_question
+from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.statements import StatementResult
+
+PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
+
+TRIES = 3
+"""Maximum number of statements for a question. Another one is asked for if the server rejects a statement."""
+
+ROWS = 100
+"""Maximum number of rows."""
+
+NAMES = 200
+"""Maximum number of labels, relationship types and properties each that the prompt names."""
+
+OWN_TYPES = frozenset(
+    [
+        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_COMMUNITY", "MIGRATED_TO"),
+        *("NEXT_CHUNK", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED", "STANDS_FOR"),
+    ]
+)
+"""Relationship types of this project, which the prompt explains."""
+
+_FENCED = re.compile(r"```(?:cypher|sql)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[StatementResult]:
+    """Let the chat model write a statement, and run it. `E2G.text_to_cypher` executes this operation.
+
+    Args:
+        models: The models.
+        question: The question.
+        corpus: The corpus. The database must have no other one.
+
+    Raises:
+        ConfigurationError: `E2G_TEXT_TO_CYPHER` is not true, or no chat model is configured.
+        CorpusNotFoundError: The corpus has no documents.
+        InputError: There is another corpus, or the statement does more than read labelled nodes. It was not run.
+        UnusableReplyError: The server rejects all statements that the model wrote.
+        ModelError: The model failed.
+    """
+    settings, model = models.settings, models.chat_model
+    if not settings.text_to_cypher:
+        raise ConfigurationError(
+            "A chat model may not write Cypher here: set E2G_TEXT_TO_CYPHER=true if it may read all of the database."
+        )
+    if model is None:
+        raise ConfigurationError("Text to Cypher needs a chat model: set E2G_CHAT_MODEL.")
+    check_question(question)
+    [state] = yield Read("query/other_corpora", {"corpus": corpus})
+    if not state["found"]:
+        raise CorpusNotFoundError(corpus)
+    if state["others"]:
+        raise other_corpus(corpus)
+    [names] = yield Read("query/graph_names", {"limit": NAMES})
+    message = _message(question, names)
+    instructions = filled(load_prompt(PROMPT, settings.prompts), fence=delimiter_for(message[0]), rows=ROWS)
+    parameters = {"corpus": corpus}
+    problem, prompt_tokens, completion_tokens = "", 0, 0
+    for attempt in range(TRIES):
+        request = ChatRequest(
+            instructions,
+            f"{delimited(message[0], delimiter_for(message[0]))}\n\n{problem}{message[1]}",
+            max_tokens=settings.answer_tokens,
+            temperature=0.7 if attempt else 0.0,
+            seed=attempt,
+        )
+        reply: ChatReply = yield Chat(model, request, ThoughtFilter())
+        prompt_tokens += reply.prompt_tokens
+        completion_tokens += reply.completion_tokens
+        statement = statement_in(reply.text)
+        if not statement:
+            problem = "The last reply had no statement.\n\n"
+            continue
+        if why := refused_words(statement):
+            raise refused(statement, why)
+        try:
+            found: Rows = yield CallDriver(run_for(corpus, statement, parameters))
+        except RejectedStatementError as error:
+            problem = f"The last statement was {statement}\n{error}\n\n"
+            continue
+        return StatementResult(
+            statement,
+            parameters,
+            found.columns,
+            found.rows,
+            found.more,
+            calls=attempt + 1,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+        )
+    raise UnusableReplyError(
+        f"The chat model {model.name} wrote no statement that Neo4j accepts. {' '.join(problem.split())} Ask in "
+        "another way, or set another E2G_CHAT_MODEL."
+    )
+
+
+def run_for(corpus: str, statement: str, parameters: Mapping[str, Any]) -> Callable[[Driver, str], Rows]:
+    """Return a function for `CallDriver` that runs the statement of a model.
+
+    All is done in one read transaction. Whether there is another corpus is asked before and after the statement, so
+    that one that appears meanwhile is not returned.
+
+    Args:
+        corpus: The only corpus that the database may have.
+        statement: The statement.
+        parameters: Its parameters.
+
+    Raises:
+        InputError: The statement is refused for its plan, or there is another corpus.
+        RejectedStatementError: The server rejects the statement.
+    """
+
+    def call(driver: Driver, database: str) -> Rows:
+        with reading(driver, database) as transaction:
+
+            def check_corpora() -> None:
+                [state] = transaction.rows(load("query/other_corpora"), {"corpus": corpus}, 1).rows
+                if state["others"]:
+                    raise other_corpus(corpus)
+
+            check_corpora()
+            if why := refused_plan(transaction.explain(statement, parameters)):
+                raise refused(statement, why)
+            found = transaction.rows(statement, parameters, ROWS)
+            check_corpora()
+            return found
+
+    return call
+
+
+def statement_in(reply: str) -> str:
+    """Return the statement of a reply: what is fenced, or all of it, without a semicolon at its end."""
+    text = without_thought(reply)
+    fenced = _FENCED.search(text)
+    return (fenced[1] if fenced else text).strip().strip("`").rstrip("; \n\t")
+
+
+def other_corpus(corpus: str) -> InputError:
+    """Return the error for a database with another corpus, whose name it does not tell."""
+    return InputError(
+        f"The database has not only the corpus {corpus!r}: a statement of a chat model might read another one. Use a "
+        "database with one corpus, or a template (`e2g templates`)."
+    )
+
+
+def refused(statement: str, why: str) -> InputError:
+    """Return the error for a statement that was not run."""
+    return InputError(f"The statement of the chat model was not run, because {why}: {statement}")
+
+
+def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
+    """Return the names of the other graphs, and the question."""
+    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN.fullmatch(one)]
+    own = {name for properties in OWN_PROPERTIES.values() for name in properties}
+    lines = (
+        ("Labels", labels),
+        ("Relationship types", [one for one in names["types"] if one not in OWN_TYPES]),
+        ("Properties", [one for one in names["properties"] if one not in own]),
+    )
+    if not labels:
+        return "None.", f"Question: {question}"
+    return "\n".join(f"{kind}: {', '.join(found)}" for kind, found in lines), f"Question: {question}"

@@ -1,0 +1,292 @@
+"""Statements of users and chat models on the real server: they only read, within bounds, and stay within a corpus."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from libraries import remove, small_document, staging, write
+from neo4j import Driver, GraphDatabase
+
+from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.answering import text_to_cypher
+from e2g_neo4j.answering.text_to_cypher import run_for
+from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
+from e2g_neo4j.graph import read_only
+from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading, run_read_only
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.templates import BUNDLED, templates
+from e2g_neo4j.runtime import database
+
+DOCUMENTS = [
+    small_document("d0", ["ann", "bob"], ["bob", "cid"]),
+    small_document("d1", ["dan", "eve"], ["ann", "cid"], ["ann"]),
+]
+
+
+def run(driver: Driver, statement: str, limit: int = 10, **parameters: Any) -> Rows:
+    return run_read_only(statement, parameters, limit, where="It")(driver, "neo4j")
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("RETURN 1.5 AS v", 1.5),
+        ("RETURN 1.0 / 0.0 AS v", "inf"),
+        ("RETURN [null, true, 'x'] AS v", [None, True, "x"]),
+        ("RETURN date('2020-02-01') AS v", "2020-02-01"),
+        ("RETURN duration('P1D') AS v", "P1D"),
+        ("RETURN [n IN range(1, 40) | 0.5 * n] AS v", None),
+        ("RETURN {a: 1, b: [n IN range(1, 40) | 0.5]} AS v", {"a": 1}),
+    ],
+)
+def test_values_are_plain(driver: Driver, statement: str, value: Any) -> None:
+    assert run(driver, statement) == Rows(("v",), ({"v": value},), False)
+
+
+def test_nodes_relationships_and_paths_are_their_properties_without_vectors(driver: Driver, corpus: str) -> None:
+    create = (
+        "CREATE (:ReadOnlyTest {run: $run, n: 1, embedding: [1.0, 0.0], codes: $codes})-[:TO {n: 2}]->"
+        "(:ReadOnlyTest {run: $run, n: 3})"
+    )
+    driver.execute_query(create, run=corpus, codes=b"\1\2")
+    try:
+        match = "MATCH p = (a:ReadOnlyTest {run: $run})-[r]->(b) RETURN a, r, p, [a] AS l"
+        [row] = run(driver, match, run=corpus).rows
+    finally:
+        driver.execute_query("MATCH (n:ReadOnlyTest {run: $run}) DETACH DELETE n", run=corpus)
+    first, last = {"run": corpus, "n": 1}, {"run": corpus, "n": 3}
+    assert row == {"a": first, "r": {"n": 2}, "p": [first, {"type": "TO", "n": 2}, last], "l": [first]}
+
+
+def test_only_the_first_rows_are_returned(driver: Driver) -> None:
+    assert run(driver, "UNWIND range(1, 10) AS n RETURN n", 3) == Rows(("n",), tuple({"n": n} for n in (1, 2, 3)), True)
+    assert not run(driver, "UNWIND range(1, 3) AS n RETURN n", 3).more
+    assert run(driver, "UNWIND [] AS n RETURN n") == Rows(("n",), (), False)
+
+
+@pytest.mark.parametrize("statement", ["CREATE (n:ReadOnlyTest)", "MATCH (n:Chunk) SET n.text = '' RETURN n"])
+def test_a_statement_that_writes_is_not_run(driver: Driver, statement: str) -> None:
+    with pytest.raises(InputError, match="does not only read"):
+        run(driver, statement)
+    with pytest.raises(RejectedStatementError), reading(driver, "neo4j") as transaction:
+        transaction.rows(statement, {}, 10)  # the server refuses it too
+    assert driver.execute_query("MATCH (n:ReadOnlyTest) RETURN count(n) AS n").records[0]["n"] == 0
+
+
+@pytest.mark.parametrize("statement", ["MATCH (n:Chunk RETURN n", "RETURN $other", "RETURN 1 / 0"])
+def test_a_mistake_is_told(driver: Driver, statement: str) -> None:
+    with pytest.raises(RejectedStatementError, match="rejected"):
+        run(driver, statement)
+
+
+def test_a_statement_is_stopped_in_time(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_only, "SECONDS", 0.5)
+    with pytest.raises((DatabaseError, RejectedStatementError), match=r"stopped|terminated|timeout"):
+        run(driver, "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b) AS n")
+
+
+# --- templates ---------------------------------------------------------------------------------------
+
+VALUES = {"first": "Ann", "second": "the cid", "entity": "ann", "limit": "10", "type": "noun"}
+
+
+@pytest.fixture
+def two(driver: Driver, corpus: str) -> Iterator[tuple[str, str]]:
+    """Two corpora with the same names and ids; the other has more of everything, and a third document is staged."""
+    mine, other = corpus, f"{corpus}-other"
+    more = [small_document(f"d{n}", *[["ann", "bob"], ["ann", "cid"]] * 3) for n in range(4)]
+    write(driver, mine, DOCUMENTS)
+    write(driver, other, more)
+    for request in staging(mine, [small_document("d9", ["ann", "cid"], ["ann", "zoe"])], "a run"):
+        database.write(driver, "neo4j", request)
+    driver.execute_query("MATCH (e:Entity) WHERE e.corpus IN $both SET e.type = 'noun'", both=[mine, other])
+    yield mine, other
+    remove(driver, [mine, other])
+
+
+@pytest.fixture
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        text_to_cypher=True,
+    )
+
+
+def given(name: str) -> dict[str, str]:
+    [template] = [one for one in templates(Settings()) if one.name == name]
+    return {one.name: VALUES[one.name] for one in template.parameters}
+
+
+def test_bundled_templates_return_what_their_corpus_has(driver: Driver, two: tuple[str, str]) -> None:
+    mine, _ = two
+    with E2G(driver) as client:
+        found = {name: client.run_template(name, given(name), corpus=mine) for name in BUNDLED}
+    rows: dict[str, list[Any]] = {name: [list(row.values()) for row in one.rows] for name, one in found.items()}
+    text = [document.text for document in DOCUMENTS]
+    [[_, _, *both]] = rows.pop("chunks_with_both")[:1]
+    assert both == [text[1], 2, 1]
+    assert [row[1:] for row in rows.pop("first_and_last_mention")] == [
+        [0, text[0], 0, text[0]],
+        [0, text[1], 0, text[1]],
+    ]
+    assert [row[2:] for row in rows.pop("documents_about")] == [[2, 1], [1, 1]]
+    assert rows == {
+        "neighbours_of": [["bob", "noun", 1], ["cid", "noun", 1]],
+        "entities_of_type": [["ann", 2], ["cid", 2], ["bob", 1], ["dan", 1], ["eve", 1]],
+    }
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_bundled_template_returns_the_same_beside_another_corpus(
+    driver: Driver, two: tuple[str, str], name: str
+) -> None:
+    mine, other = two
+    with E2G(driver) as client:
+        before = client.run_template(name, given(name), corpus=mine)
+        assert client.run_template(name, given(name), corpus=other).rows != before.rows
+        remove(driver, [other])
+        assert client.run_template(name, given(name), corpus=mine) == before
+        assert before.rows
+
+
+def test_names_of_templates_corpora_and_entities_are_checked(driver: Driver, two: tuple[str, str]) -> None:
+    mine, other = two
+    driver.execute_query(
+        "MATCH (e:Entity {corpus: $corpus, key: 'ann'}) CREATE (:Alias {corpus: $corpus, key: 'annie', name: 'Annie'})"
+        "-[:ALIAS_OF {corpus: $corpus, document: 'd0', count: 1}]->(e)",
+        corpus=mine,
+    )
+    with E2G(driver) as client:
+        found = client.run_template("neighbours_of", {"entity": "ANNIE", "limit": 5}, corpus=mine)
+        assert found.parameters == {"entity": "ann", "limit": 5, "corpus": mine}
+        for entity, corpus in (("annie", other), ("zoe", mine)):  # an alias elsewhere, an entity that is staged
+            with pytest.raises(NotFoundError, match=entity):
+                client.run_template("neighbours_of", {"entity": entity, "limit": 5}, corpus=corpus)
+        with pytest.raises(CorpusNotFoundError):
+            client.run_template("neighbours_of", {"entity": "ann", "limit": 5}, corpus="nowhere")
+        with pytest.raises(NotFoundError, match="neighbours_of"):
+            client.run_template("x", {}, corpus=mine)
+
+
+def test_templates_of_the_user_only_read(
+    settings: Settings, two: tuple[str, str], tmp_path: Path, driver: Driver
+) -> None:
+    mine, _ = two
+    count = "// Counts chunks.\n// $least: integer - Least index.\nMATCH (c:Chunk {corpus: $corpus})\n"
+    (tmp_path / "count.cypher").write_text(f"{count}WHERE c.index >= $least RETURN count(c) AS chunks;\n")
+    (tmp_path / "erase.cypher").write_text(f"{count}WHERE c.index >= $least SET c.text = '' RETURN c\n")
+    settings = settings.model_copy(update={"templates": tmp_path})
+
+    async def asked() -> Any:
+        async with AsyncE2G(settings=settings) as client:
+            return await client.run_template("count", {"least": 0}, corpus=mine)
+
+    with E2G(settings=settings) as client:
+        found = client.run_template("count", {"least": 0}, corpus=mine)
+        assert (found.rows, found.template) == (({"chunks": 2},), "count")
+        assert asyncio.run(asked()) == found
+        with pytest.raises(InputError, match=r"erase.*does not only read"):
+            client.run_template("erase", {"least": 0}, corpus=mine)
+    texts = driver.execute_query("MATCH (c:Chunk {corpus: $corpus}) RETURN c.text AS text", corpus=mine).records
+    assert all(row["text"] for row in texts)
+
+
+# --- statements of chat models -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(scratch: Connection) -> Iterator[Driver]:
+    """A database with one corpus, `novels`, and a graph of the user's."""
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+        migrate(driver, "neo4j", embedding_dimensions=384)
+        write(driver, "novels", DOCUMENTS)
+        driver.execute_query("MERGE (:Ship {name: 'Averil'}) MERGE (:E2GKey {id: 'k', hash: 'secret'})")
+        yield driver
+        driver.execute_query("MATCH (n:Ship|E2GKey) DELETE n")
+        remove(driver, ["novels", "letters"])
+
+
+def model_statement(driver: Driver, statement: str, corpus: str = "novels") -> list[dict[str, Any]]:
+    return list(run_for(corpus, statement, {"corpus": corpus})(driver, "neo4j").rows)
+
+
+def test_a_statement_that_reads_labelled_nodes_is_run(alone: Driver) -> None:
+    mentioned = "MATCH (e:Entity {corpus: $corpus})-[m:FROM_CHUNK]->(c:Chunk) RETURN e.key AS key, sum(m.count) AS n"
+    assert model_statement(alone, f"{mentioned} ORDER BY n DESC, key LIMIT 2") == [
+        {"key": "ann", "n": 3},
+        {"key": "bob", "n": 2},
+    ]
+    assert model_statement(alone, "MATCH (s:Ship) RETURN s") == [{"s": {"name": "Averil"}}]
+    path = (
+        "MATCH p = shortestPath((:Entity {key: 'bob'})-[:CO_OCCURS*..3]-(:Entity {key: 'cid'})) RETURN length(p) AS n"
+    )
+    assert model_statement(alone, path) == [{"n": 1}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MATCH (n:Chunk) DETACH DELETE n",
+        "MATCH (n:Chunk) SET n.text = '' RETURN n",
+        "MERGE (n:Chunk {id: 'x'}) RETURN n",
+        "UNWIND [1] AS i CALL (i) { CREATE (:Ship) } IN TRANSACTIONS RETURN i",
+        "CALL db.labels()",
+        "MATCH (n:Ship) CALL (n) { CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey } RETURN propertyKey",
+        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+        "SHOW INDEXES",
+        "MATCH (n) RETURN n",
+        "MATCH (n)-[r]-(m) RETURN n",
+        "MATCH (n:!Chunk) RETURN n",
+        "MATCH (n:$('E2G' + 'Key')) RETURN n",
+        "MATCH (n) WHERE elementId(n) = '4:x:0' RETURN n",
+        "MATCH (n) WHERE id(n) = 0 RETURN n",
+    ],
+)
+def test_the_plan_of_another_statement_is_refused(alone: Driver, statement: str) -> None:
+    """Without the rules for words, which also refuse most of these."""
+    before = alone.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"]
+    with pytest.raises(InputError, match="was not run"):
+        model_statement(alone, statement)
+    assert alone.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"] == before
+
+
+@pytest.mark.parametrize("state", ["published", "staged", "hidden", "other corpus"])
+def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) -> None:
+    statement, corpus = "MATCH (c:Chunk) RETURN c.text AS text", "novels"
+    other = [small_document("x0", ["zoe", "abe"])]
+    if state == "staged":
+        for request in staging("letters", other, "a run"):
+            database.write(alone, "neo4j", request)
+    elif state == "hidden":
+        alone.execute_query("CREATE (:E2GRetired {corpus: 'letters', id: 'x0'})")
+    elif state == "published":
+        write(alone, "letters", other)
+    else:
+        corpus = "letters"
+    try:
+        with pytest.raises(InputError, match="has not only the corpus"):
+            model_statement(alone, statement, corpus)
+    finally:
+        alone.execute_query("MATCH (n {corpus: 'letters'}) DETACH DELETE n")
+        assert len(model_statement(alone, statement)) == 2
+
+
+def test_a_corpus_that_appears_meanwhile_is_not_read(alone: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = text_to_cypher.refused_plan
+
+    def meanwhile(plan: Any) -> str | None:
+        write(alone, "letters", [small_document("x0", ["zoe", "abe"])])
+        return explained(plan)
+
+    monkeypatch.setattr(text_to_cypher, "refused_plan", meanwhile)
+    with pytest.raises(InputError, match="has not only the corpus"):
+        model_statement(alone, "MATCH (c:Chunk) RETURN c.text AS text")
+    remove(alone, ["letters"])
