@@ -37,6 +37,7 @@ from e2g_neo4j.types import (
     Progress,
     Round,
     SourceDocument,
+    StatementReport,
     TextNode,
     TokenUsage,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "Round",
     "Settings",
     "SourceDocument",
+    "StatementReport",
     "TextNode",
     "TokenUsage",
     "from_text",

@@ -25,6 +25,7 @@ RANKED_BY: Mapping[Mode, str] = {
     "communities": "turns of the communities that are nearest by vector",
     "lazy": "tests of the nearest ones, community by community",
     "vector_context": "relations of the nearest entities and by vector",
+    "graphrag_local": "statements about the entities of the nearest statements",
 }
 """By what each mode ranks text. `e2g` selects chunks instead."""
 

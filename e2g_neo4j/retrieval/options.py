@@ -53,6 +53,7 @@ Mode: TypeAlias = Literal[
     "communities",
     "lazy",
     "vector_context",
+    "graphrag_local",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
@@ -61,7 +62,8 @@ question and of the nearest windows; `hipporag` and `linear` rank by PageRank ov
 entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
 the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
 that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, and needs the vectors
-of entities that `enrich` makes."""
+of entities that `enrich` makes. `graphrag_local` ranks by statements about the entities of the nearest statements, and
+needs the statements that `enrich` makes with a chat model."""
 
 DEFAULT_MODE: Mode = "auto"
 
@@ -83,6 +85,7 @@ LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
     "lazy": "communities",
     "vector_context": "entity_vectors",
+    "graphrag_local": "statements",
 }
 """What the modes need of what `enrich` makes: columns of `query/corpus`."""
 
