@@ -292,23 +292,34 @@ class E2G(SyncClient):
         return self._run(operations.join(self.models, name, corpus))
 
     def enrich(
-        self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
+        self,
+        *,
+        corpus: str,
+        layers: Sequence[Layer] | None = None,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
+        dry_run: bool = False,
     ) -> EnrichReport:
-        """Make layers that some modes need: communities of entities with reports, and vectors of the names of entities.
+        """Make layers that some modes need: communities of entities with reports, vectors of the names of entities, and
+        statements, which the chat model extracts.
 
         Also embeds sentences that an earlier version has indexed. Later changes keep all of them up to date.
 
         Args:
             corpus: the corpus.
-            layers: Some of `sentences`, `communities` and `entities`. Default: all.
+            layers: Some of `sentences`, `communities`, `entities` and `statements`. Default: the first three.
             progress: called with the stage and its progress.
+            budget_tokens: as `index`, for statements.
+            dry_run: only estimate what the chat model would cost.
 
         Raises:
             NotFoundError: the corpus has no documents.
             FingerprintError: the index was made with other models.
+            ConfigurationError: statements are wanted, and no chat model is configured.
+            BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return self._run(operations.enrich(self.models, corpus, layers, progress))
+        return self._run(operations.enrich(self.models, corpus, layers, progress, budget_tokens, dry_run=dry_run))
 
     def link(
         self,

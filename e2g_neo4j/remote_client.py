@@ -215,10 +215,15 @@ class RemoteE2G(RemoteBase):
         return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", corpus_path(corpus, "splits", name)))
 
     def enrich(
-        self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
+        self,
+        *,
+        corpus: str,
+        layers: Sequence[Layer] | None = None,
+        progress: Progress | None = None,
+        budget_tokens: int | None = None,
     ) -> EnrichReport:
         """See `E2G.enrich`."""
-        body = None if layers is None else {"layers": list(layers)}
+        body = {"layers": None if layers is None else list(layers), "budget_tokens": budget_tokens}
         return self._finished(self._send("POST", corpus_path(corpus, "enrich"), json=body), EnrichReport, progress)
 
     def link(

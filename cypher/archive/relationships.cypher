@@ -3,6 +3,8 @@
 // → a, type, b, properties
 MATCH (a)
 WHERE a.corpus = $corpus AND NOT a:E2GRetired AND NOT a:StagedCommunity AND NOT a:OutdatedCommunity
+  AND NOT a:StagedStatement
 MATCH (a)-[r]->(b)
 WHERE b.corpus = $corpus AND NOT b:E2GRetired AND NOT b:StagedCommunity AND NOT b:OutdatedCommunity
+  AND NOT b:StagedStatement
 RETURN elementId(a) AS a, type(r) AS type, elementId(b) AS b, properties(r) AS properties

@@ -1,4 +1,5 @@
-// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities.
+// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities,
+// statements.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -14,8 +15,12 @@ CALL (corpus) {
     MATCH (c:OutdatedCommunity {corpus: corpus}) RETURN c
     UNION ALL
     MATCH (c:StagedCommunity {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
+    UNION ALL
+    MATCH (c:Statement {corpus: corpus}) WHERE c.id IS NOT NULL RETURN c
+    UNION ALL
+    MATCH (c:StagedStatement {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
   }
-  REMOVE c:Community:OutdatedCommunity:StagedCommunity
+  REMOVE c:Community:OutdatedCommunity:StagedCommunity:Statement:StagedStatement
   SET c:E2GRetired
 }
 MATCH (s:CachedSummary)

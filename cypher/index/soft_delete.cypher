@@ -1,6 +1,6 @@
 // Hide the visible chunks, windows and summaries of documents from all queries, except unchanged ones, and entities
-// that no other chunk mentions. So are communities that quote such a chunk or have such an entity. Edges of visible
-// chunks are updated before; `index/purge` removes the nodes.
+// that no other chunk mentions. So are communities that quote such a chunk or have such an entity, and statements of such
+// a chunk or about such an entity. Edges of visible chunks are updated before; `index/purge` removes the nodes.
 // $corpus, $rows: [{document, chunks: [id], summaries: [id]}] of unchanged nodes
 UNWIND $rows AS row
 CALL (row) {
@@ -22,12 +22,25 @@ CALL (gone) {
   REMOVE quoting:Community
   SET quoting:OutdatedCommunity
 }
+CALL (gone) {
+  UNWIND gone AS n
+  MATCH (n)<-[:STATED_IN]-(stated:Statement)
+  REMOVE stated:Statement
+  SET stated:E2GRetired
+}
 UNWIND entities AS e
 WITH e
 WHERE NOT EXISTS { (e)-[:FROM_CHUNK]->(c) WHERE NOT c:E2GRetired }
 REMOVE e:Entity
 SET e:E2GRetired
 WITH e
-MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
-REMOVE naming:Community
-SET naming:OutdatedCommunity
+CALL (e) {
+  MATCH (e)-[:IN_COMMUNITY]->(naming:Community)
+  REMOVE naming:Community
+  SET naming:OutdatedCommunity
+}
+CALL (e) {
+  MATCH (e)<-[:SUBJECT|OBJECT]-(about:Statement)
+  REMOVE about:Statement
+  SET about:E2GRetired
+}

@@ -21,7 +21,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
-from e2g_neo4j.types.reports import Layer
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer
 
 
 def index(
@@ -133,17 +133,22 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
 def enrich(
     corpus: Corpus = "default",
     layers: Annotated[
-        str, typer.Option("--with", help="What to make, separated by commas: sentences, communities, entities.")
-    ] = "sentences,communities,entities",
+        str,
+        typer.Option("--with", help="What to make, separated by commas: sentences, communities, entities, statements."),
+    ] = ",".join(DEFAULT_LAYERS),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what the chat model would cost.")] = False,
+    budget_tokens: Budget = None,
     as_json: Json = False,
 ) -> None:
     """Find communities of entities, embed the names of entities, and sentences that an earlier version has indexed.
 
-    Later changes keep all of them up to date.
+    With a chat model, also extract statements. Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.enrich(corpus=corpus, layers=named, progress=progress)
+        report = e2g.enrich(
+            corpus=corpus, layers=named, progress=progress, budget_tokens=budget_tokens, dry_run=dry_run
+        )
     if as_json:
         print_json(asdict(report))
     else:

@@ -31,6 +31,7 @@ from e2g_neo4j.types.reports import (
     IndexReport,
     Layer,
     LinkReport,
+    StatementReport,
     TokenUsage,
 )
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
@@ -133,7 +134,13 @@ def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
 def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
     """Print calls and tokens per level of the tree and in total, and the cost if prices are set."""
     rows = [
-        [f"level {level}", one.calls, one.remembered, one.prompt_tokens, one.completion_tokens]
+        [
+            f"level {level}" if level else "statements",
+            one.calls,
+            one.remembered,
+            one.prompt_tokens,
+            one.completion_tokens,
+        ]
         for level, one in sorted(levels.items())
     ]
     rows.append(["total", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
@@ -225,7 +232,13 @@ def explanation(out: Console, found: Evidence) -> None:
 
 
 def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> None:
-    """Print what was made."""
+    """Print what was made, or what it would cost."""
+    if report.dry_run:
+        if report.statements:
+            spending(out, {0: report.statements.usage}, report.statements.cost)
+        else:
+            out.print("No chat model calls: only statements need them.")
+        return
     if "sentences" in layers:
         out.print(
             f"The sentences of {_plural(report.sentences, 'chunk')} were embedded."
@@ -244,6 +257,21 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
             if report.entities
             else "All names of entities were embedded already."
         )
+    if report.statements:
+        statements(out, report.corpus, report.statements)
+
+
+def statements(out: Console, corpus: str, report: StatementReport) -> None:
+    """Print how many statements there are, what could not be used, and what they cost."""
+    out.print(f"Corpus [bold]{escape(corpus)}[/bold] has {_plural(report.statements, 'statement')}, {report.made} new.")
+    if report.unmatched:
+        out.print(f"Left out, because they are about no entity of the text: {_plural(report.unmatched, 'statement')}.")
+    if report.unreadable:
+        out.print(
+            f"Replies that could not be read: {report.unreadable}. Choose another chat model, or change the prompt.",
+            style="yellow",
+        )
+    spending(out, {0: report.usage}, report.cost)
 
 
 def links(out: Console, report: LinkReport) -> None:

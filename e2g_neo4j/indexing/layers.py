@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.indexing.communities import layer as communities
+from e2g_neo4j.indexing.statements import layer as statements
+from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.reports import Progress
 
 
-def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
-    """Bring communities and vectors of entities up to date, if the corpus has any."""
+def update(
+    models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
+) -> Operation[None]:
+    """Bring communities, vectors of entities and statements up to date, if the corpus has any.
+
+    Args:
+        models: the models.
+        corpus: the corpus.
+        progress: called with the stage and its progress.
+        meter: counts the use of the chat model. Without it, the chat model is not used.
+    """
     yield from entity_vectors.update(models, corpus, progress)
     yield from communities.update(models, corpus, progress)
+    yield from statements.update(models, corpus, progress, meter)

@@ -25,6 +25,7 @@ from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
+from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.base import Summariser
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.chat import ChatSummariser
@@ -40,6 +41,7 @@ from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
 from e2g_neo4j.types.ids import check_corpus_name, utf8
 from e2g_neo4j.types.reports import (
+    DEFAULT_LAYERS,
     Adoption,
     AdoptReport,
     ArchiveInfo,
@@ -183,25 +185,40 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
 
 
 def enrich(
-    models: Models, corpus: str, layers: Sequence[Layer] | None, progress: Progress | None
+    models: Models,
+    corpus: str,
+    layers: Sequence[Layer] | None,
+    progress: Progress | None,
+    budget_tokens: int | None = None,
+    *,
+    dry_run: bool = False,
 ) -> Operation[EnrichReport]:
-    """Make layers of a corpus. None is all of them."""
-    wanted = set(get_args(Layer) if layers is None else layers)
+    """Make layers of a corpus. None is all of them that need no chat model."""
+    wanted = set(DEFAULT_LAYERS if layers is None else layers)
     if unknown := sorted(wanted - set(get_args(Layer))):
         raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
     if not wanted:
         raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
+    if dry_run:
+        yield from catalog.documents(corpus)
+        planned = (yield from statements.plan(models, corpus)) if "statements" in wanted else None
+        return EnrichReport(corpus, statements=planned, dry_run=True)
     yield from migrate(models)
     yield from catalog.documents(corpus)
     yield from agree_on_fingerprint(models.fingerprint)
-    progress = _until((yield GetExecutor()).cancelled, progress)
+    show = _until((yield GetExecutor()).cancelled, progress)
+    if "statements" in wanted:
+        statements.required_extractor(models)  # before anything is made
     report = EnrichReport(corpus)
     if "communities" in wanted:
-        report = yield from communities.enrich(models, corpus, progress)
+        report = yield from communities.enrich(models, corpus, show)
     if "sentences" in wanted:
-        report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, progress)))
+        report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, show)))
     if "entities" in wanted:
-        report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, progress)))
+        report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, show)))
+    if "statements" in wanted:
+        made = yield from statements.enrich(models, corpus, _meter(budget_tokens, show), show)
+        report = replace(report, statements=made)
     return report
 
 
@@ -285,13 +302,17 @@ def _index(
 ) -> Operation[IndexReport]:
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
-    meter = UsageMeter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
+    meter = _meter(budget_tokens, show)
     summariser = _summariser(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show)
     report = yield from pipeline.index(documents, run, adopted=adopted)
-    yield from update_layers(models, corpus, show)
+    yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
     return report
+
+
+def _meter(budget_tokens: int | None, show: Progress) -> UsageMeter:
+    return UsageMeter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
 
 
 def _until(cancelled: Event, progress: Progress | None) -> Progress:

@@ -27,6 +27,7 @@ RANKED_BY: Mapping[Mode, str] = {
     "lazy": "tests of the nearest ones, community by community",
     "vector_context": "relations of the nearest entities and by vector",
     "synonyms": "relations of the entities that keywords match and by vector",
+    "graphrag_local": "statements about the entities of the nearest statements",
 }
 """By what each mode ranks text. `e2g` selects chunks instead."""
 

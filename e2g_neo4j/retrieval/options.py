@@ -54,6 +54,7 @@ Mode: TypeAlias = Literal[
     "lazy",
     "vector_context",
     "synonyms",
+    "graphrag_local",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
@@ -62,7 +63,9 @@ question and of the nearest windows; `hipporag` and `linear` rank by PageRank ov
 entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
 the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
 that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, `synonyms` by those of
-the entities that keywords of the question mean: both need the vectors of entities that `enrich` makes."""
+the entities that keywords of the question mean: both need the vectors of entities that `enrich` makes. `graphrag_local`
+ranks by statements about the entities of the nearest statements, and needs the statements that `enrich` makes with a
+chat model."""
 
 DEFAULT_MODE: Mode = "auto"
 
@@ -85,6 +88,7 @@ LAYERS: Mapping[Mode, str] = {
     "lazy": "communities",
     "vector_context": "entity_vectors",
     "synonyms": "entity_vectors",
+    "graphrag_local": "statements",
 }
 """What the modes need of what `enrich` makes: columns of `query/corpus`."""
 

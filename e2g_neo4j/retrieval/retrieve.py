@@ -35,6 +35,7 @@ from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
 from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
+from e2g_neo4j.retrieval.modes.graphrag_local import graphrag_local
 from e2g_neo4j.retrieval.modes.hipporag import hipporag
 from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
 from e2g_neo4j.retrieval.modes.lazy import lazy
@@ -88,6 +89,7 @@ WINDOW_RANKINGS: Mapping[Mode, Callable[[Query], Ranking]] = {
     "lazy": lazy,
     "vector_context": vector_context,
     "synonyms": synonyms,
+    "graphrag_local": graphrag_local,
 }
 """The modes that rank windows. A new mode is also named in `Mode`, and where they apply in the sets below it, in
 `retrieval/options.py`, and in `RANKED_BY` in `retrieval/explain.py`."""
@@ -98,8 +100,11 @@ CHUNK_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[tuple[str, float]
 }
 """The modes that rank chunks by themselves if these are the unit. The others rank them by their best window."""
 
-_LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities"}
+_LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities", "statements": "statements"}
 """The names of layers in messages."""
+
+_ENRICH = {"statements": "e2g enrich --with statements"}
+"""The commands that make layers, if they are not `e2g enrich`."""
 
 
 def retrieve(
@@ -307,7 +312,7 @@ def _without_graph(
         if layer and row[layer] is None:
             raise QueryError(
                 f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
-                f"`e2g enrich --corpus {row['corpus']}`."
+                f"`{_ENRICH.get(layer, 'e2g enrich')} --corpus {row['corpus']}`."
             )
     query = Query(question, corpora, selection.windows, statistics=word_statistics(rows), chat=chat)
     reason = without_entities_reason(mode, selection.unit)
@@ -324,7 +329,8 @@ def _without_graph(
     else:
         found = yield from selection.of_windows((yield from WINDOW_RANKINGS[mode](query)))
     if layer and (behind := [row["corpus"] for row in rows if not row[layer]]):
-        reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `e2g enrich` again."
+        command = _ENRICH.get(layer, "e2g enrich")
+        reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `{command}` again."
     return Evidence(
         question=question,
         corpora=tuple(corpora),

@@ -284,7 +284,14 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
 
 async def _enrich(run: Run) -> dict[str, Any]:
     layers = run.parameters.get("layers")
-    return asdict(await run.client.enrich(corpus=run.corpus, layers=layers, progress=run.progress))
+    report = await run.client.enrich(
+        corpus=run.corpus, layers=layers, progress=run.progress, budget_tokens=run.budget_tokens
+    )
+    if report.statements:
+        run.prompt_tokens = report.statements.usage.prompt_tokens
+        run.completion_tokens = report.statements.usage.completion_tokens
+        run.cost = report.statements.cost
+    return asdict(report)
 
 
 async def _adopt(run: Run) -> dict[str, Any]:

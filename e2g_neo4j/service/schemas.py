@@ -239,9 +239,10 @@ class DocumentPage(BaseModel):
 
 
 class NewLayers(Body):
-    """What to make of a corpus; see `E2G.enrich`. Default: all layers."""
+    """What to make of a corpus; see `E2G.enrich`. Default: all layers that need no chat model."""
 
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
+    budget_tokens: Annotated[int, Field(ge=1)] | None = None
 
 
 class NewLinks(Body):

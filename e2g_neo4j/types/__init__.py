@@ -15,6 +15,7 @@ from e2g_neo4j.types.reports import (
     LinkReport,
     Progress,
     State,
+    StatementReport,
     TokenUsage,
 )
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
@@ -58,6 +59,7 @@ __all__ = [
     "Spending",
     "StandsFor",
     "State",
+    "StatementReport",
     "StatementResult",
     "Summary",
     "Template",

@@ -8,12 +8,56 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
 
-Layer: TypeAlias = Literal["sentences", "communities", "entities"]
+Layer: TypeAlias = Literal["sentences", "communities", "entities", "statements"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
-and vectors of the names of entities."""
+vectors of the names of entities, and statements, which a chat model extracts."""
+
+DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "entities")
+"""What `enrich` makes if no layer is named: those that need no chat model."""
 
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
+
+
+@dataclass(slots=True)
+class TokenUsage:
+    """How often the chat model was used for summaries, or for statements.
+
+    Attributes:
+        calls: the number of calls.
+        remembered: the number of replies that were found in the cache.
+        prompt_tokens: the tokens of all prompts.
+        completion_tokens: the tokens of all replies.
+    """
+
+    calls: int = 0
+    remembered: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatementReport:
+    """What `enrich` did about statements.
+
+    With `dry_run` only `usage` and `cost` are set. They are estimates: prompts are counted with the tokenizer of the
+    embedding model, and replies are assumed to have 600 tokens.
+
+    Attributes:
+        statements: the number of statements of the corpus.
+        made: how many of them are new.
+        unreadable: the number of parts of the text about which the chat model wrote nothing that could be read.
+        unmatched: the number of statements that were left out, because they are about no entity of the text.
+        usage: the use of the chat model.
+        cost: the price of it, in the currency of the configured prices.
+    """
+
+    statements: int = 0
+    made: int = 0
+    unreadable: int = 0
+    unmatched: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +72,8 @@ class EnrichReport:
         kept: how many have one that was stored.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
         entities: the number of entities whose names were embedded, because they had no vector.
+        statements: what was done about statements, None if they were not asked for.
+        dry_run: whether nothing was written.
     """
 
     corpus: str
@@ -37,6 +83,8 @@ class EnrichReport:
     kept: int = 0
     sentences: int = 0
     entities: int = 0
+    statements: StatementReport | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +188,6 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
-class TokenUsage:
-    """How often the chat model was used for summaries.
-
-    Attributes:
-        calls: the number of calls.
-        remembered: the number of summaries that were found in the cache.
-        prompt_tokens: the tokens of all prompts.
-        completion_tokens: the tokens of all replies.
-    """
-
-    calls: int = 0
-    remembered: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass(slots=True)
 class IndexPlan:
     """What a run of `index` would do.
 
@@ -200,7 +231,8 @@ class IndexReport:
         co_occurrences: the number of co-occurrences in the corpus.
         mentions: the number of mentions in the corpus.
         seconds: wall time by stage. Stages run in parallel, so their times overlap.
-        spending: the use of the chat model, by level of the summary tree. Empty without a chat model.
+        spending: the use of the chat model, by level of the summary tree, and for statements on level 0. Empty without
+            a chat model.
         cost: the price of it, in the currency of the configured prices.
     """
 

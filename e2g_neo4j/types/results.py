@@ -58,7 +58,8 @@ class Passage:
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
     - `auto`, `diffusion` and `routes`: a sum of z-scores, which may be negative.
-    - `lightrag`, `communities` and `lazy`: (1 + cosine) / 2. They take turns, so scores may rise down the list.
+    - `lightrag`, `communities`, `lazy` and `graphrag_local`: (1 + cosine) / 2. They do not rank by it alone, so scores
+      may rise down the list.
     - `vector_context`: (1 + cosine) / 2, plus .02 times that of the nearer entity of the best relation, if any.
     - `hipporag` and `linear`: the PageRank of the window.
     - `pagerank`: the sum of the PageRank of the entities of its relations; 0 if it was found only by vector.

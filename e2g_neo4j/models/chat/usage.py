@@ -53,7 +53,7 @@ class UsageMeter:
                 if self._spent + most > budget:
                     raise BudgetError(
                         f"The next call may use {most} tokens, and {self._spent} of the budget of {budget} are used. "
-                        "Finished summaries are cached: run the same command again with a budget for the rest."
+                        "Finished replies are cached: run the same command again with a budget for the rest."
                     )
             self._reserved += most
         call = _Call()

@@ -71,9 +71,12 @@ async def enrich(
     new: NewLayers | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
-    """Make communities of entities, and vectors of the names of entities and of sentences that have none."""
+    """Make communities of entities, and vectors of the names of entities and of sentences that have none.
+
+    Statements are extracted by the chat model, if they are named.
+    """
     await state_of(request).client.documents(corpus)
-    parameters = {"layers": new.layers} if new and new.layers else {}
+    parameters = new.model_dump(exclude_none=True) if new else {}
     task = await submitted(
         state_of(request).client, caller, "enrich", corpus, parameters, idempotency_key=idempotency_key
     )
