@@ -272,13 +272,15 @@ class E2G(SyncClient):
     def enrich(
         self, *, corpus: str, layers: Sequence[Layer] | None = None, progress: Progress | None = None
     ) -> EnrichReport:
-        """Make layers that some modes need: communities of entities with reports, and vectors of the names of entities.
+        """Make layers that some modes need.
 
-        Also embeds sentences that an earlier version has indexed. Later changes keep all of them up to date.
+        They are communities of entities with reports, clusters of chunks with summaries, and vectors of the names of
+        entities. Also embeds sentences that an earlier version has indexed. Later changes keep all of them up to date.
+        If a chat model is configured, it writes the summaries of clusters.
 
         Args:
             corpus: the corpus.
-            layers: Some of `sentences`, `communities` and `entities`. Default: all.
+            layers: Some of `sentences`, `communities`, `clusters` and `entities`. Default: all.
             progress: called with the stage and its progress.
 
         Raises:

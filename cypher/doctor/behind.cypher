@@ -1,6 +1,8 @@
-// The corpora whose communities or vectors of entities are behind, because a run that changed the corpus was interrupted.
+// The corpora whose communities, clusters or vectors of entities are behind, because a run that changed the corpus was
+// interrupted.
 // → corpus
 MATCH (c:Corpus)
 WHERE c.corpus IS NOT NULL
-  AND (c.communities <> coalesce(c.revision, 0) OR c.entity_vectors <> coalesce(c.revision, 0))
+  AND (c.communities <> coalesce(c.revision, 0) OR c.clusters <> coalesce(c.revision, 0)
+       OR c.entity_vectors <> coalesce(c.revision, 0))
 RETURN c.corpus AS corpus ORDER BY corpus

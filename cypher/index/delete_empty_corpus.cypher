@@ -1,4 +1,5 @@
-// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities.
+// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities,
+// clusters.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -16,6 +17,17 @@ CALL (corpus) {
     MATCH (c:StagedCommunity {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
   }
   REMOVE c:Community:OutdatedCommunity:StagedCommunity
+  SET c:E2GRetired
+}
+CALL (corpus) {
+  CALL (corpus) {
+    MATCH (c:Cluster {corpus: corpus}) WHERE c.id IS NOT NULL RETURN c
+    UNION ALL
+    MATCH (c:OutdatedCluster {corpus: corpus}) RETURN c
+    UNION ALL
+    MATCH (c:StagedCluster {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
+  }
+  REMOVE c:Cluster:OutdatedCluster:StagedCluster
   SET c:E2GRetired
 }
 MATCH (s:CachedSummary)

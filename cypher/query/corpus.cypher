@@ -1,10 +1,10 @@
-// Whether a corpus has documents, how it was adopted (if it was), whether its communities and the vectors of
-// its entities are up to date (null without any), and what the index was made with.
+// Whether a corpus has documents, how it was adopted (if it was), whether its communities, its clusters and the vectors
+// of its entities are up to date (null without any), and what the index was made with.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
 // of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
 // $corpus, $terms
-// → found, adopts, communities, entity_vectors, made_with: {embedding_model, dimensions, pooling, spacy_model},
-//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}
+// → found, adopts, communities, clusters, entity_vectors,
+//   made_with: {embedding_model, dimensions, pooling, spacy_model}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 CALL () {
   MATCH (c:Corpus)
@@ -24,5 +24,6 @@ CALL () {
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.adopts }[0] AS adopts,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.communities = coalesce(c.revision, 0) }[0] AS communities,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.clusters = coalesce(c.revision, 0) }[0] AS clusters,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors,
        made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, words

@@ -1,6 +1,7 @@
 // The size of a corpus, as numbers.
 // $corpus
-// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, characters, tokens
+// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, clusters, entity_vectors,
+//   characters, tokens
 CALL () {
   MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL AND d.state = 'ready'
   RETURN count(d) AS documents, sum(d.characters) AS characters, sum(d.tokens) AS tokens
@@ -22,5 +23,9 @@ CALL () {
   MATCH (c:Community {corpus: $corpus}) WHERE c.id IS NOT NULL
   RETURN count(c) AS communities
 }
-RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, characters,
-       tokens
+CALL () {
+  MATCH (c:Cluster {corpus: $corpus}) WHERE c.id IS NOT NULL
+  RETURN count(c) AS clusters
+}
+RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, clusters, entity_vectors,
+       characters, tokens

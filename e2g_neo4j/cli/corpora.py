@@ -133,13 +133,15 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
 def enrich(
     corpus: Corpus = "default",
     layers: Annotated[
-        str, typer.Option("--with", help="What to make, separated by commas: sentences, communities, entities.")
-    ] = "sentences,communities,entities",
+        str,
+        typer.Option("--with", help="What to make, separated by commas: sentences, communities, clusters, entities."),
+    ] = "sentences,communities,clusters,entities",
     as_json: Json = False,
 ) -> None:
-    """Find communities of entities, embed the names of entities, and sentences that an earlier version has indexed.
+    """Find communities of entities and clusters of chunks, embed the names of entities.
 
-    Later changes keep all of them up to date.
+    Also embeds the sentences of a corpus that an earlier version has indexed. If a chat model is configured, it writes
+    the summaries of clusters. Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:

@@ -33,8 +33,9 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows term_windows adopts revision communities entity_vectors",
+        "Corpus": "corpus chunks windows term_windows adopts revision communities clusters entity_vectors",
         "Community": "corpus id level title text entities sha256 report_sha256 embedding",
+        "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Term": "corpus term windows",
     }.items()
 }
@@ -294,11 +295,12 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            f"Communities or vectors of entities are behind, because a run was interrupted: {', '.join(behind)}.",
+            "Communities, clusters or vectors of entities are behind, because a run was interrupted: "
+            f"{', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, and so does the next change of the corpus.",
         )
     else:
-        yield Finding("layers", "ok", "No corpus has communities or vectors of entities that are behind.")
+        yield Finding("layers", "ok", "No corpus has communities, clusters or vectors of entities that are behind.")
 
 
 def _runs(runs: int) -> Iterator[Finding]:

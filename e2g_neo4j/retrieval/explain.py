@@ -25,8 +25,12 @@ RANKED_BY: Mapping[Mode, str] = {
     "communities": "turns of the communities that are nearest by vector",
     "lazy": "tests of the nearest ones, community by community",
     "vector_context": "relations of the nearest entities and by vector",
+    "raptor": "vector",
 }
 """By what each mode ranks text. `e2g` selects chunks instead."""
+
+_NODES: Mapping[Mode, str] = {"tree": "all chunks and summaries", "raptor": "all chunks and clusters"}
+"""What the modes rank that rank nodes of a tree."""
 
 
 def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
@@ -57,7 +61,7 @@ def auto_reason(
 
 def without_entities_reason(mode: Mode, unit: Unit) -> str:
     """Explain the modes that do not use the entities of the question."""
-    ranked = "all chunks and summaries" if mode == "tree" else f"{unit}s"
+    ranked = _NODES.get(mode, f"{unit}s")
     unused = "the question's entities" if mode in LAYERS else "entities"
     return f"Mode {mode} does not use {unused}: {ranked} are ranked by {RANKED_BY[mode]}."
 

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
 
-Layer: TypeAlias = Literal["sentences", "communities", "entities"]
+Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
-and vectors of the names of entities."""
+clusters of chunks, and vectors of the names of entities."""
 
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
@@ -28,6 +28,9 @@ class EnrichReport:
         kept: how many have one that was stored.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
         entities: the number of entities whose names were embedded, because they had no vector.
+        clusters: the number of clusters, 0 if they were not asked for.
+        cluster_levels: the number of their levels.
+        clusters_made: how many of them have a summary that is new.
     """
 
     corpus: str
@@ -37,6 +40,9 @@ class EnrichReport:
     kept: int = 0
     sentences: int = 0
     entities: int = 0
+    clusters: int = 0
+    cluster_levels: int = 0
+    clusters_made: int = 0
 
 
 @dataclass(frozen=True, slots=True)
