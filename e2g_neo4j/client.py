@@ -300,14 +300,15 @@ class E2G(SyncClient):
         budget_tokens: int | None = None,
         dry_run: bool = False,
     ) -> EnrichReport:
-        """Make layers that some modes need: communities of entities with reports, vectors of the names of entities, and
-        statements, which the chat model extracts.
+        """Make layers that some modes need.
 
-        Also embeds sentences that an earlier version has indexed. Later changes keep all of them up to date.
+        They are communities of entities with reports, clusters of chunks with summaries, and vectors of the names of
+        entities; and, if they are named, statements, which the chat model extracts. Also embeds sentences that an
+        earlier version has indexed. Later changes keep all of them up to date.
 
         Args:
             corpus: the corpus.
-            layers: Some of `sentences`, `communities`, `entities` and `statements`. Default: the first three.
+            layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
             progress: called with the stage and its progress.
             budget_tokens: as `index`, for statements.
             dry_run: only estimate what the chat model would cost.

@@ -27,6 +27,7 @@ from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.sentence_vectors import packed
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.entities.extraction_codec import encode
@@ -519,14 +520,20 @@ class _HashModels:
 MODELS: Any = _HashModels()
 """What makes communities without a real embedding model."""
 
+SUMMARISER = ExtractiveSummariser(MODELS.embedder.token_spans, budget=40)
+"""What writes the summaries of clusters."""
+
 
 def dangling(driver: Driver, corpus: str) -> list[str]:
-    """Visible communities that quote or have something that is not visible."""
+    """Visible communities that quote or have something that is not visible, and such clusters."""
     records = driver.execute_query(
         "MATCH (c:Community {corpus: $corpus}) "
         "WHERE EXISTS { (c)-[:QUOTES]->(n) WHERE NOT n:Chunk } "
         "OR EXISTS { (c)<-[:IN_COMMUNITY]-(n) WHERE NOT n:Entity } "
         "OR c.entities <> COUNT { (c)<-[:IN_COMMUNITY]-() } "
+        "RETURN c.id AS id UNION ALL MATCH (c:Cluster {corpus: $corpus}) "
+        "WHERE NOT EXISTS { (c)<-[:IN_CLUSTER]-() } OR EXISTS { (c)<-[:IN_CLUSTER]-(n) WHERE NOT n:Chunk|Cluster } "
+        "OR c.chunks <> COUNT { MATCH (c)<-[:IN_CLUSTER*1..5]-(n:Chunk) RETURN DISTINCT n } "
         "RETURN c.id AS id",
         corpus=corpus,
     ).records

@@ -17,6 +17,8 @@ CALL () {
   UNION ALL
   MATCH (n:Community) RETURN 'Community' AS label, count(n.corpus) AS ours, count(*) AS nodes
   UNION ALL
+  MATCH (n:Cluster) RETURN 'Cluster' AS label, count(n.corpus) AS ours, count(*) AS nodes
+  UNION ALL
   MATCH (n:Statement) RETURN 'Statement' AS label, count(n.corpus) AS ours, count(*) AS nodes
   UNION ALL
   MATCH (n:Term) RETURN 'Term' AS label, count(n.corpus) AS ours, count(*) AS nodes

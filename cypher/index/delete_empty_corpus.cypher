@@ -1,5 +1,5 @@
 // Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities,
-// statements.
+// clusters, statements.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -21,6 +21,17 @@ CALL (corpus) {
     MATCH (c:StagedStatement {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
   }
   REMOVE c:Community:OutdatedCommunity:StagedCommunity:Statement:StagedStatement
+  SET c:E2GRetired
+}
+CALL (corpus) {
+  CALL (corpus) {
+    MATCH (c:Cluster {corpus: corpus}) WHERE c.id IS NOT NULL RETURN c
+    UNION ALL
+    MATCH (c:OutdatedCluster {corpus: corpus}) RETURN c
+    UNION ALL
+    MATCH (c:StagedCluster {corpus: corpus}) WHERE c.run IS NOT NULL AND c.id IS NOT NULL RETURN c
+  }
+  REMOVE c:Cluster:OutdatedCluster:StagedCluster
   SET c:E2GRetired
 }
 MATCH (s:CachedSummary)

@@ -1,6 +1,7 @@
 // Hide the visible chunks, windows and summaries of documents from all queries, except unchanged ones, and entities
-// that no other chunk mentions. So are communities that quote such a chunk or have such an entity, and statements of such
-// a chunk or about such an entity. Edges of visible chunks are updated before; `index/purge` removes the nodes.
+// that no other chunk mentions. So are communities that quote such a chunk or have such an entity, clusters that are above
+// such a chunk, and statements of such a chunk or about such an entity. Edges of visible chunks are updated before;
+// `index/purge` removes the nodes.
 // $corpus, $rows: [{document, chunks: [id], summaries: [id]}] of unchanged nodes
 UNWIND $rows AS row
 CALL (row) {
@@ -21,6 +22,13 @@ CALL (gone) {
   MATCH (n)<-[:QUOTES]-(quoting:Community)
   REMOVE quoting:Community
   SET quoting:OutdatedCommunity
+}
+CALL (gone) {
+  UNWIND gone AS n
+  MATCH (n)-[:IN_CLUSTER*1..5]->(above:Cluster)
+  WITH DISTINCT above
+  REMOVE above:Cluster
+  SET above:OutdatedCluster
 }
 CALL (gone) {
   UNWIND gone AS n

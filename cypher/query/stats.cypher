@@ -1,7 +1,7 @@
 // The size of a corpus, as numbers.
 // $corpus
-// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, statements,
-//   characters, tokens
+// → documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, clusters, entity_vectors,
+//   statements, characters, tokens
 CALL () {
   MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL AND d.state = 'ready'
   RETURN count(d) AS documents, sum(d.characters) AS characters, sum(d.tokens) AS tokens
@@ -24,8 +24,12 @@ CALL () {
   RETURN count(c) AS communities
 }
 CALL () {
+  MATCH (c:Cluster {corpus: $corpus}) WHERE c.id IS NOT NULL
+  RETURN count(c) AS clusters
+}
+CALL () {
   MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL
   RETURN count(s) AS statements
 }
-RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, entity_vectors, statements,
-       characters, tokens
+RETURN documents, chunks, summaries, levels, entities, co_occurrences, mentions, communities, clusters, entity_vectors,
+       statements, characters, tokens

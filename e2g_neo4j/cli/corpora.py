@@ -134,15 +134,18 @@ def enrich(
     corpus: Corpus = "default",
     layers: Annotated[
         str,
-        typer.Option("--with", help="What to make, separated by commas: sentences, communities, entities, statements."),
+        typer.Option(
+            "--with", help="What to make, separated by commas: sentences, communities, clusters, entities, statements."
+        ),
     ] = ",".join(DEFAULT_LAYERS),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what the chat model would cost.")] = False,
     budget_tokens: Budget = None,
     as_json: Json = False,
 ) -> None:
-    """Find communities of entities, embed the names of entities, and sentences that an earlier version has indexed.
+    """Find communities of entities and clusters of chunks, embed the names of entities.
 
-    With a chat model, also extract statements. Later changes keep all of them up to date.
+    Also embeds the sentences of a corpus that an earlier version has indexed. The configured chat model extracts
+    statements, if they are named. Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:

@@ -251,6 +251,12 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
             f"{_plural(report.communities, 'community', 'communities')} on {_plural(report.levels, 'level')}: "
             f"{report.made} made, {report.kept} kept."
         )
+    if "clusters" in layers:
+        out.print(
+            f"Corpus [bold]{escape(report.corpus)}[/bold] has {_plural(report.clusters, 'cluster')} on "
+            f"{_plural(report.cluster_levels, 'level')}: {report.clusters_made} made, "
+            f"{report.clusters - report.clusters_made} kept."
+        )
     if "entities" in layers:
         out.print(
             f"The names of {_plural(report.entities, 'entity', 'entities')} were embedded."

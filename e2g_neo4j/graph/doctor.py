@@ -33,9 +33,10 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart",
-        "Corpus": "corpus chunks windows term_windows adopts revision communities entity_vectors statements "
+        "Corpus": "corpus chunks windows term_windows adopts revision communities clusters entity_vectors statements "
         "statement_models",
         "Community": "corpus id level title text entities sha256 report_sha256 embedding",
+        "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength embedding",
         "Term": "corpus term windows",
     }.items()
@@ -296,13 +297,15 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            f"Communities, vectors of entities or statements are behind, because a run was interrupted or had no chat "
-            f"model: {', '.join(behind)}.",
+            f"Communities, clusters, vectors of entities or statements are behind, because a run was interrupted or "
+            f"had no chat model: {', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, for statements with `--with statements`, and so does "
             "the next change of the corpus.",
         )
     else:
-        yield Finding("layers", "ok", "No corpus has communities, vectors of entities or statements that are behind.")
+        yield Finding(
+            "layers", "ok", "No corpus has communities, clusters, vectors of entities or statements that are behind."
+        )
 
 
 def _runs(runs: int) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -14,7 +15,7 @@ from e2g_neo4j.types.reports import Progress
 def update(
     models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
 ) -> Operation[None]:
-    """Bring communities, vectors of entities and statements up to date, if the corpus has any.
+    """Bring communities, clusters, vectors of entities and statements up to date, if the corpus has any.
 
     Args:
         models: the models.
@@ -24,4 +25,5 @@ def update(
     """
     yield from entity_vectors.update(models, corpus, progress)
     yield from communities.update(models, corpus, progress)
+    yield from clusters.update(models, corpus, progress)
     yield from statements.update(models, corpus, progress, meter)

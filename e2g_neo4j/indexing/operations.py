@@ -19,6 +19,7 @@ from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import entity_linking, entity_vectors, merge_overrides, pipeline
+from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer as communities
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
@@ -26,16 +27,13 @@ from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
 from e2g_neo4j.indexing.statements import layer as statements
-from e2g_neo4j.indexing.summaries.base import Summariser
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.indexing.summaries.chat import ChatSummariser
+from e2g_neo4j.indexing.summaries.choice import summariser_of
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
-from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
-from e2g_neo4j.types.chat import ChatModel
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
@@ -113,7 +111,7 @@ def plan(models: Models, sources: Sequence[Source], corpus: str) -> Operation[In
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
     meter = UsageMeter()
-    summariser = _summariser(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
+    summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
     return (yield from pipeline.plan(_read(models, sources, corpus), run))
 
@@ -214,6 +212,14 @@ def enrich(
         report = yield from communities.enrich(models, corpus, show)
     if "sentences" in wanted:
         report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, show)))
+    if "clusters" in wanted:
+        grouped = yield from clusters.enrich(models, corpus, show)
+        report = replace(
+            report,
+            clusters=grouped.clusters,
+            cluster_levels=grouped.cluster_levels,
+            clusters_made=grouped.clusters_made,
+        )
     if "entities" in wanted:
         report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, show)))
     if "statements" in wanted:
@@ -303,7 +309,7 @@ def _index(
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
     meter = _meter(budget_tokens, show)
-    summariser = _summariser(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
+    summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show)
     report = yield from pipeline.index(documents, run, adopted=adopted)
     yield from update_layers(models, corpus, show, meter)
@@ -340,17 +346,3 @@ def _cancellable(executor: Executor) -> Execute:
         return executor.execute(request)
 
     return execute
-
-
-def _summariser(models: Models, model: ChatModel | None, cache: SummaryCache, meter: UsageMeter) -> Summariser:
-    settings = models.settings
-    if model is None:
-        return ExtractiveSummariser(models.embedder.token_spans, budget=settings.summary_tokens)
-    return ChatSummariser(
-        model,
-        cache,
-        meter,
-        prompts=settings.prompts,
-        budget=settings.summary_tokens,
-        concurrency=settings.llm_concurrency,
-    )

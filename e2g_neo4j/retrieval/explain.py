@@ -28,8 +28,12 @@ RANKED_BY: Mapping[Mode, str] = {
     "vector_context": "relations of the nearest entities and by vector",
     "synonyms": "relations of the entities that keywords match and by vector",
     "graphrag_local": "statements about the entities of the nearest statements",
+    "raptor": "vector",
 }
 """By what each mode ranks text. `e2g` selects chunks instead."""
+
+_NODES: Mapping[Mode, str] = {"tree": "all chunks and summaries", "raptor": "all chunks and clusters"}
+"""What the modes rank that rank nodes of a tree."""
 
 
 def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
@@ -60,7 +64,7 @@ def auto_reason(
 
 def without_entities_reason(mode: Mode, unit: Unit) -> str:
     """Explain the modes that do not use the entities of the question."""
-    ranked = "all chunks and summaries" if mode == "tree" else f"{unit}s"
+    ranked = _NODES.get(mode, f"{unit}s")
     if mode == "synonyms":
         return f"Mode {mode} does not use pairs of entities: {ranked} are ranked by {RANKED_BY[mode]}."
     unused = "the question's entities" if mode in LAYERS else "entities"

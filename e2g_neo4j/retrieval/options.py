@@ -55,6 +55,7 @@ Mode: TypeAlias = Literal[
     "vector_context",
     "synonyms",
     "graphrag_local",
+    "raptor",
 ]
 """`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
 paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
@@ -65,14 +66,14 @@ the communities that are nearest, and `lazy` tests the nearest windows community
 that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, `synonyms` by those of
 the entities that keywords of the question mean: both need the vectors of entities that `enrich` makes. `graphrag_local`
 ranks by statements about the entities of the nearest statements, and needs the statements that `enrich` makes with a
-chat model."""
+chat model. `raptor` ranks chunks and the clusters that `enrich` makes."""
 
 DEFAULT_MODE: Mode = "auto"
 
 NEED_VECTOR: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "fulltext"}
 """The modes that always need the vector of the question."""
 
-WINDOW_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "tree"}
+WINDOW_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "tree", "raptor"}
 """The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
 
 FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
@@ -89,6 +90,7 @@ LAYERS: Mapping[Mode, str] = {
     "vector_context": "entity_vectors",
     "synonyms": "entity_vectors",
     "graphrag_local": "statements",
+    "raptor": "clusters",
 }
 """What the modes need of what `enrich` makes: columns of `query/corpus`."""
 
@@ -103,11 +105,12 @@ class RetrievalOptions(BaseModel):
         k: Number of chunks to return, 1 to 1000. Modes that rank windows return as many as have the text of k chunks.
             Default: `settings.top_k`, or no limit if `tokens` is given.
         tokens: Maximum length of all passages together, in tokens of the embedding model, 50 to 1,000,000. The last
-            passage is cut to fit. Default: no limit.
+            passage is cut to fit; mode `raptor` skips passages that do not fit. Default: no limit.
         hops: Longest path between two entities of the question, in edges, 1 to 6. In mode `routes` also how
             far neighbours of entities may be, at most 2. Default: `settings.hops`.
         mode: Retrieval mode, see `Mode`.
-        unit: What to rank, "window" or "chunk". Default: windows, but `e2g` and `tree` always rank whole chunks.
+        unit: What to rank, "window" or "chunk". Default: windows, but `e2g`, `tree` and `raptor` always rank
+            whole chunks.
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.

@@ -38,26 +38,33 @@ def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
     return [ScoredNode(by_id[i], by_id[i]["score"]) for i in best_first([row["score"] for row in by_id], TIE)[:k]]
 
 
-def fitting(ranked: Sequence[ScoredNode], tokens: int, token_spans: TokenSpans) -> list[ScoredNode]:
+def fitting(
+    ranked: Sequence[ScoredNode], tokens: int, token_spans: TokenSpans, *, skip: bool = False
+) -> list[ScoredNode]:
     """Return the first nodes that fit a budget. The first one that does not fit is truncated at the end of a word.
 
     Args:
         ranked: Nodes, best first.
         tokens: Maximum number of tokens.
         token_spans: Returns the span of each token of a text.
+        skip: Whether later nodes that fit are returned instead of the truncated one. If none fits, the first is
+            truncated.
     """
     kept: list[ScoredNode] = []
+    left = tokens
     for node in _without_duplicates(ranked):
         spans = token_spans(node.row["text"])
-        if len(spans) <= tokens:
+        if len(spans) <= left:
             kept.append(node)
-            tokens -= len(spans)
+            left -= len(spans)
             continue
-        if text := _until(node.row["text"], spans[tokens][0]):
+        if skip:
+            continue
+        if text := _until(node.row["text"], spans[left][0]):
             shorter = {"text": text} if node.row["level"] else {"text": text, "end": node.row["start"] + len(text)}
             kept.append(replace(node, row=node.row | shorter))
         break
-    return kept
+    return kept if kept or not skip else fitting(ranked, tokens, token_spans)
 
 
 def _until(text: str, end: int) -> str:

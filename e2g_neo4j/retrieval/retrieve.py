@@ -42,6 +42,7 @@ from e2g_neo4j.retrieval.modes.lazy import lazy
 from e2g_neo4j.retrieval.modes.lightrag import lightrag
 from e2g_neo4j.retrieval.modes.linear import linear
 from e2g_neo4j.retrieval.modes.pagerank import pagerank
+from e2g_neo4j.retrieval.modes.raptor import raptor
 from e2g_neo4j.retrieval.modes.routes import routes
 from e2g_neo4j.retrieval.modes.synonyms import synonyms
 from e2g_neo4j.retrieval.modes.tree import tree
@@ -56,7 +57,7 @@ from e2g_neo4j.retrieval.options import (
     RetrievalOptions,
     check_question,
 )
-from e2g_neo4j.retrieval.passages import TokenSpans
+from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.synonyms import entities_of, match_keywords, matches_told
@@ -94,13 +95,21 @@ WINDOW_RANKINGS: Mapping[Mode, Callable[[Query], Ranking]] = {
 """The modes that rank windows. A new mode is also named in `Mode`, and where they apply in the sets below it, in
 `retrieval/options.py`, and in `RANKED_BY` in `retrieval/explain.py`."""
 
+NODE_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[ScoredNode]]]] = {"tree": tree, "raptor": raptor}
+"""The modes that rank chunks and what is above them, with their text."""
+
 CHUNK_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[tuple[str, float]]]]] = {
     "fulltext": fulltext_chunks,
     "hybrid": hybrid_chunks,
 }
 """The modes that rank chunks by themselves if these are the unit. The others rank them by their best window."""
 
-_LAYERS = {"communities": "communities", "entity_vectors": "vectors of entities", "statements": "statements"}
+_LAYERS = {
+    "communities": "communities",
+    "clusters": "clusters",
+    "entity_vectors": "vectors of entities",
+    "statements": "statements",
+}
 """The names of layers in messages."""
 
 _ENRICH = {"statements": "e2g enrich --with statements"}
@@ -321,8 +330,9 @@ def _without_graph(
         query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
         entities, unknown = entities_of(query.matches, keywords)
         reason += f" {matches_told(query.matches)}"
-    if mode == "tree":
-        found = yield from selection.of_nodes((yield from tree(replace(query, limit=selection.chunks))))
+    if mode in NODE_RANKINGS:
+        nodes = yield from NODE_RANKINGS[mode](replace(query, limit=selection.chunks))
+        found = yield from selection.of_nodes(nodes, skip=mode == "raptor")
     elif selection.unit == "chunk" and mode in CHUNK_RANKINGS:
         chunks = yield from CHUNK_RANKINGS[mode](replace(query, limit=selection.chunks))
         found = yield from selection.of_chunks(chunks[: selection.chunks])

@@ -81,15 +81,20 @@ class Selection:
         nodes = [ScoredNode(by_id[id], score, found.get(id, ())) for id, score in ranked if id in by_id]
         return (yield from self.of_nodes(nodes))
 
-    def of_nodes(self, ranked: Sequence[ScoredNode]) -> Operation[tuple[Passage, ...]]:
-        """Return the passages of ranked chunks and summaries whose text has been read."""
+    def of_nodes(self, ranked: Sequence[ScoredNode], *, skip: bool = False) -> Operation[tuple[Passage, ...]]:
+        """Return the passages of ranked chunks, summaries and clusters whose text has been read.
+
+        Args:
+            ranked: Nodes, best first.
+            skip: Whether to skip nodes that do not fit the budget, instead of cutting the first of them.
+        """
         if self.reranker is not None:
             ranked = yield from reranked(self.question, ranked)
-        return self._merged(ranked[: self.budget.chunks_to_read()])
+        return self._merged(ranked[: self.budget.chunks_to_read()], skip=skip)
 
-    def _merged(self, nodes: Sequence[ScoredNode]) -> tuple[Passage, ...]:
+    def _merged(self, nodes: Sequence[ScoredNode], *, skip: bool = False) -> tuple[Passage, ...]:
         tokens = self.budget.tokens
-        return passages(nodes if tokens is None else fitting(nodes, tokens, self.token_spans))
+        return passages(nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip))
 
     def _window_texts(
         self, windows: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None

@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
 
-Layer: TypeAlias = Literal["sentences", "communities", "entities", "statements"]
+Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "statements"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
-vectors of the names of entities, and statements, which a chat model extracts."""
+clusters of chunks, vectors of the names of entities, and statements, which a chat model extracts."""
 
-DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "entities")
+DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
 """What `enrich` makes if no layer is named: those that need no chat model."""
 
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
@@ -72,6 +72,9 @@ class EnrichReport:
         kept: how many have one that was stored.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
         entities: the number of entities whose names were embedded, because they had no vector.
+        clusters: the number of clusters, 0 if they were not asked for.
+        cluster_levels: the number of their levels.
+        clusters_made: how many of them have a summary that is new.
         statements: what was done about statements, None if they were not asked for.
         dry_run: whether nothing was written.
     """
@@ -83,6 +86,9 @@ class EnrichReport:
     kept: int = 0
     sentences: int = 0
     entities: int = 0
+    clusters: int = 0
+    cluster_levels: int = 0
+    clusters_made: int = 0
     statements: StatementReport | None = None
     dry_run: bool = False
 

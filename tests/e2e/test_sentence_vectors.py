@@ -101,8 +101,8 @@ def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: 
     report = e2g.enrich(corpus=library, layers=["sentences"])
     assert report.sentences == e2g.stats(corpus=library)["chunks"]
     assert (report.communities, e2g.stats(corpus=library)["communities"]) == (0, 0)
-    with pytest.raises(InputError, match="no layer 'clusters': choose among sentences, communities"):
-        e2g.enrich(corpus=library, layers=["clusters"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="no layer 'topics': choose among sentences, communities"):
+        e2g.enrich(corpus=library, layers=["topics"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="No layer is named"):
         e2g.enrich(corpus=library, layers=[])
 

@@ -172,8 +172,10 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
-            "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, entity_vectors: 1}) "
-            "CREATE (:Entity {embedded_name: ''})"
+            "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
+            "CREATE (:Entity {embedded_name: ''}) "
+            "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
+            "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
@@ -352,6 +354,7 @@ class Recorded:
             "found": True,
             "adopts": None,
             "communities": True,
+            "clusters": True,
             "entity_vectors": True,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],

@@ -24,6 +24,7 @@ from libraries import (
     NAMES,
     PEOPLE,
     REAL_DIMENSIONS,
+    SUMMARISER,
     dangling,
     driven,
     indexed,
@@ -47,6 +48,7 @@ from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
 from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
@@ -85,6 +87,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.told: list[list[str]] = []
             self.enriched = False
             self.embedded = False
+            self.clustered = False
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
@@ -124,6 +127,13 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 driven(performing(driver), entity_vectors.enrich(MODELS, self.corpus, None))
                 self.embedded = True
 
+        @rule()
+        def cluster(self) -> None:
+            """Make clusters, or bring them up to date after some of the other changes."""
+            if self.there:
+                driven(performing(driver), clusters.enrich(MODELS, self.corpus, SUMMARISER, None))
+                self.clustered = True
+
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
@@ -146,9 +156,10 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
+            self.clustered = self.clustered and bool(self.there)
 
         @invariant()
-        def communities_have_only_what_is_visible(self) -> None:
+        def communities_and_clusters_have_only_what_is_visible(self) -> None:
             assert not dangling(driver, self.corpus)
 
         def teardown(self) -> None:
@@ -162,6 +173,9 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.embedded:
                     driven(performing(driver), entity_vectors.update(MODELS, self.corpus))
                     driven(performing(driver), entity_vectors.enrich(MODELS, self.fresh, None))
+                if self.clustered:
+                    driven(performing(driver), clusters.update(MODELS, self.corpus, None, SUMMARISER))
+                    driven(performing(driver), clusters.enrich(MODELS, self.fresh, SUMMARISER, None))
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

@@ -317,7 +317,7 @@ def test_entities_of_an_older_index_keep_their_name_as_key(driver: Driver, copy:
     for path in later:
         (copy.parent / path.name).rename(path)
     applied = migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    assert [run.version for run in applied] == ["007", "007.1", "008", "009", "010", "011", "012"]
+    assert [run.version for run in applied] == ["007", "007.1", "008", "009", "010", "011", "012", "013"]
     validate(driver, "neo4j")
     found = driver.execute_query("MATCH (e:Entity) RETURN properties(e) AS entity ORDER BY e.name").records
     assert [row["entity"] for row in found] == [

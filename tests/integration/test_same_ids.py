@@ -13,6 +13,7 @@ from graphs import snapshot
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
+    SUMMARISER,
     driven,
     long_document,
     padded,
@@ -29,6 +30,7 @@ from e2g_neo4j.graph import writer
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
+from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.entity_linking import unlink
 from e2g_neo4j.runtime import database
@@ -36,7 +38,7 @@ from e2g_neo4j.runtime.statements import folder, load
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in ("query", "index", "communities", "entities", "link", "adopt")
+    for kind in ("query", "index", "communities", "clusters", "entities", "link", "adopt")
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors")  # depend on numbers and hashes of a corpus
@@ -144,6 +146,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
         label=label,
     )
     driven(perform, layer.enrich(MODELS, corpus, None))
+    driven(perform, clusters.enrich(MODELS, corpus, SUMMARISER, None))
 
 
 def unfinish(driver: Driver, corpus: str) -> None:
@@ -156,7 +159,9 @@ def unfinish(driver: Driver, corpus: str) -> None:
     driver.execute_query(
         "CREATE (:E2GRetired {corpus: $corpus, id: 'a'})-[:OLD]->(:E2GRetired {corpus: $corpus, id: 'b'}), "
         "(:E2GRetired {corpus: $corpus, id: 'alone'}), (:OutdatedCommunity {corpus: $corpus, report_sha256: ''}), "
-        "(:StagedCommunity {corpus: $corpus, run: 'theirs', id: ''})",
+        "(:StagedCommunity {corpus: $corpus, run: 'theirs', id: ''}), "
+        "(:OutdatedCluster {corpus: $corpus, text_sha256: ''}), "
+        "(:StagedCluster {corpus: $corpus, run: 'theirs', id: ''})",
         corpus=corpus,
     )
 

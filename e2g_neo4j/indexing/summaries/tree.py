@@ -227,7 +227,7 @@ class _Tree:
         if level == 1:
             summary_input = _merged(self._input.document, self._leaves[children])
         else:
-            summary_input = _joined([SummaryInput.unpacked(node.text, node.notes) for node in below], level)
+            summary_input = joined([SummaryInput.unpacked(node.text, node.notes) for node in below], level)
         try:
             summary = self._summariser.summarise(summary_input)
         except ModelError as error:
@@ -343,7 +343,7 @@ def _merged(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:
     return SummaryInput(document.text[begin:end], tuple(sentences), np.stack(rows) if rows else None, counts)
 
 
-def _joined(group: Sequence[SummaryInput], level: int) -> SummaryInput:
+def joined(group: Sequence[SummaryInput], level: int) -> SummaryInput:
     """Join several summaries to one text, a paragraph each."""
     sentences: list[Sentence] = []
     offset = 0

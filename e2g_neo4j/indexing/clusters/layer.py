@@ -1,0 +1,243 @@
+"""Make the clusters of a corpus, and keep them up to date.
+
+What is written depends on the visible chunks alone, so clusters after any updates are those of a fresh corpus. New ones
+are staged in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. A cluster
+whose members and summary are the same is kept, with its vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.graph.writer import ROWS, purge
+from e2g_neo4j.indexing.clusters.grouping import LEVELS, groups
+from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, Node, chunk_input, hashed, in_order, leaf_of, vectors_of
+from e2g_neo4j.indexing.sentence_vectors import embed_missing
+from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
+from e2g_neo4j.indexing.summaries.tree import joined
+from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.documents import Vectors
+from e2g_neo4j.types.reports import EnrichReport, Progress
+
+CHUNKS_READ = 500
+"""Chunks whose vectors, or texts, one statement reads."""
+
+SUMMARIES = 50
+"""Clusters that are summarised and embedded together, and written in one transaction."""
+
+ATTEMPTS = 5
+"""How often clusters are made again because the corpus has changed meanwhile."""
+
+
+class _ChangedError(Exception):
+    """The corpus has changed while it was read."""
+
+
+def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[EnrichReport]:
+    """Make the clusters of a corpus, or make those again that have changed.
+
+    The summaries are extractive, also if a chat model is configured: a change may regroup many clusters, which would
+    all be paid for again.
+
+    Args:
+        models: the configured models.
+        corpus: the corpus.
+        progress: called with the number of clusters.
+
+    Raises:
+        NotFoundError: the corpus has no documents.
+        InputError: others change the corpus all the time.
+    """
+    summariser = ExtractiveSummariser(models.embedder.token_spans, budget=models.settings.summary_tokens)
+    for _ in range(ATTEMPTS):
+        yield from purge(corpus)
+        [state] = yield Read("clusters/state", {"corpus": corpus})
+        if not state["found"]:
+            raise CorpusNotFoundError(corpus)
+        yield from embed_missing(models.embedder, corpus, progress)
+        try:
+            report = yield from _made(models, corpus, summariser, state, progress)
+        except _ChangedError:
+            continue
+        yield from purge(corpus)
+        return report
+    raise InputError(
+        f"The corpus {corpus!r} was changed {ATTEMPTS} times while its clusters were made. Run `e2g enrich --with "
+        f"clusters --corpus {corpus}` when nothing is being indexed into it."
+    )
+
+
+def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
+    """Bring the clusters of a corpus up to date, if it has any."""
+    [state] = yield Read("clusters/state", {"corpus": corpus})
+    if state["clusters"] is not None and state["clusters"] != state["revision"]:
+        yield from enrich(models, corpus, progress)
+
+
+def _made(
+    models: Models, corpus: str, summariser: Summariser, state: Mapping[str, Any], progress: Progress | None
+) -> Operation[EnrichReport]:
+    """Make clusters of a revision. Raises _ChangedError if the corpus is not at this revision any more."""
+    show = progress or (lambda stage, done, total: None)
+    [rows] = yield Read("clusters/stored", {"corpus": corpus})
+    written = set(rows["texts"])
+    nodes = in_order((yield from _leaves(corpus)))
+    clusters: list[Cluster] = []
+    for level in range(1, LEVELS + 1):
+        members = _members(nodes)
+        if not members:
+            break
+        made: list[Cluster] = []
+        for batch in batched(members, SUMMARIES):
+            made += yield from _summarised(models, corpus, summariser, level, batch, written)
+            show("clusters", len(clusters) + len(made), len(clusters) + len(members))
+        clusters += made
+        inside = {node.id for group in members for node in group}
+        nodes = in_order([*made, *(node for node in nodes if node.id not in inside)])
+    stored = {row["id"]: row["sha256"] for row in rows["clusters"]}
+    new = [cluster for cluster in clusters if stored.get(cluster.id) != cluster.sha256]
+    kept = {cluster.id for cluster in clusters} - {cluster.id for cluster in new}
+    yield from _written(corpus, state, new, kept)
+    return EnrichReport(
+        corpus,
+        clusters=len(clusters),
+        cluster_levels=max((cluster.level for cluster in clusters), default=0),
+        clusters_made=sum(cluster.text_sha256 not in written for cluster in new),
+    )
+
+
+def _leaves(corpus: str) -> Operation[list[Leaf]]:
+    leaves: list[Leaf] = []
+    after = ""
+    while rows := (yield Read("clusters/chunks", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
+        leaves += map(leaf_of, rows)
+        after = rows[-1]["chunk"]
+    return leaves
+
+
+def _members(nodes: Sequence[Node]) -> list[tuple[Node, ...]]:
+    """Return the members of each cluster of the next level; none if there is no other level.
+
+    A node without another in its group stays alone, and may be a member on a higher level: a summary of it alone would
+    only repeat it.
+    """
+    if len(nodes) < 2:
+        return []
+    found = [group for group in groups(vectors_of(nodes), [node.tokens for node in nodes]) if len(group) > 1]
+    alone = len(nodes) - len({number for group in found for number in group})
+    shrinks = len(found) + alone < len(nodes)
+    return [tuple(nodes[number] for number in group) for group in found] if shrinks else []
+
+
+def _summarised(
+    models: Models,
+    corpus: str,
+    summariser: Summariser,
+    level: int,
+    groups: Sequence[tuple[Node, ...]],
+    written: Collection[str],
+) -> Operation[list[Cluster]]:
+    """Summarise groups of nodes."""
+    inputs = yield from _inputs(corpus, {node for group in groups for node in group if isinstance(node, Leaf)})
+    texts = [
+        joined([node.summary if isinstance(node, Cluster) else inputs[node.id] for node in group], level)
+        for group in groups
+    ]
+    summaries = [summariser.summarise(text) for text in texts]
+    vectors = yield from _vectors(models, corpus, summaries, written)
+    return [
+        Cluster(
+            level,
+            group,
+            summary,
+            len(models.embedder.token_spans(summary.text)),
+            vector,
+            frozenset().union(*(node.leaves for node in group)),
+        )
+        for group, summary, vector in zip(groups, summaries, vectors, strict=True)
+    ]
+
+
+def _inputs(corpus: str, leaves: Collection[Leaf]) -> Operation[dict[str, SummaryInput]]:
+    """Read the texts of chunks, by id."""
+    by_id = {leaf.id: leaf for leaf in leaves}
+    inputs: dict[str, SummaryInput] = {}
+    for batch in batched(sorted(by_id), CHUNKS_READ):
+        rows = yield Read("clusters/texts", {"corpus": corpus, "chunks": batch})
+        inputs |= {row["chunk"]: chunk_input(row, by_id[row["chunk"]].vector) for row in rows}
+    if len(inputs) < len(by_id):
+        raise _ChangedError
+    return inputs
+
+
+def _vectors(
+    models: Models, corpus: str, summaries: Sequence[SummaryInput], written: Collection[str]
+) -> Operation[list[NDArray[np.float32]]]:
+    """Return the vectors of summaries. Those that are stored are not computed again."""
+    texts = {hashed(summary.text): summary.text for summary in summaries}
+    rows = yield Read("clusters/vectors", {"corpus": corpus, "texts": sorted(texts.keys() & set(written))})
+    vectors = {row["text"]: np.array(row["embedding"], np.float32) for row in rows}
+    new = {key: text for key, text in texts.items() if key not in vectors}
+    embedded: Vectors = embed_long(models.embedder, new.values())
+    vectors |= dict(zip(new, embedded, strict=True))
+    return [vectors[hashed(summary.text)] for summary in summaries]
+
+
+def _written(corpus: str, state: Mapping[str, Any], new: Sequence[Cluster], kept: Collection[str]) -> Operation[None]:
+    """Stage clusters and publish them. Raises _ChangedError if the corpus has changed."""
+    run = uuid4().hex
+    yield Write((("index/lock_corpus", {"corpus": corpus}), ("clusters/discard", {"corpus": corpus})))
+    held = {"corpus": corpus, "run": run, "revision": state["revision"], "made_from": state["clusters"]}
+    staged = 0
+    for batch in batched(new, SUMMARIES):
+        parameters = {"corpus": corpus, "run": run, "rows": [_row(cluster) for cluster in batch]}
+        yield from _hold("clusters/stage", parameters, {**held, "staged": staged})
+        staged += len(batch)
+    held["staged"] = staged
+    members = (
+        {"id": cluster.id, "member": member.id, "kind": _kind(member, kept)}
+        for cluster in new
+        for member in cluster.members
+    )
+    for batch_of_members in batched(members, ROWS):
+        yield from _hold("clusters/stage_members", {"corpus": corpus, "run": run, "rows": batch_of_members}, held)
+    published = {"corpus": corpus, "run": run, "revision": state["revision"], "kept": sorted(kept)}
+    yield from _hold("clusters/publish", published, held)
+
+
+def _hold(statement: str, parameters: dict[str, Any], held: dict[str, Any]) -> Operation[None]:
+    if not (yield Write(((statement, parameters),), ("clusters/hold", held))):
+        raise _ChangedError
+
+
+def _kind(member: Node, kept: Collection[str]) -> str:
+    if isinstance(member, Leaf):
+        return "chunk"
+    return "kept" if member.id in kept else "staged"
+
+
+def _row(cluster: Cluster) -> dict[str, Any]:
+    document, (start, end) = cluster.source
+    return {
+        "id": cluster.id,
+        "level": cluster.level,
+        "text": cluster.summary.text,
+        "tokens": cluster.tokens,
+        "chunks": len(cluster.leaves),
+        "document": document,
+        "start": start,
+        "end": end,
+        "sha256": cluster.sha256,
+        "text_sha256": cluster.text_sha256,
+        "embedding": cluster.vector.tolist(),
+    }

@@ -1,0 +1,14 @@
+"""`raptor`: rank all chunks and clusters by vector: the collapsed tree of RAPTOR (arXiv 2401.18059)."""
+
+from __future__ import annotations
+
+from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+
+
+def raptor(query: Query) -> Operation[list[ScoredNode]]:
+    """Find the `query.limit` nearest chunks and clusters."""
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "k": query.limit}
+    return top_k((yield from read_each("query/raptor", dict.fromkeys(query.corpora, parameters))), query.limit)
