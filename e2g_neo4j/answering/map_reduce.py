@@ -52,6 +52,9 @@ MAX_BATCHES = 64
 """Maximum number of batches. Of more evidence, the best passages are read. So there are at most 195 calls: TRIES for
 each batch and for the answer."""
 
+LONGEST_TOKEN = 20
+"""Characters of a text per token at most, so that not all of a long text is counted for each of its parts."""
+
 MOST = 100
 """The highest score of a point."""
 
@@ -85,7 +88,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     instructions = load_prompt(PROMPTS / "map.txt", settings.prompts)
     budget = evidence_budget(model, settings, instructions, question)
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
-    given, batches = batches_of(evidence.passages, facts, budget, model)
+    given, batches, left_out = batches_of(evidence.passages, facts, budget, model)
     if evidence.passages and not given:
         raise too_small(budget)
     points: list[Point] = []
@@ -109,8 +112,8 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
     kept = fitting(important, evidence_budget(model, settings, instructions, question), model)
     told = [f"Map-reduce: {len(important)} points from {len(batches)} batches; the answer is made of {len(kept)}."]
-    if left_out := len(evidence.passages) + len(facts) - len(given):
-        told.append(f"{left_out} passages did not fit.")
+    if left_out:
+        told.append(f"{left_out} parts of passages did not fit.")
     if failed:
         told.append(f"{failed} batches are left out, because the chat model sent no usable points.")
     evidence = replace(evidence, reason=" ".join([evidence.reason, *told]))
@@ -139,11 +142,11 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
 
 def batches_of(
     passages: Sequence[Passage], facts: Sequence[Passage], budget: int, model: StreamingChatModel
-) -> tuple[tuple[Passage, ...], list[list[int]]]:
+) -> tuple[tuple[Passage, ...], list[list[int]], int]:
     """Pack passages into batches, in reading order, then facts.
 
-    A passage that does not fit into a batch of its own is truncated. If there were more than MAX_BATCHES, the worst
-    passages are left out.
+    A passage that does not fit into a batch becomes several. If there were more than MAX_BATCHES, the worst passages
+    are left out, and the ends of long ones.
 
     Args:
         passages: The passages, best first.
@@ -152,30 +155,56 @@ def batches_of(
         model: The chat model, which counts tokens.
 
     Returns:
-        The passages in this order, and the numbers, from 1, of those in each batch.
+        The passages in this order, the numbers, from 1, of those in each batch, and how many were left out.
     """
-    best = list(passages)
+    parts = [parts_of(passage, budget, model) for passage in passages]
+    best = [part for some in parts for part in some]
+    number_of_parts = len(best) + parts.count([])
     while True:
-        given: list[Passage] = []
+        given = (*in_reading_order(best), *facts)
         batches: list[list[int]] = []
         room = 0
-        for passage in (*in_reading_order(best), *facts):
-            cost = model.count(f"{numbered(passage, len(given) + 1)}\n\n")
-            if cost > budget:
-                heading = cost - model.count(passage.labelled())
-                short = truncated(passage, budget - heading, model) if budget - heading >= MIN_TOKENS else None
-                if short is None:
-                    continue
-                passage, cost = short, budget
+        for number, passage in enumerate(given, 1):
+            cost = _cost(passage, model)
             if cost > room:
                 batches.append([])
                 room = budget
-            given.append(passage)
-            batches[-1].append(len(given))
+            batches[-1].append(number)
             room -= cost
         if len(batches) <= MAX_BATCHES:
-            return tuple(given), batches
+            return given, batches, number_of_parts - len(best)
         best = best[: len(best) * MAX_BATCHES // len(batches)]
+
+
+def parts_of(passage: Passage, budget: int, model: StreamingChatModel) -> list[Passage]:
+    """Split a passage into parts that fit into a number of tokens, at the ends of sentences. None if that is too small.
+
+    Args:
+        passage: The passage.
+        budget: Maximum number of tokens, with the heading of the passage.
+        model: The chat model, which counts tokens.
+    """
+    room = budget - (_cost(passage, model) - model.count(passage.labelled()))
+    parts: list[Passage] = []
+    if room < MIN_TOKENS and _cost(passage, model) > budget:
+        return parts
+    rest = passage
+    while model.count(rest.labelled()) > room:
+        part = truncated(replace(rest, text=rest.text[: room * LONGEST_TOKEN]), room, model)
+        if part is None:
+            return parts
+        parts.append(part)
+        left = rest.text[len(part.text) :]
+        begins = len(rest.text) - len(left.lstrip())
+        node = rest.text_node and replace(rest.text_node, start=rest.text_node.start + begins)
+        start = rest.start if rest.level else rest.start + begins
+        rest = replace(rest, text=rest.text[begins:], start=start, text_node=node)
+    return [*parts, rest] if rest.text.strip() else parts
+
+
+def _cost(passage: Passage, model: StreamingChatModel) -> int:
+    """Return the tokens of a passage in a prompt, with any number."""
+    return model.count(f"{numbered(passage, 9999)}\n\n")
 
 
 def fitting(points: Sequence[Point], budget: int, model: StreamingChatModel) -> list[Point]:

@@ -95,6 +95,49 @@ def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: st
         assert http.post("/v1/ask", json={**QUESTION, "samples": 11}).status_code == 422
 
 
+def test_a_mode_that_calls_the_chat_model_needs_a_key_that_may_ask(
+    service: RunningService, key: str, variables: dict[str, str]
+) -> None:
+    """The teller's reply is of no use to the mode, so that it is asked three times."""
+    body = {"question": ASKED, "corpora": ["ships"], "mode": "hipporag", "llm": True}
+    with service.client(key) as http:
+        found = http.post("/v1/retrieve", json=body).json()
+        assert found["calls"] == 3
+        assert "sent no usable reply in 3 calls" in found["reason"]
+        assert http.post("/v1/retrieve", json={**body, "mode": "auto"}).status_code == 422
+        whole = http.post("/v1/ask", json=body).json()
+        assert whole["usage"]["calls"] == 4
+        assert whole["usage"]["prompt_tokens"] > whole["evidence"]["prompt_tokens"] > 0
+        assert http.post("/v1/ask", json={**body, "method": "map_reduce", "samples": 2}).status_code == 422
+    reader = create_key(variables, scopes="read", corpora="*")
+    with service.client(reader) as http:
+        assert http.post("/v1/retrieve", json={**body, "llm": False}).status_code == 200
+        assert http.post("/v1/retrieve", json=body).status_code == 403
+        assert http.post("/v1/explain", json=body).status_code == 403
+
+
+def test_a_client_elsewhere_answers_by_map_reduce(
+    scratch: Connection, variables: dict[str, str], service: RunningService, ollama_server: RealOllama
+) -> None:
+    ollama_server.create("pointer", Says('{"points": [{"text": "Luke.", "score": 9, "passages": [1]}]}'))
+    settings = Settings(
+        neo4j_uri=scratch.uri,
+        neo4j_username=scratch.username,
+        neo4j_password=scratch.password,
+        ollama_host=ollama_server.host,
+        chat_model="ollama:pointer",
+    )
+    key = create_key(variables, scopes="read,ask", corpora="*")
+    with running(settings) as url, RemoteE2G(url, key) as client:
+        answer = client.answer(ASKED, corpus="ships", method="map_reduce")
+        *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
+    assert "Map-reduce: 1 points from 1 batches" in answer.evidence.reason
+    assert (answer.calls, [one.number for one in answer.citations]) == (2, [1])
+    assert "".join(map(str, pieces)) == answer.text
+    assert isinstance(streamed, Answer)
+    assert streamed.calls == 2
+
+
 @pytest.fixture
 def thinker(service: RunningService, scratch: Connection, variables: dict[str, str]) -> Iterator[str]:
     """The address of a service whose model thinks aloud before it answers."""

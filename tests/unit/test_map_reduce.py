@@ -16,7 +16,7 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, TextNode
 
 
 class Model:
@@ -138,13 +138,22 @@ def test_the_least_important_points_are_left_out_if_they_do_not_fit() -> None:
     assert len(lines) == 25, "of four words each, in 100 tokens"
 
 
-def test_a_long_passage_is_truncated_and_a_fact_is_read_last() -> None:
+def test_a_long_passage_is_split_and_a_fact_is_read_last() -> None:
     fact = Passage("A B C", "G", "1 2", 0, 5, 0.0)
-    given, batches = batches_of([passage(0, 300), passage(1, 10)], [fact], 100, MODEL)
-    assert batches == [[1], [2, 3]]
-    assert 80 < len(given[0].text.split()) <= 100
-    assert given[2] == fact
-    assert batches_of([passage(0, 300)], [], 30, MODEL) == ((), [])
+    text = " ".join(f"w{n}." if n % 5 == 4 else f"w{n}" for n in range(300))
+    node = TextNode("n", "k", 7, 7 + len(text))
+    long = replace(passage(0, 1), text=text, start=1000, end=1000 + len(text), text_node=node)
+    given, batches, left_out = batches_of([long, passage(5, 10)], [fact], 100, MODEL)
+    assert (batches, left_out) == ([[1], [2], [3], [4, 5, 6]], 0)
+    assert " ".join(one.text for one in given[:4]) == text
+    assert all(one.text == text[one.start - 1000 : one.end - 1000] for one in given[:4])
+    assert all(one.text.endswith(".") for one in given[:4])
+    assert all(one.text_node == TextNode("n", "k", one.start - 993, one.end - 993) for one in given[:4])
+    assert given[-1] == fact
+    assert batches_of([long], [], 30, MODEL) == ((), [], 1)
+
+
+def test_evidence_that_fits_nowhere_is_an_error() -> None:
     narrow: Any = Model()
     narrow.context = 1300
     with pytest.raises(ModelError, match="No passage fits"):
@@ -154,10 +163,13 @@ def test_a_long_passage_is_truncated_and_a_fact_is_read_last() -> None:
 def test_batches_have_a_maximum_and_the_best_passages_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BATCHES", 2)
     found = [passage(place, 80) for place in (5, 3, 4, 0, 1, 2)]
-    given, batches = batches_of(found, [], 100, MODEL)
-    assert ([one.start for one in given], batches) == ([3000, 5000], [[1], [2]])
+    given, batches, left_out = batches_of(found, [], 100, MODEL)
+    assert ([one.start for one in given], batches, left_out) == ([3000, 5000], [[1], [2]], 4)
     answer, _ = answered(evidence(*found), points(), points((9, [2])), "Luke [2].")
-    assert "4 passages did not fit." in answer.evidence.reason
+    assert "4 parts of passages did not fit." in answer.evidence.reason
+    given, _, _ = batches_of([passage(0, 1000)], [], 100, MODEL)
+    assert given[0].start == 0
+    assert len(given) == 2
 
 
 def test_facts_can_be_cited() -> None:

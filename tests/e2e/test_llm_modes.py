@@ -1,0 +1,188 @@
+"""Modes that call a chat model, and answers by map-reduce, with models of a real Ollama server on a real Neo4j."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from real_ollama import RealOllama
+from scripted_models import Says
+
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
+from e2g_neo4j.errors import ConfigurationError, QueryError
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.options import Mode
+
+CORPUS = "llm-modes"
+QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
+TEXT = "\n\n".join(
+    f"On day {day} of the voyage Luke Farran wrote in the log of the Averil. The mate Josiah Quill counted {day + 3} "
+    f"sails off Port Hesk. Theodora Lisle and Josiah Quill saw the gale from Gannet Head."
+    for day in range(12)
+)
+POINT = {"text": "Luke Farran was at the helm.", "score": 80, "passages": [1]}
+REPLIES = {
+    "relevant": {"relevant": [1]},
+    "nothing": {"relevant": []},
+    "rater": {"1": 0, "2": 5},
+    "points": {"points": [POINT]},
+}
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection, ollama_server: RealOllama) -> Iterator[Settings]:
+    """A prompt ends with the question, that for keywords with a tag. Every model says the same to both."""
+    for name, reply in REPLIES.items():
+        ollama_server.create(f"modes-{name}", Says(json.dumps(reply)))
+    keywords = {"high_level": ["a gale at sea"], "low_level": ["Theodora Lisle", "Nobody"]}
+    ollama_server.create("modes-keywords", {">": Says(json.dumps(keywords)), "": Says("No.")})
+    ollama_server.create("modes-prose", Says("Passage one is relevant."))
+    settings = Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=120,
+        chunk_overlap=20,
+        ollama_host=ollama_server.host,
+        chat_model=None,
+    )
+    with E2G(settings=settings) as e2g:
+        e2g.index([from_text(TEXT, corpus=CORPUS, source="log", title="The log")], corpus=CORPUS)
+        e2g.enrich(corpus=CORPUS, layers=["communities"])
+    yield settings
+    with E2G(settings=settings) as e2g:
+        e2g.delete(corpus=CORPUS)
+
+
+def found(settings: Settings, mode: Mode, model: str | None, **options: Any) -> Evidence:
+    chosen = settings.model_copy(update={"chat_model": model and f"ollama:modes-{model}"})
+    with E2G(settings=chosen) as e2g:
+        return e2g.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=3, **options)
+
+
+MODES: list[tuple[Mode, str, int, str]] = [
+    ("hipporag", "relevant", 1, "kept 1 of the 5 nearest sentences."),
+    ("hipporag", "nothing", 1, "kept 0 of the 5 nearest sentences: windows are ranked by vector."),
+    ("lightrag", "keywords", 1, "general a gale at sea; specific Theodora Lisle, Nobody."),
+    ("lazy", "relevant", 0, "tested windows relevant."),
+    ("communities", "rater", 0, "The chat model chose"),
+]
+
+
+@pytest.mark.parametrize(("mode", "model", "calls", "told"), MODES)
+def test_a_mode_calls_the_model_and_counts_it(
+    settings: Settings, mode: Mode, model: str, calls: int, told: str
+) -> None:
+    without = found(settings, mode, None)
+    assert (without.calls, without.prompt_tokens, without.completion_tokens) == (0, 0, 0)
+    evidence = found(settings, mode, model, llm=True)
+    assert told in evidence.reason
+    assert evidence.reason.startswith(without.reason)
+    assert 1 <= evidence.calls <= 9
+    assert not calls or evidence.calls == calls
+    assert evidence.prompt_tokens > 500 * evidence.calls, "a byte is a token"
+    assert evidence.completion_tokens >= evidence.calls
+    assert evidence.passages
+    assert evidence.round_trips > without.round_trips
+
+    async def asked() -> Evidence:
+        chosen = settings.model_copy(update={"chat_model": f"ollama:modes-{model}"})
+        async with AsyncE2G(settings=chosen) as client:
+            return await client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=3, llm=True)
+
+    again = asyncio.run(asked())
+    assert [one.nodes for one in again.passages] == [one.nodes for one in evidence.passages]
+    assert (again.reason, again.calls) == (evidence.reason, evidence.calls)
+
+
+@pytest.mark.parametrize("mode", ["hipporag", "lightrag", "lazy", "communities"])
+def test_prose_leads_to_the_way_without_a_model(settings: Settings, mode: Mode) -> None:
+    without, evidence = found(settings, mode, None), found(settings, mode, "prose", llm=True)
+    assert [one.nodes for one in evidence.passages] == [one.nodes for one in without.passages]
+    assert evidence.calls == 3
+    assert "The chat model sent no usable reply in 3 calls" in evidence.reason
+
+
+def test_the_option_needs_a_model_and_a_mode_that_uses_it(settings: Settings) -> None:
+    with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+        found(settings, "lazy", None, llm=True)
+    with pytest.raises(QueryError, match="choose among lightrag"):
+        found(settings, "dense", "relevant", llm=True)
+
+
+def test_only_the_answer_is_streamed(settings: Settings) -> None:
+    """The model says the same to the filter of sentences and to the question."""
+    chosen = settings.model_copy(update={"chat_model": "ollama:modes-relevant"})
+    with E2G(settings=chosen) as e2g:
+        *pieces, answer = e2g.stream(QUESTION, corpus=CORPUS, mode="hipporag", k=2, llm=True)
+    assert isinstance(answer, Answer)
+    assert "".join(map(str, pieces)) == answer.text == json.dumps(REPLIES["relevant"])
+    assert (answer.calls, answer.evidence.calls) == (2, 1)
+    assert answer.prompt_tokens > answer.evidence.prompt_tokens > 0
+
+
+def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Settings) -> None:
+    chosen = settings.model_copy(update={"chat_model": "ollama:modes-points", "evidence_tokens": 1500})
+    with E2G(settings=chosen) as e2g:
+        answer = e2g.answer(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
+        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
+    assert isinstance(streamed, Answer)
+    assert answer.text == json.dumps(REPLIES["points"])
+    assert "".join(map(str, pieces)) == streamed.text == answer.text
+    assert [one.number for one in answer.citations] == [1]
+    [cited] = answer.citations
+    assert TEXT[cited.passage.start : cited.passage.end] == cited.passage.text
+    assert "Map-reduce: " in answer.evidence.reason
+    given = sum(len(one.text) for one in answer.given)
+    assert given > 1500, "more than one batch"
+    assert answer.calls >= 1 + given // 1500 + 1
+    assert replace(streamed, evidence=answer.evidence) == answer
+
+    async def listen() -> list[str | Answer]:
+        async with AsyncE2G(settings=chosen) as client:
+            return [one async for one in client.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")]
+
+    *heard, told = asyncio.run(listen())
+    assert heard == pieces
+    assert isinstance(told, Answer)
+    assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
+
+
+def test_the_command_line_has_both(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert settings.neo4j_password is not None
+    variables = {
+        "NEO4J_URI": settings.neo4j_uri,
+        "NEO4J_USERNAME": settings.neo4j_username,
+        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
+        "E2G_OLLAMA_HOST": settings.ollama_host,
+        "E2G_CHAT_MODEL": "ollama:modes-points",
+        "E2G_EVIDENCE_TOKENS": "1500",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, str(value))
+
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments, "--corpus", CORPUS])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
+    assert "Map-reduce" in answer["reason"]
+    assert answer["calls"] > 2
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
+    evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
+    assert evidence["calls"] == 1
+    assert "Chat model 1 call" in run("explain", QUESTION, "--mode", "hipporag", "--llm")
+    compared = json.loads(run("compare", QUESTION, "--modes", "dense,hipporag", "--llm", "--json"))
+    assert [compared["modes"][mode]["calls"] for mode in ("dense", "hipporag")] == [0, 1]
