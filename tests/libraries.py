@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from re import finditer
+from types import SimpleNamespace
 from typing import Any, TypeVar
 from uuid import uuid4
 from zlib import crc32
@@ -27,7 +28,6 @@ from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.sentence_vectors import packed
-from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.entities.extraction_codec import encode
@@ -515,13 +515,11 @@ class _HashEmbedder:
 
 class _HashModels:
     embedder = _HashEmbedder()
+    settings = SimpleNamespace(summary_tokens=40)
 
 
 MODELS: Any = _HashModels()
-"""What makes communities without a real embedding model."""
-
-SUMMARISER = ExtractiveSummariser(MODELS.embedder.token_spans, budget=40)
-"""What writes the summaries of clusters."""
+"""What makes communities and clusters without a real embedding model."""
 
 
 def dangling(driver: Driver, corpus: str) -> list[str]:

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 TIERS = ("fast", "every", "full")
 TIER = os.environ.get("E2G_TEST_TIER") or "fast"
+FULL = TIER == "full"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -61,7 +62,7 @@ PARTS = {
 
 def at_length(full: T, fast: T) -> T:
     """The first in the full tier, otherwise the second."""
-    return full if TIER == "full" else fast
+    return full if FULL else fast
 
 
 def need(part: str) -> None:

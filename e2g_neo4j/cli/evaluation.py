@@ -165,8 +165,8 @@ def print_tables(out: Console, found: Evaluation) -> None:
     if answered:
         out.print(f"\nAnswers of [bold]{escape(found.chat_model or '')}[/bold]. {ANSWERS_EXPLAINED}\n")
         table = _table(["mode"], list(ANSWERS))
-        for mode, costs in answered.items():
-            table.add_row(mode, *answer_costs(costs))
+        for mode, costs_of_answers in answered.items():
+            table.add_row(mode, *answer_costs(costs_of_answers))
         show.draw(out, table)
     judged = {mode: result.judged for mode, result in found.modes.items() if result.judged}
     if judged:

@@ -24,7 +24,6 @@ from libraries import (
     NAMES,
     PEOPLE,
     REAL_DIMENSIONS,
-    SUMMARISER,
     dangling,
     driven,
     indexed,
@@ -131,7 +130,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def cluster(self) -> None:
             """Make clusters, or bring them up to date after some of the other changes."""
             if self.there:
-                driven(performing(driver), clusters.enrich(MODELS, self.corpus, SUMMARISER, None))
+                driven(performing(driver), clusters.enrich(MODELS, self.corpus, None))
                 self.clustered = True
 
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
@@ -174,8 +173,8 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                     driven(performing(driver), entity_vectors.update(MODELS, self.corpus))
                     driven(performing(driver), entity_vectors.enrich(MODELS, self.fresh, None))
                 if self.clustered:
-                    driven(performing(driver), clusters.update(MODELS, self.corpus, None, SUMMARISER))
-                    driven(performing(driver), clusters.enrich(MODELS, self.fresh, SUMMARISER, None))
+                    driven(performing(driver), clusters.update(MODELS, self.corpus))
+                    driven(performing(driver), clusters.enrich(MODELS, self.fresh, None))
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

@@ -13,7 +13,6 @@ from graphs import snapshot
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
-    SUMMARISER,
     driven,
     long_document,
     padded,
@@ -146,7 +145,7 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
         label=label,
     )
     driven(perform, layer.enrich(MODELS, corpus, None))
-    driven(perform, clusters.enrich(MODELS, corpus, SUMMARISER, None))
+    driven(perform, clusters.enrich(MODELS, corpus, None))
 
 
 def unfinish(driver: Driver, corpus: str) -> None:

@@ -12,11 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.indexing.cooccurrence import own_sentences_before_list
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import dequantised
+from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.graph import Sentence
 

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import purge
-from e2g_neo4j.indexing.extraction_codec import decode
 from e2g_neo4j.indexing.statements.chat import LEVEL, REPLY_TOKENS, StatementExtractor, keys_of
 from e2g_neo4j.indexing.statements.entities import entity_of
 from e2g_neo4j.indexing.statements.parts import parts
@@ -26,6 +25,7 @@ from e2g_neo4j.indexing.statements.replies import Claim, parse
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
