@@ -111,11 +111,13 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
     important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
     kept = fitting(important, evidence_budget(model, settings, instructions, question), model)
-    told = [f"Map-reduce: {len(important)} points from {len(batches)} batches; the answer is made of {len(kept)}."]
+    told = [
+        f"Map-reduce: points above 0: {len(important)}, batches: {len(batches)}, points in the answer: {len(kept)}."
+    ]
     if left_out:
-        told.append(f"{left_out} parts of passages did not fit.")
+        told.append(f"Parts of passages that did not fit: {left_out}.")
     if failed:
-        told.append(f"{failed} batches are left out, because the chat model sent no usable points.")
+        told.append(f"Batches that are left out, because the chat model sent no usable points: {failed}.")
     evidence = replace(evidence, reason=" ".join([evidence.reason, *told]))
     if not kept:
         return with_usage(Answer(NOT_SAID, evidence, given=given, found=False), used)

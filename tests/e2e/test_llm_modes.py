@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,7 +156,7 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
 
 
 def test_the_command_line_has_both(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert settings.neo4j_password is not None
     variables = {
@@ -186,3 +187,12 @@ def test_the_command_line_has_both(
     assert "Chat model 1 call" in run("explain", QUESTION, "--mode", "hipporag", "--llm")
     compared = json.loads(run("compare", QUESTION, "--modes", "dense,hipporag", "--llm", "--json"))
     assert [compared["modes"][mode]["calls"] for mode in ("dense", "hipporag")] == [0, 1]
+    questions, results = tmp_path / "questions.jsonl", tmp_path / "results.json"
+    questions.write_text(json.dumps({"id": "1", "question": QUESTION, "gold_passages": ["log"]}) + "\n")
+    table = run("eval", str(questions), "--modes", "dense,hipporag", "--llm", "-k", "2", "--json", str(results))
+    assert "calls" in table
+    measured = json.loads(results.read_text())["modes"]
+    assert [measured[mode]["calls"] for mode in ("dense", "hipporag")] == [0, 1]
+    assert measured["hipporag"]["prompt_tokens"] == measured["hipporag"]["outcomes"][0]["prompt_tokens"] > 500
+    without = run("eval", str(questions), "--modes", "dense,hipporag", "-k", "2")
+    assert "calls" not in without

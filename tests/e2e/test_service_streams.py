@@ -131,7 +131,7 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     with running(settings) as url, RemoteE2G(url, key) as client:
         answer = client.answer(ASKED, corpus="ships", method="map_reduce")
         *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
-    assert "Map-reduce: 1 points from 1 batches" in answer.evidence.reason
+    assert "Map-reduce: points above 0: 1, batches: 1" in answer.evidence.reason
     assert (answer.calls, [one.number for one in answer.citations]) == (2, [1])
     assert "".join(map(str, pieces)) == answer.text
     assert isinstance(streamed, Answer)

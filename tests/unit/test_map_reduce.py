@@ -81,7 +81,7 @@ def test_points_of_batches_become_an_answer_with_citations() -> None:
     assert answer.dropped == (2, 9), "no point that was kept is from passage 2"
     assert answer.found
     assert (answer.calls, answer.prompt_tokens, answer.completion_tokens) == (5, 35, 10), "with those of retrieval"
-    assert answer.evidence.reason == "Because. Map-reduce: 2 points from 2 batches; the answer is made of 2."
+    assert answer.evidence.reason == "Because. Map-reduce: points above 0: 2, batches: 2, points in the answer: 2."
 
 
 def test_without_points_there_is_no_answer() -> None:
@@ -96,7 +96,7 @@ def test_a_batch_without_usable_points_is_left_out_and_told() -> None:
     answer, requests = answered(found, "no", "", "{}", points((50, [2])), "Luke [2].")
     assert [request.seed for request in requests] == [0, 1, 2, 0, 0]
     assert [one.number for one in answer.citations] == [2]
-    assert "1 batches are left out, because the chat model sent no usable points." in answer.evidence.reason
+    assert "left out, because the chat model sent no usable points: 1." in answer.evidence.reason
     with pytest.raises(UnusableReplyError, match="no points"):
         answered(evidence(passage(0, 80)), "", "", "")
 
@@ -166,7 +166,7 @@ def test_batches_have_a_maximum_and_the_best_passages_are_kept(monkeypatch: pyte
     given, batches, left_out = batches_of(found, [], 100, MODEL)
     assert ([one.start for one in given], batches, left_out) == ([3000, 5000], [[1], [2]], 4)
     answer, _ = answered(evidence(*found), points(), points((9, [2])), "Luke [2].")
-    assert "4 parts of passages did not fit." in answer.evidence.reason
+    assert "Parts of passages that did not fit: 4." in answer.evidence.reason
     given, _, _ = batches_of([passage(0, 1000)], [], 100, MODEL)
     assert given[0].start == 0
     assert len(given) == 2
