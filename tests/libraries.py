@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from re import finditer
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -32,7 +33,7 @@ from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Execute, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
@@ -458,6 +459,8 @@ def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = 
             return result
         if isinstance(request, Embed):
             reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        elif isinstance(request, GetExecutor):
+            reply = Executor(perform, Event())
         else:
             assert isinstance(request, (Read, Write))
             reply = perform(request)

@@ -32,8 +32,10 @@ CALL (entities) {
   WITH s, a, b, from AND to AS inside, CASE WHEN from THEN b ELSE a END AS outer, CASE WHEN from THEN a ELSE b END AS known
   WITH outer, collect({statement: s, a: a, b: b, inside: inside}) AS stated, count(DISTINCT known) AS links
   UNWIND stated AS one
-  WITH one.statement AS s, one.inside AS inside, CASE WHEN one.inside THEN 0 ELSE links END AS links,
-       COUNT { (one.a)<-[:SUBJECT|OBJECT]-(:Statement) } + COUNT { (one.b)<-[:SUBJECT|OBJECT]-(:Statement) } AS degree
+  WITH one.statement AS s, one.a AS a, one.b AS b, one.inside AS inside,
+       CASE WHEN one.inside THEN 0 ELSE links END AS links
+  WITH s, inside, links,
+       COUNT { (a)<-[:SUBJECT|OBJECT]-(:Statement) } + COUNT { (b)<-[:SUBJECT|OBJECT]-(:Statement) } AS degree
   ORDER BY inside DESC, links DESC, degree DESC, s.id
   WITH collect(s) AS relations, sum(CASE WHEN inside THEN 1 ELSE 0 END) AS within
   RETURN relations[..within + $around * size(entities)] AS relations
@@ -45,7 +47,7 @@ CALL (entities) {
   RETURN collect(s) AS descriptions
 }
 CALL (entities, relations, descriptions, nearest) {
-  CALL (entities, relations, descriptions) {
+  CALL (entities, relations, descriptions, nearest) {
     UNWIND relations + descriptions AS s
     MATCH (s)-[:STATED_IN]->(c:Chunk)
     MATCH (s)-[:SUBJECT|OBJECT]->(e:Entity)-[m:FROM_CHUNK]->(c)

@@ -129,7 +129,9 @@ def _of_line(line: str) -> Fields | None:
     if line.startswith("(") and line.endswith(")"):
         line = line[1:-1]
     bar = "|" if "|" in line else "\t"
-    cells = line.removeprefix("|").removesuffix("|").split(bar)
+    if line.endswith("|"):  # a row of a table
+        line = line.removeprefix("|").removesuffix("|")
+    cells = line.split(bar)
     if len(cells) < 3:
         return None
     if len(cells) > _FIELDS:  # a bar in the description
@@ -166,6 +168,8 @@ def _claim(fields: Fields) -> Claim | None:
     subject, predicate, object, text, keywords, strength = fields
     if object.casefold() in _EMPTY:
         object = ""
+    if text.casefold() in _EMPTY:
+        text = ""
     if subject.casefold() in _EMPTY or predicate.casefold() in _EMPTY or not (object or text):
         return None
     if max(len(subject), len(object)) > LONGEST_NAME or len(predicate) > LONGEST_PREDICATE:

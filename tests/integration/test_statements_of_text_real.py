@@ -1,0 +1,445 @@
+"""Statements on the real server: what is written of a model's replies, what queries see of it, and mode
+`graphrag_local`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from graphs import snapshot
+from libraries import (
+    MODELS,
+    REAL_DIMENSIONS,
+    driven,
+    performing,
+    remove,
+    small_document,
+    staging,
+    write,
+)
+from naive import NaiveDocument
+from neo4j import Driver, GraphDatabase
+
+from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, InputError, ModelError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing import merge_overrides
+from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.indexing.statements.chat import REPLY_TOKENS
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.retrieval.modes import graphrag_local
+from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.reports import StatementReport
+
+DOCUMENTS = [
+    small_document("d0", ["ann", "bob"], ["bob", "cid"]),
+    small_document("d1", ["dan", "eve"], ["ann", "cid"]),
+]
+
+
+class Model:
+    """A chat model that gives the first of the replies whose word is in the text, and records what it was asked."""
+
+    context: int | None = None
+
+    def __init__(self, replies: dict[str, str | list[str]], name: str = "model") -> None:
+        self.name, self.replies = name, replies
+        self.requests: list[ChatRequest] = []
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        self.requests.append(request)
+        reply: str | list[str] = next((reply for word, reply in self.replies.items() if word in request.user), "NONE")
+        text = reply if isinstance(reply, str) else reply[min(request.seed, len(reply) - 1)]
+        return ChatReply(text, "stop", self.count(request.text), self.count(text))
+
+
+REPLIES: dict[str, str | list[str]] = {
+    "ann bob": "ann | knows | bob | Ann knows Bob. | people | 8\nbob | is | - | Bob is here.||3\nzed | is | ann | No",
+    "dan eve": "dan | meets | old eve | Dan meets Eve.\nann | is kin of | nobody | Ann is kin. | kin | 2",
+}
+
+
+class Models:
+    """What makes statements without real models."""
+
+    embedder = MODELS.embedder
+
+    def __init__(self, model: Model | None) -> None:
+        self.chat_model = model
+        self.settings = Settings(llm_concurrency=1, price_prompt=1.0, price_completion=2.0)
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+
+
+def made(
+    driver: Driver, corpus: str, model: Model | None, budget: int | None = None, show: Callable[..., None] | None = None
+) -> StatementReport:
+    models: Any = Models(model)
+    show = show or (lambda *_: None)
+    return driven(performing(driver), layer.enrich(models, corpus, UsageMeter(budget), show))
+
+
+def updated(driver: Driver, corpus: str, model: Model | None, meter: UsageMeter | None = None) -> None:
+    models: Any = Models(model)
+    driven(performing(driver), layer.update(models, corpus, meter=meter))
+
+
+def statements(driver: Driver, corpus: str) -> list[tuple[str, str, str, str | None, str, list[str], int]]:
+    records = driver.execute_query(
+        "MATCH (s:Statement {corpus: $corpus})-[:STATED_IN]->(c:Chunk), (s)-[:SUBJECT]->(a:Entity) "
+        "RETURN c.id, a.key, s.predicate, [(s)-[:OBJECT]->(b:Entity) | b.key][0], s.text, s.keywords, s.strength "
+        "ORDER BY c.id, a.key, s.predicate",
+        corpus=corpus,
+    ).records
+    return [tuple(record) for record in records]
+
+
+def behind(driver: Driver) -> list[str]:
+    return [row["corpus"] for row in database.read(driver, "neo4j", Read("doctor/behind", {}))]
+
+
+def ask(driver: Driver, corpora: Sequence[str], vector: Sequence[float], limit: int = 200) -> list[str]:
+    operation = graphrag_local.graphrag_local(Query("Who?", corpora, limit))
+    return [window.id for window, _ in driven(performing(driver), operation, vector)]
+
+
+def test_replies_become_statements_about_entities(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    write(driver, corpus, DOCUMENTS)
+    write(driver, other, DOCUMENTS)
+    before = snapshot(driver, other, exact=True)
+    report = made(driver, corpus, model := Model(REPLIES))
+    assert statements(driver, corpus) == [
+        ("d0-c0", "ann", "knows", "bob", "Ann knows Bob.", ["people"], 8),
+        ("d0-c0", "bob", "is", None, "Bob is here.", [], 3),
+        ("d1-c0", "ann", "is kin of", None, "Ann is kin.", ["kin"], 2),
+        ("d1-c0", "dan", "meets", "eve", "Dan meets Eve.", [], 5),
+    ]
+    assert (report.statements, report.made, report.unmatched, report.unreadable) == (4, 4, 1, 0)
+    assert (report.usage.calls, report.usage.remembered) == (2, 0)
+    sent = sum(model.count(request.text) for request in model.requests)
+    assert report.usage.prompt_tokens == sent
+    assert report.cost == pytest.approx((sent + 2 * report.usage.completion_tokens) / 1e6)
+    vectors = driver.execute_query("MATCH (s:Statement {corpus: $corpus}) RETURN s.text, s.embedding", corpus=corpus)
+    for text, embedding in vectors.records:
+        assert embedding == pytest.approx(MODELS.embedder.embed([text])[0].tolist(), abs=1e-6)
+    assert snapshot(driver, other, exact=True) == before
+    [row] = database.read(driver, "neo4j", Read("query/stats", {"corpus": corpus}))
+    assert row["statements"] == 4
+
+
+def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    write(driver, corpus, DOCUMENTS)
+    made(driver, corpus, model := Model(REPLIES))
+    again = made(driver, corpus, model)
+    assert (again.usage.calls, again.usage.remembered, again.statements, again.made) == (0, 2, 4, 0)
+    write(driver, other, [*DOCUMENTS, small_document("copy", ["ann", "bob"], ["bob", "cid"])])
+    assert made(driver, other, model).usage.calls == 0
+    assert len(model.requests) == 2
+    driven(performing(driver), delete(corpus, ["d0", "d1"]))
+    assert made(driver, other, model).usage.calls == 0, "the other corpus keeps the replies that it uses"
+    made(driver, other, Model(REPLIES, "another"))
+    assert len(statements(driver, other)) == 6
+    driven(performing(driver), delete(other, ["d0", "d1", "copy"]))
+    assert snapshot(driver, corpus) == snapshot(driver, other) == ({}, {})
+    assert not driver.execute_query("MATCH (s:CachedSummary) RETURN s").records
+
+
+def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    before = snapshot(driver, corpus, exact=True)
+    models: Any = Models(model := Model(REPLIES))
+    planned = driven(performing(driver), layer.plan(models, corpus))
+    assert (planned.usage.calls, planned.usage.remembered, planned.statements) == (2, 0, 0)
+    assert planned.cost > 0
+    assert not model.requests
+    assert snapshot(driver, corpus, exact=True) == before
+    assert made(driver, corpus, model).usage.prompt_tokens == planned.usage.prompt_tokens
+    again = driven(performing(driver), layer.plan(models, corpus)).usage
+    assert (again.calls, again.remembered, again.prompt_tokens, again.completion_tokens) == (0, 2, 0, 0)
+
+
+def test_without_a_chat_model_or_documents_there_are_no_statements(driver: Driver, corpus: str) -> None:
+    models: Any = Models(None)
+    for operation in (layer.enrich(models, corpus, UsageMeter(), lambda *_: None), layer.plan(models, corpus)):
+        with pytest.raises((ConfigurationError, CorpusNotFoundError)):
+            driven(performing(driver), operation)
+    with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+        made(driver, corpus, None)
+    with pytest.raises(CorpusNotFoundError):
+        made(driver, corpus, Model(REPLIES))
+
+
+def test_unusable_replies_are_asked_for_again_and_counted(driver: Driver, corpora: list[str], corpus: str) -> None:
+    """The second reply about d0 is usable; none about d1 is, and it is not asked about again later."""
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    model = Model({"ann bob": ["What?", str(REPLIES["ann bob"])], "dan eve": "I list nothing."})
+    report = made(driver, corpus, model)
+    assert (report.usage.calls, report.statements, report.unreadable) == (5, 2, 1)
+    wrong = [request.user for request in model.requests if request.seed]
+    assert len(wrong) == 3
+    assert all("no line has a subject, a predicate and an object" in one for one in wrong)
+    again = made(driver, corpus, model)
+    assert (again.usage.calls, again.unreadable) == (0, 1)
+
+
+def test_a_budget_stops_and_another_run_goes_on(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    models: Any = Models(model := Model(REPLIES))
+    planned = driven(performing(driver), layer.plan(models, corpus))
+    budget = planned.usage.prompt_tokens // 2 + 2 * REPLY_TOKENS + 20  # for a prompt and its longest reply
+    before = snapshot(driver, corpus, exact=True)
+    with pytest.raises(BudgetError, match="replies are cached"):
+        made(driver, corpus, model, budget=budget)
+    assert len(model.requests) == 1
+    assert snapshot(driver, corpus, exact=True) == before
+    report = made(driver, corpus, model, budget=budget)
+    assert (report.usage.calls, report.usage.remembered, report.statements) == (1, 1, 4)
+
+
+def test_what_was_running_at_an_error_is_cached(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+
+    class Failing(Model):
+        def ask(self, request: ChatRequest) -> ChatReply:
+            if "dan eve" in request.user:
+                raise ModelError("The server is gone.")
+            return super().ask(request)
+
+    with pytest.raises(ModelError, match="gone"):
+        made(driver, corpus, Failing(REPLIES))
+    assert made(driver, corpus, Model(REPLIES)).usage.calls == 1
+    small = Model(REPLIES, "small")
+    small.context = 1_000
+    with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
+        made(driver, corpus, small)
+
+    def cancelled(stage: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made(driver, corpus, Model(REPLIES, "third"), show=cancelled)
+
+
+def test_updates_ask_about_new_text_alone(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    write(driver, corpus, DOCUMENTS)
+    model = Model({**REPLIES, "fay": "fay | likes | gil | Fay likes Gil. | | 4"})
+    updated(driver, corpus, model, UsageMeter())
+    assert not model.requests, "nobody has asked for statements"
+    made(driver, corpus, model)
+    changed = [small_document("d1", ["dan", "fay"], ["gil", "cid"])]
+    write(driver, corpus, changed)
+    assert [row[0] for row in statements(driver, corpus)] == ["d0-c0", "d0-c0"], "at once, before any update"
+    assert corpus in behind(driver)
+    updated(driver, corpus, None, UsageMeter())  # no chat model is configured
+    updated(driver, corpus, model)  # nobody pays
+    assert len(model.requests) == 2
+    assert corpus in behind(driver)
+    updated(driver, corpus, model, meter := UsageMeter())
+    assert (meter.levels[0].calls, meter.levels[0].remembered) == (1, 1)
+    assert corpus not in behind(driver)
+    write(driver, fresh, [DOCUMENTS[0], *changed])
+    made(driver, fresh, model)
+    assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    driven(performing(driver), delete(corpus, ["d1"]))
+    updated(driver, corpus, None)  # all replies are cached
+    assert corpus not in behind(driver)
+    assert [row[0] for row in statements(driver, corpus)] == ["d0-c0", "d0-c0"]
+
+
+def test_another_model_pays_for_new_text_alone_until_it_is_asked_for_all(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS[:1])
+    made(driver, corpus, first := Model(REPLIES))
+    write(driver, corpus, DOCUMENTS[1:])
+    second = Model({"ann bob": "ann | greets | bob | Hello.", "dan eve": "dan | greets | eve | Hello."}, "second")
+    updated(driver, corpus, second, UsageMeter())
+    assert [row[2] for row in statements(driver, corpus)] == ["knows", "is", "greets"]
+    made(driver, corpus, second)
+    assert [row[2] for row in statements(driver, corpus)] == ["greets", "greets"]
+    assert (len(first.requests), len(second.requests)) == (1, 2)
+    write(driver, corpus, [small_document("d2", ["ann", "bob"], ["eve"])])
+    updated(driver, corpus, first, UsageMeter())
+    updated(driver, corpus, first, UsageMeter())
+    assert (len(first.requests), len(second.requests)) == (2, 2)
+
+
+def test_subjects_and_objects_follow_split_and_joined_names(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    people = [small_document("d0", ["jonathan harker"], ["mr harker"], ["lucy westenra", "mr harker"])]
+    model = Model({"jonathan harker": "Mr Harker | writes to | Lucy Westenra | Mr Harker writes to Lucy Westenra."})
+    write(driver, corpus, people)
+    perform = performing(driver)
+    assert [one.entity for one in driven(perform, catalog.aliases(corpus, "mr harker"))] == ["jonathan harker"]
+    made(driver, corpus, model)
+    joined = snapshot(driver, corpus)
+    assert [row[1] for row in statements(driver, corpus)] == ["jonathan harker"]
+    driven(perform, merge_overrides.split("mr harker", corpus=corpus))
+    updated(driver, corpus, None)
+    assert [row[1] for row in statements(driver, corpus)] == ["mr harker"]
+    driven(perform, merge_overrides.join("mr harker", corpus=corpus))
+    assert statements(driver, corpus) == [], "at once: no entity is left that is called so"
+    updated(driver, corpus, None)
+    assert snapshot(driver, corpus) == joined
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("changes", [1, layer.ATTEMPTS])
+def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, changes: int) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    perform = performing(driver)
+    left = changes
+
+    def interrupted(request: Read | Write) -> Any:
+        nonlocal left
+        if isinstance(request, Write) and request.statements[0][0] == "statements/publish" and left:
+            left -= 1
+            write(driver, corpus, [small_document("d1", ["dan", "eve"], [f"{'x' * left}xfay"])])
+            assert statements(driver, corpus) == [], "staged ones are not seen"
+        return perform(request)
+
+    models: Any = Models(Model(REPLIES))
+    operation = layer.enrich(models, corpus, UsageMeter(), lambda *_: None)
+    if changes < layer.ATTEMPTS:
+        assert driven(interrupted, operation).statements == 3
+        assert corpus not in behind(driver)
+    else:
+        with pytest.raises(InputError, match="e2g enrich --with statements"):
+            driven(interrupted, operation)
+        driven(perform, delete(corpus, ["d0", "d1"]))
+        assert snapshot(driver, corpus) == ({}, {})
+
+
+def test_a_run_that_another_discards_begins_again(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    perform = performing(driver)
+    model = Model(REPLIES)
+    others = [1]
+
+    def beside(request: Read | Write) -> Any:
+        if isinstance(request, Write) and request.statements[0][0] == "statements/publish" and others:
+            others.pop()
+            made(driver, corpus, model)
+        return perform(request)
+
+    models: Any = Models(model)
+    report = driven(beside, layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    assert (report.statements, report.made) == (4, 0)
+    assert len(statements(driver, corpus)) == 4
+    assert not driver.execute_query("MATCH (n:StagedStatement|E2GRetired {corpus: $corpus}) RETURN n", corpus=corpus)[0]
+
+
+def test_staged_documents_have_no_statements(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS[:1])
+    for request in staging(corpus, DOCUMENTS[1:], "a run"):
+        database.write(driver, "neo4j", request)
+    made(driver, corpus, model := Model(REPLIES))
+    assert len(model.requests) == 1
+    assert {row[0] for row in statements(driver, corpus)} == {"d0-c0"}
+
+
+# --- mode graphrag_local -----------------------------------------------------------------------------
+
+LIBRARY = [
+    small_document("d0", ["dan", "eve"]),
+    small_document("d1", ["ann", "cid"]),
+    small_document("d2", ["ann", "bob"]),
+    small_document("d3", ["bob", "cid"]),
+    small_document("d4", ["ann", "bob", "eve"]),
+    small_document("d5", ["ann"]),
+]
+TOLD: dict[str, str | list[str]] = {
+    "ann cid": "ann | is | - | NEAR",
+    "ann bob eve": "ann | knows | bob | far one\nann | knows | eve | far two",
+    "ann bob": "ann | knows | bob | far three",
+    "bob cid": "bob | knows | cid | NEAR TOO",
+    "dan eve": "dan | is | eve | far four",
+}
+"""Ann's description and Bob's relation to Cid are near. Ann is the nearest entity, then come Bob and Cid. In the order
+of the entities: d4 has two relations of Ann, d2 one, d1 a description of her; d3 is Bob's. All windows have one
+vector."""
+
+
+def question(*texts: str) -> list[float]:
+    """The vector of the first text, a little towards the others."""
+    first, *others = MODELS.embedder.embed(texts)
+    return (first + 0.5 * sum(others)).tolist()  # type: ignore[no-any-return]
+
+
+def told(driver: Driver, corpus: str, library: Sequence[NaiveDocument] = LIBRARY) -> None:
+    write(driver, corpus, library)
+    made(driver, corpus, Model(TOLD))
+
+
+def test_windows_come_by_entities_then_by_their_relations(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora.append(corpus)
+    told(driver, corpus)
+    near = question("NEAR", "NEAR TOO")
+    monkeypatch.setattr(graphrag_local, "CANDIDATES", 2)
+    assert ask(driver, [corpus], near) == [f"d{number}-c0-w0" for number in (4, 2, 1, 3, 0, 5)]
+    # Of the relations to other entities, none is selected: that of Ann and Eve is one.
+    monkeypatch.setattr(graphrag_local, "AROUND", 0)
+    assert ask(driver, [corpus], near) == [f"d{number}-c0-w0" for number in (2, 4, 1, 3, 0, 5)]
+    monkeypatch.setattr(graphrag_local, "ENTRY", 1)  # Ann has no relations within
+    assert ask(driver, [corpus], near) == [f"d{number}-c0-w0" for number in (1, 0, 2, 3, 4, 5)]
+    assert ask(driver, [corpus], near, limit=2) == ["d1-c0-w0", "d0-c0-w0"]
+
+
+def test_every_corpus_has_its_own_statements(driver: Driver, corpora: list[str], corpus: str) -> None:
+    """The other corpus has the same ids and texts, but other statements."""
+    corpora += [corpus, other := f"{corpus}-other"]
+    told(driver, corpus)
+    near = question("NEAR", "NEAR TOO")
+    before = ask(driver, [corpus], near)
+    write(driver, other, LIBRARY)
+    made(driver, other, Model({"dan eve": "dan | is | eve | NEAR"}, "other"))
+    assert ask(driver, [corpus], near) == before
+    assert ask(driver, [other], near)[0] == "d0-c0-w0"
+    assert len(ask(driver, [corpus, other], near)) == 12
+
+
+def test_an_older_server_finds_the_same(scratch_5_26: Connection, driver: Driver, corpora: list[str]) -> None:
+    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
+    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
+        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+        corpora.append("novels")
+        for one in (older, driver):
+            told(one, "novels")
+            told(one, "others", LIBRARY[:3])
+        near = question("NEAR", "NEAR TOO")
+        assert ask(older, ["novels"], near) == ask(driver, ["novels"], near)
+        assert ask(older, ["others"], near) == ask(driver, ["others"], near)
+        remove(driver, ["others"])
+        driven(performing(older), delete("novels", [one.id for one in LIBRARY]))
+        assert snapshot(older, "novels") == ({}, {})
