@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from e2g_neo4j.retrieval.filters import Filter
 from e2g_neo4j.retrieval.options import LAYERS, Mode, Unit
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.results import Pair, Round
@@ -75,6 +76,11 @@ def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pai
     """Explain the global route of mode `e2g`."""
     why = f"{_why_global(entities, linked, pairs, hops)}: all chunks and summaries are searched by vector"
     return f"{why}; those that mention the entities most come first." if entities else f"{why}."
+
+
+def with_filter(reason: str, filter: Filter | None) -> str:
+    """Add to a reason how many documents the filter leaves, if there is one."""
+    return f"{reason} {filter.reason}" if filter else reason
 
 
 def with_reranker(reason: str, reranker: str | None) -> str:

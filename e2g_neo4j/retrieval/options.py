@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.retrieval.where import Condition, Where, conditions
 from e2g_neo4j.settings import MAX_HOPS, Settings
 
 MAX_K = 1000
@@ -79,6 +80,28 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
+FILTERED_MODES: frozenset[Mode] = frozenset(
+    [
+        "auto",
+        "e2g",
+        "diffusion",
+        "routes",
+        "lightrag",
+        "pagerank",
+        "hipporag",
+        "linear",
+        "dense",
+        "fulltext",
+        "hybrid",
+        "tree",
+        "communities",
+        "lazy",
+        "vector_context",
+    ]
+)
+"""The modes that can be restricted to documents by `where`. Each statement that they run within a `Query` has a variant
+in `cypher/filtered/`. Modes that are not named here refuse `where`."""
+
 LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
     "lazy": "communities",
@@ -102,6 +125,9 @@ class RetrievalOptions(BaseModel):
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
+        where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
+            are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
+            means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -112,6 +138,7 @@ class RetrievalOptions(BaseModel):
     mode: Mode = DEFAULT_MODE
     unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -153,6 +180,11 @@ class RetrievalOptions(BaseModel):
             )
         return tuple(dict.fromkeys(types))
 
+    @field_validator("where", mode="before")
+    @classmethod
+    def _conditions(cls, where: Any) -> Any:
+        return () if where is None else conditions(where)
+
     @model_validator(mode="after")
     def _in_range(self) -> Self:
         if self.k is not None and not 1 <= self.k <= MAX_K:
@@ -166,6 +198,8 @@ class RetrievalOptions(BaseModel):
         if self.relationship_types and self.mode not in GRAPH_MODES:
             choices = ", ".join(mode for mode in get_args(Mode) if mode in GRAPH_MODES)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
+        if self.where and self.mode not in FILTERED_MODES:
+            raise ValueError(f"Mode {self.mode} cannot be restricted by `where`: choose another mode.")
         return self
 
     @classmethod
@@ -216,6 +250,7 @@ class RetrievalKeywords(TypedDict, total=False):
     mode: Mode
     unit: Unit | None
     relationship_types: Sequence[str]
+    where: Where
     through: Sequence[str]
 
 

@@ -21,10 +21,12 @@ from e2g_neo4j.retrieval.explain import (
     global_reason,
     local_reason,
     origins_told,
+    with_filter,
     with_reranker,
     without_entities_reason,
 )
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
+from e2g_neo4j.retrieval.filters import Filter, find_documents
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.modes.auto import auto
 from e2g_neo4j.retrieval.modes.communities import communities
@@ -157,7 +159,7 @@ def find_evidence(
     reranker: str | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid` and `pagerank`,
-    five in `hipporag`, seven in `linear`), another for facts, and one embedding.
+    five in `hipporag`, seven in `linear`), another for facts, another for a filter, and one embedding.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -173,13 +175,17 @@ def find_evidence(
 
     Raises:
         NotFoundError: A corpus has no documents.
+        QueryError: No document has a property that the filter names.
         FingerprintError: The index was made with other models.
     """
     hops, mode = options.hops, options.mode
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
+    filter = (yield from find_documents(options.where, corpora)) if options.where else None
+    if filter and not filter.left:
+        return _nothing(mode, selection, filter)
     if mode not in GRAPH_MODES:
-        return (yield from _without_graph(mode, made_with, selection))
+        return (yield from _without_graph(mode, made_with, selection, filter))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
     parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
@@ -189,13 +195,24 @@ def find_evidence(
     distances = [pair for link in links for pair in link["pairs"]]
     pairs = pairs_within_hops(distances, hops)
     shared = [candidate for link in links for candidate in candidates(link, hops)]
+    if filter:
+        left = {id for documents in filter.by_corpus.values() for id in documents.ids}
+        shared = [candidate for candidate in shared if candidate.place[0] in left]
+    query = Query(
+        question,
+        corpora,
+        selection.windows,
+        entities_by_corpus,
+        hops,
+        word_statistics(links),
+        filter.by_corpus if filter else None,
+    )
 
     route: Route
     used, trace = hops, tuple[Round, ...]()
     if mode != "e2g":
         pairs_by_chunk = {candidate.chunk: candidate.pairs for candidate in shared if candidate.pairs}
         route = "local" if pairs_by_chunk else "global"
-        query = Query(question, corpora, selection.windows, entities_by_corpus, hops, word_statistics(links))
         ranked = yield from WINDOW_RANKINGS[mode](query)
         found = yield from selection.of_windows(ranked, pairs_by_chunk)
         reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
@@ -217,7 +234,7 @@ def find_evidence(
                 corpus: {"vector": vector, "k": 2 * k if keys else k, "names": list(keys)}
                 for corpus, keys in entities_by_corpus.items()
             }
-            rows = yield from read_each("query/nearest", nearest_parameters)
+            rows = yield from query.read_each("nearest", nearest_parameters)
             found = yield from selection.of_nodes(global_nodes(rows, k=k))
 
     facts: tuple[Fact, ...] = ()
@@ -234,7 +251,7 @@ def find_evidence(
         question=question,
         corpora=tuple(corpora),
         route=route,
-        reason=with_reranker(reason, reranker),
+        reason=with_reranker(with_filter(reason, filter), reranker),
         entities=entities,
         unknown_entities=unknown,
         pairs=pairs,
@@ -247,7 +264,24 @@ def find_evidence(
     )
 
 
-def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> Operation[Evidence]:
+def _nothing(mode: Mode, selection: Selection, filter: Filter) -> Evidence:
+    """Return the evidence if no document meets the conditions."""
+    return Evidence(
+        question=selection.question,
+        corpora=tuple(selection.corpora),
+        route="global",
+        reason=filter.reason,
+        entities=(),
+        pairs=(),
+        hops=0,
+        passages=(),
+        mode=mode,
+    )
+
+
+def _without_graph(
+    mode: Mode, made_with: Fingerprint, selection: Selection, filter: Filter | None
+) -> Operation[Evidence]:
     question, corpora, layer = selection.question, selection.corpora, LAYERS.get(mode)
     terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
     rows = yield from read_each("query/corpus", {corpus: {"terms": terms} for corpus in corpora})
@@ -263,7 +297,13 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
                 f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
                 f"`e2g enrich --corpus {row['corpus']}`."
             )
-    query = Query(question, corpora, selection.windows, statistics=word_statistics(rows))
+    query = Query(
+        question,
+        corpora,
+        selection.windows,
+        statistics=word_statistics(rows),
+        documents=filter.by_corpus if filter else None,
+    )
     if mode == "tree":
         found = yield from selection.of_nodes((yield from tree(replace(query, limit=selection.chunks))))
     elif selection.unit == "chunk" and mode in CHUNK_RANKINGS:
@@ -278,7 +318,7 @@ def _without_graph(mode: Mode, made_with: Fingerprint, selection: Selection) -> 
         question=question,
         corpora=tuple(corpora),
         route="global",
-        reason=with_reranker(reason, selection.reranker),
+        reason=with_reranker(with_filter(reason, filter), selection.reranker),
         entities=(),
         pairs=(),
         hops=0,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
+from e2g_neo4j.types.properties import Property
 
 Layer: TypeAlias = Literal["sentences", "communities", "entities"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
@@ -242,6 +243,7 @@ class DocumentInfo:
         chunks: the number of chunks.
         characters: the length of the text, 0 until the document is visible.
         tokens: the length in tokens, 0 until the document is visible.
+        properties: the properties that the user gave it.
     """
 
     id: str
@@ -253,6 +255,7 @@ class DocumentInfo:
     chunks: int
     characters: int
     tokens: int
+    properties: Mapping[str, Property] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

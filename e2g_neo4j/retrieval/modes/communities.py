@@ -13,7 +13,7 @@ from typing import Any
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 COMMUNITIES = 10
@@ -27,7 +27,7 @@ def communities(query: Query) -> Ranking:
     """Rank windows, best first."""
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "best": COMMUNITIES, "windows": max(query.limit, WINDOWS)}
-    rows = yield from read_each("query/communities", dict.fromkeys(query.corpora, parameters))
+    rows = yield from query.read_each("communities", dict.fromkeys(query.corpora, parameters))
     return by_turns(rows)[: query.limit]
 
 

@@ -16,7 +16,7 @@ from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passa
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 20
@@ -41,8 +41,8 @@ def hipporag(query: Query) -> Ranking:
     """
     entities = query.entities
     vector = yield Embed(query.question)
-    rows = yield from read_each(
-        "query/sentence_vectors", {corpus: {"vector": vector, "entry": ENTRY} for corpus in entities}
+    rows = yield from query.read_each(
+        "sentence_vectors", {corpus: {"vector": vector, "entry": ENTRY} for corpus in entities}
     )
     found = [
         (row["corpus"], sentence, cosine)
@@ -62,7 +62,7 @@ def hipporag(query: Query) -> Ranking:
         }
         for corpus, names in entities.items()
     }
-    reached = {row["corpus"]: entities_of(row) for row in (yield from read_each("query/activate", parameters))}
+    reached = {row["corpus"]: entities_of(row) for row in (yield from query.read_each("activate", parameters))}
     facts = [
         (corpus, sentence, cosine)
         for corpus, sentence, cosine in nearest
@@ -71,7 +71,7 @@ def hipporag(query: Query) -> Ranking:
     seeds = entity_seeds(reached, entities, told, {(corpus, sentence) for corpus, sentence, _ in facts})
     degrees = {(corpus, one.key): one.degree for corpus, of in reached.items() for one in of}
     weights = {corpus: {key: seed for (of, key), seed in seeds.items() if of == corpus} for corpus in entities}
-    graph = yield from read_passage_graph(vector, weights, limit=query.limit)
+    graph = yield from read_passage_graph(query, vector, weights)
     return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * graph.cosines_from_0_to_1()))
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 WINDOWS = 100
@@ -48,7 +48,7 @@ def lazy(query: Query) -> Ranking:
     """
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "windows": max(query.limit, WINDOWS), "tested": WINDOWS, "sample": SAMPLE}
-    rows = yield from read_each("query/lazy", dict.fromkeys(query.corpora, parameters))
+    rows = yield from query.read_each("lazy", dict.fromkeys(query.corpora, parameters))
     return ranked(rows)[: query.limit]
 
 

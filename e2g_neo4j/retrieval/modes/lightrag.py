@@ -17,7 +17,7 @@ from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 NEAREST = 20
@@ -48,7 +48,7 @@ def lightrag(query: Query) -> Ranking:
         "limit": LIMIT,
     }
     parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
-    return mixed((yield from read_each("query/lightrag", parameters)))
+    return mixed((yield from query.read_each("lightrag", parameters)))
 
 
 def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
