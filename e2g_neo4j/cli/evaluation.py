@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.options import Where
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -73,6 +74,7 @@ def evaluate_command(
         bool,
         typer.Option("--judge", help="Also have E2G_JUDGE_MODEL compare the answers with those of --against."),
     ] = False,
+    where: Where = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
@@ -98,6 +100,7 @@ def evaluate_command(
             busy=busy,
             answers=answers,
             judged=judge,
+            where=where or (),
             progress=progress,
         )
     if json_file is not None:

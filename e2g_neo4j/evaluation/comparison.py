@@ -20,6 +20,7 @@ from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span
 from e2g_neo4j.evaluation.scoring import covered
 from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.types.results import Evidence, Passage
 
 TextKey: TypeAlias = tuple[str, str]
@@ -72,6 +73,7 @@ def compare(
     modes: Sequence[Mode],
     k: int | None = None,
     tokens: int | None = None,
+    where: Where = (),
 ) -> Comparison:
     """Retrieve the evidence for a question in several modes.
 
@@ -82,6 +84,7 @@ def compare(
         modes: The modes. Each is run twice: the first run loads models and lets the database plan its statements.
         k: Number of chunks, see `RetrievalOptions`.
         tokens: Maximum length of all passages together, in tokens, see `RetrievalOptions`.
+        where: Conditions on the properties of documents, see `RetrievalOptions`.
 
     Returns:
         The evidence of each mode, and how much of it the modes share.
@@ -101,9 +104,9 @@ def compare(
     errors: dict[str, QueryError] = {}
     for mode in dict.fromkeys(modes):
         try:
-            e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens)
+            e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens, where=where)
             began = time.perf_counter()
-            found[mode] = e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens)
+            found[mode] = e2g.retrieve(question, corpus=corpus, mode=mode, k=k, tokens=tokens, where=where)
             milliseconds[mode] = 1000 * (time.perf_counter() - began)
         except QueryError as error:
             errors[mode] = error

@@ -31,6 +31,7 @@ from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
 from e2g_neo4j.evaluation.judging import judge, judge_model_for
 from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import GRAPH_MODES, MAX_TOKENS, WINDOW_MODES, Mode, RetrievalKeywords, Unit
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
@@ -65,6 +66,7 @@ def evaluate(
     busy: bool = False,
     answers: bool = False,
     judged: bool = False,
+    where: Where = (),
     progress: Progress | None = None,
 ) -> Evaluation:
     """Ask every question in every mode and compare the evidence with the gold.
@@ -83,6 +85,7 @@ def evaluate(
             given `settings.evidence_tokens` of evidence, whatever `k` is.
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
             those of `against`, by the criteria of `evaluation/judging.py`.
+        where: Conditions on the properties of documents, see `RetrievalOptions`.
         progress: Called with (stage, done, total).
 
     Raises:
@@ -113,7 +116,7 @@ def evaluate(
     judge_model = judge_model_for(e2g.models) if judged else None
 
     def retrieval(mode: Mode, limits: RetrievalKeywords) -> RetrievalKeywords:
-        return {**limits, "mode": mode, "unit": unit if mode in WINDOW_MODES else None}
+        return {**limits, "mode": mode, "unit": unit if mode in WINDOW_MODES else None, "where": where}
 
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator, model_validator
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.retrieval.where import Condition, Where, conditions
+from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions
 from e2g_neo4j.settings import MAX_HOPS, Settings
 
 MAX_K = 1000
@@ -138,7 +138,7 @@ class RetrievalOptions(BaseModel):
     mode: Mode = DEFAULT_MODE
     unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
-    where: tuple[Condition, ...] = ()
+    where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
 
     @model_validator(mode="before")
     @classmethod

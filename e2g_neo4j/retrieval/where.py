@@ -22,6 +22,18 @@ Where: TypeAlias = (
 )
 """Conditions that all must hold: values by name, or texts such as `year>=1890`."""
 
+WHERE_SCHEMA: dict[str, Any] = {
+    "description": "Search only documents whose properties meet all conditions.",
+    "anyOf": [
+        {
+            "type": "object",
+            "description": 'By name: a value, a list of values, or as {"year": {">=": 1890}}.',
+        },
+        {"type": "array", "items": {"type": "string"}, "description": "Conditions such as year>=1890."},
+    ],
+}
+"""The JSON schema of conditions."""
+
 _EXPRESSION = re.compile(r"(.+?)\s*(<=|>=|==?|<|>)\s*(.*)", re.DOTALL)
 
 

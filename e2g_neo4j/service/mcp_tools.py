@@ -21,16 +21,7 @@ from e2g_neo4j.retrieval.options import MIN_TOKENS, Mode, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_schemas import (
-    Answered,
-    Connection,
-    Corpora,
-    Entities,
-    Explanation,
-    Passages,
-    Span,
-    Task,
-)
+from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.problems import ProblemError
@@ -80,6 +71,13 @@ Tokens = Annotated[
 ]
 ModeName = Annotated[
     Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+]
+Conditions = Annotated[
+    list[str] | None,
+    Field(
+        max_length=20,
+        description='Search only documents whose properties meet all of these, such as year>=1890 or author="Stoker".',
+    ),
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -199,10 +197,11 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, where)
         return await to_thread.run_sync(self._results.passages, found)
 
     @with_our_errors
@@ -214,15 +213,20 @@ class ReadingTools:
         k: K = None,
         tokens: Tokens = None,
         mode: ModeName = "auto",
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, where)
         return await to_thread.run_sync(self._results.explanation, found)
 
     @with_our_errors
     async def ask(
-        self, context: Context[Any, Any], question: Question, corpora: CorpusNames = None
+        self,
+        context: Context[Any, Any],
+        question: Question,
+        corpora: CorpusNames = None,
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
@@ -232,7 +236,7 @@ class ReadingTools:
         model = models.chat_model
         if model is not None and self._used is not None:
             model = MeteredModel(model, functools.partial(self._used, caller))
-        options = answer_options(RetrievalOptions(), models.settings)
+        options = answer_options(RetrievalOptions.of({"where": where or ()}), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
         given = await runner.ask(answer_from(evidence, model, models.settings))
@@ -294,12 +298,15 @@ class ReadingTools:
         k: int | None,
         tokens: int | None,
         mode: Mode,
+        where: list[str] | None,
     ) -> Evidence:
         caller = self._access.caller(context, "read")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         async with self._turn():
-            return await self._client.retrieve(question, corpora=chosen, k=k, tokens=limit, mode=mode)
+            return await self._client.retrieve(
+                question, corpora=chosen, k=k, tokens=limit, mode=mode, where=where or ()
+            )
 
 
 class WritingTools:

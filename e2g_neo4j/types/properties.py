@@ -18,6 +18,9 @@ Scalar: TypeAlias = str | int | float | bool
 Property: TypeAlias = Scalar | Sequence[str] | Sequence[int] | Sequence[float] | Sequence[bool]
 """The value of a property: a text, a number, a boolean, or a list of one of these types."""
 
+StoredProperty: TypeAlias = Scalar | tuple[Scalar, ...]
+"""A property of a document in the database. A list is a tuple."""
+
 Properties: TypeAlias = Mapping[str, Property]
 """Properties by name."""
 
@@ -28,7 +31,7 @@ has it too."""
 MAX_PROPERTIES = 100
 """Maximum number of properties of a document."""
 
-MAX_NAME = 200
+MAX_NAME = 100
 """Maximum characters of the name of a property."""
 
 MAX_TEXT = 10_000
@@ -111,7 +114,7 @@ def stored(properties: Properties) -> dict[str, Any]:
     return {PREFIX + name: list(value) if isinstance(value, tuple) else value for name, value in properties.items()}
 
 
-def from_stored(node: Mapping[str, Any]) -> dict[str, Property]:
+def from_stored(node: Mapping[str, Any]) -> dict[str, StoredProperty]:
     """Return the properties of the user among those of a document node."""
     own = {name.removeprefix(PREFIX): value for name, value in node.items() if name.startswith(PREFIX)}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in sorted(own.items())}
@@ -122,7 +125,7 @@ def as_json(properties: Properties | None) -> str | None:
     return None if properties is None else json.dumps(dict(properties), ensure_ascii=False)
 
 
-def same(first: Properties, second: Properties) -> bool:
+def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Return whether two documents have the same properties. 1, 1.0 and true are not the same."""
     return repr(sorted(first.items())) == repr(sorted(second.items()))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
-from e2g_neo4j.types.properties import Property
+from e2g_neo4j.types.properties import StoredProperty
 
 Layer: TypeAlias = Literal["sentences", "communities", "entities"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
@@ -255,7 +255,7 @@ class DocumentInfo:
     chunks: int
     characters: int
     tokens: int
-    properties: Mapping[str, Property] = field(default_factory=dict, hash=False)
+    properties: Mapping[str, StoredProperty] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
