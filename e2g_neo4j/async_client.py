@@ -21,6 +21,7 @@ from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
@@ -94,6 +95,7 @@ class AsyncE2G(AsyncClient):
         corpus: str,
         progress: Progress | None = None,
         budget_tokens: int | None = None,
+        properties: Properties | None = None,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
 
@@ -106,15 +108,20 @@ class AsyncE2G(AsyncClient):
             corpus: where to.
             progress: called with (stage, done, total), from several threads.
             budget_tokens: tokens of prompts and replies that the chat model may cost; None: no limit.
+            properties: properties of all of these documents, added to those that they have themselves, such as
+                `{"author": "Bram Stoker", "year": 1897}`; a document with neither keeps those that are stored. `where`
+                restricts questions by them.
 
         Raises:
             ReadingError: a source cannot be read.
-            InputError: the corpus was adopted.
+            InputError: the corpus was adopted, or a property is invalid.
             FingerprintError: the index was made with other models.
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
-        return await self._run(operations.index(self.models, list(sources), corpus, progress, budget_tokens))
+        return await self._run(
+            operations.index(self.models, list(sources), corpus, progress, budget_tokens, properties)
+        )
 
     async def resume(
         self, *, corpus: str, progress: Progress | None = None, budget_tokens: int | None = None
@@ -171,14 +178,14 @@ class AsyncE2G(AsyncClient):
             corpus: the corpus to ask.
             corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
                 corpus.
-            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types, llm.
+            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types, llm, where.
 
         Returns:
             Passages, best first, with the route that was taken and why.
 
         Raises:
-            QueryError: the question or an option is out of range, or the mode needs the full-text index, which an
-                adopted corpus is not in.
+            QueryError: the question or an option is out of range, no document has a property that `where` names, or the
+                mode needs the full-text index, which an adopted corpus is not in.
             NotFoundError: a corpus has no documents.
             FingerprintError: the index was made with other models.
             ConfigurationError: `llm` is set, but no chat model is configured.

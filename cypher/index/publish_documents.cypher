@@ -1,5 +1,6 @@
-// Set documents to `ready`. Queries see them from the end of this transaction.
-// $corpus, $rows: [{id, title, source, sha256, chunker, extractor, characters, tokens, chunks, windows,
+// Set documents to `ready`. Queries see them from the end of this transaction. `properties` are those of the user as they
+// are stored, which replace all that the document has; null keeps these.
+// $corpus, $rows: [{id, title, source, properties, sha256, chunker, extractor, characters, tokens, chunks, windows,
 //   persistence, term_windows}]
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.id})
@@ -7,4 +8,8 @@ SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.chunker
     d.extractor = row.extractor, d.characters = row.characters, d.tokens = row.tokens, d.chunks = row.chunks,
     d.windows = row.windows, d.persistence = row.persistence, d.term_windows = row.term_windows,
     d.state = 'ready'
-REMOVE d.run, d.work, d.error
+REMOVE d.run, d.work, d.error, d.claimed_properties
+FOREACH (properties IN CASE WHEN row.properties IS NULL THEN [] ELSE [row.properties] END |
+  FOREACH (name IN [name IN keys(d) WHERE name STARTS WITH 'meta_'] | SET d[name] = null)
+  SET d += properties
+)

@@ -2,7 +2,7 @@
 // yet; `indexing`: a run is indexing it; `failed`: indexing failed, and `why`. If `visible` is true in a state other
 // than ready, queries see the previous version.
 // $corpus
-// → id, title, source, state, why, visible, chunks, characters, tokens
+// → id, title, source, state, why, visible, chunks, characters, tokens, properties. properties: all of the node.
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL
 WITH d, EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expires > timestamp() } AS at_work
@@ -18,5 +18,6 @@ RETURN d.id AS id, d.title AS title, d.source AS source,
        END AS why,
        coalesce(d.state = 'ready', false) AS visible,
        COUNT { (d)<-[:FROM_DOCUMENT]-(:Chunk) } AS chunks,
-       coalesce(d.characters, 0) AS characters, coalesce(d.tokens, 0) AS tokens
+       coalesce(d.characters, 0) AS characters, coalesce(d.tokens, 0) AS tokens,
+       properties(d) AS properties
 ORDER BY title, source

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.json_output import as_object, print_json
-from e2g_neo4j.cli.options import Corpus, Json, K, LlmWhereUsed, Question, Tokens, modes_named, out
+from e2g_neo4j.cli.options import Corpus, Json, K, LlmWhereUsed, Question, Tokens, Where, modes_named, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -35,6 +35,7 @@ def compare_command(
     k: K = None,
     tokens: Tokens = None,
     llm: LlmWhereUsed = False,
+    where: Where = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page to this file, which must not exist.")
     ] = None,
@@ -48,7 +49,7 @@ def compare_command(
     if html_file is not None and html_file.exists():
         raise InputError(f"{html_file} exists already. Choose another file, or remove it first.")
     with E2G() as e2g:
-        found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens, llm=llm)
+        found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens, llm=llm, where=where or ())
     if html_file is not None:
         _write(html_file, page(found))
     if as_json:

@@ -21,6 +21,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.types.properties import parse_property
 from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer
 
 
@@ -29,9 +30,14 @@ def index(
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
     budget_tokens: Budget = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="A property of all these documents. May be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
+    given = dict(map(parse_property, properties)) if properties else None
     if dry_run:
         with E2G() as e2g:
             plan = e2g.plan(paths, corpus=corpus)
@@ -41,7 +47,7 @@ def index(
             show.plan(out, plan)
         return
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens)
+        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens, properties=given)
     if as_json:
         print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.options import LlmWhereUsed, modes_named
+from e2g_neo4j.cli.options import LlmWhereUsed, Where, modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -75,6 +75,7 @@ def evaluate_command(
         typer.Option("--judge", help="Also have E2G_JUDGE_MODEL compare the answers with those of --against."),
     ] = False,
     llm: LlmWhereUsed = False,
+    where: Where = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
@@ -104,6 +105,7 @@ def evaluate_command(
             answers=answers,
             judged=judge,
             llm=llm,
+            where=where or (),
             progress=progress,
         )
     if json_file is not None:

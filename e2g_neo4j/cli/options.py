@@ -56,6 +56,14 @@ Llm = Annotated[
 LlmWhereUsed = Annotated[
     bool, typer.Option("--llm", help=f"Let the modes that can call the chat model: {', '.join(sorted(LLM_MODES))}.")
 ]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="NAME=VALUE",
+        help="Search only documents with this property, such as year>=1890. All conditions that you repeat must hold.",
+    ),
+]
 Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
 
 
@@ -73,6 +81,7 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "unit": (UnitOption, None),
     "relationship_types": (Types, ""),
     "llm": (Llm, False),
+    "where": (Where, None),
     "through": (Through, ""),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""
@@ -99,6 +108,7 @@ def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
             print("Warning: --through is now --relationship-types.", file=sys.stderr)
         types = retrieval["relationship_types"] or through
         retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []
+        retrieval["where"] = retrieval["where"] or []
         command(**values, **retrieval)
 
     with_options.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span
 from e2g_neo4j.evaluation.scoring import covered
 from e2g_neo4j.retrieval.options import LLM_MODES, Mode, RetrievalKeywords, check_llm
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.types.results import Evidence, Passage
 
 TextKey: TypeAlias = tuple[str, str]
@@ -73,6 +74,7 @@ def compare(
     k: int | None = None,
     tokens: int | None = None,
     llm: bool = False,
+    where: Where = (),
 ) -> Comparison:
     """Retrieve the evidence for a question in several modes.
 
@@ -84,6 +86,7 @@ def compare(
         k: Number of chunks, see `RetrievalOptions`.
         tokens: Maximum length of all passages together, in tokens, see `RetrievalOptions`.
         llm: Let the modes that can call the chat model do it. The others are asked without it.
+        where: Conditions on the properties of documents, see `RetrievalOptions`.
 
     Returns:
         The evidence of each mode, and how much of it the modes share.
@@ -104,7 +107,13 @@ def compare(
     errors: dict[str, QueryError] = {}
     for mode in dict.fromkeys(modes):
         try:
-            options: RetrievalKeywords = {"mode": mode, "k": k, "tokens": tokens, "llm": llm and mode in LLM_MODES}
+            options: RetrievalKeywords = {
+                "mode": mode,
+                "k": k,
+                "tokens": tokens,
+                "llm": llm and mode in LLM_MODES,
+                "where": where,
+            }
             e2g.retrieve(question, corpus=corpus, **options)
             began = time.perf_counter()
             found[mode] = e2g.retrieve(question, corpus=corpus, **options)

@@ -40,6 +40,7 @@ from e2g_neo4j.retrieval.options import (
     Unit,
     check_llm,
 )
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
@@ -75,6 +76,7 @@ def evaluate(
     answers: bool = False,
     judged: bool = False,
     llm: bool = False,
+    where: Where = (),
     progress: Progress | None = None,
 ) -> Evaluation:
     """Ask every question in every mode and compare the evidence with the gold.
@@ -94,6 +96,7 @@ def evaluate(
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
             those of `against`, by the criteria of `evaluation/judging.py`.
         llm: Let the modes that can call the chat model do it. The others are asked without it.
+        where: Conditions on the properties of documents, see `RetrievalOptions`.
         progress: Called with (stage, done, total).
 
     Raises:
@@ -130,6 +133,7 @@ def evaluate(
             "mode": mode,
             "unit": unit if mode in WINDOW_MODES else None,
             "llm": llm and mode in LLM_MODES,
+            "where": where,
         }
 
     report = progress or (lambda stage, done, total: None)

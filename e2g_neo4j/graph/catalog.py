@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.properties import from_stored
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText
 from e2g_neo4j.types.results import Evidence
 
@@ -35,7 +36,12 @@ def documents(corpus: str) -> Operation[list[DocumentInfo]]:
     rows = yield Read("query/documents", {"corpus": corpus})
     if not rows:
         raise CorpusNotFoundError(corpus)
-    return [DocumentInfo(**row) for row in rows]
+    return [document_info(row) for row in rows]
+
+
+def document_info(row: Mapping[str, Any]) -> DocumentInfo:
+    """Return the document of a row of `documents.cypher`."""
+    return DocumentInfo(**{**row, "properties": from_stored(row["properties"])})
 
 
 def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
@@ -47,7 +53,7 @@ def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
     for row in rows:
         listed = yield Read("query/documents", {"corpus": row["corpus"]})
         if listed:  # none if the corpus was deleted between the two reads
-            by_corpus[row["corpus"]] = [DocumentInfo(**document) for document in listed]
+            by_corpus[row["corpus"]] = [document_info(document) for document in listed]
     return by_corpus
 
 

@@ -14,6 +14,7 @@ from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.properties import stored
 from e2g_neo4j.types.sections import heading_of, page_of
 
 
@@ -108,10 +109,12 @@ def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
 
 def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the properties of a document that is complete."""
+    properties = indexed.document.properties
     return {
         "id": indexed.document.id,
         "title": indexed.document.title,
         "source": indexed.document.source,
+        "properties": None if properties is None else stored(properties),
         "sha256": indexed.document.sha256,
         "chunker": cut_by(indexed.document),
         "extractor": EXTRACTOR,

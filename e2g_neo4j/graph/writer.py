@@ -43,6 +43,7 @@ from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.properties import as_json
 
 NODE_ROWS = 500
 """Nodes per transaction. Each has a text and a vector."""
@@ -92,7 +93,10 @@ def claim(corpus: str, run: str, documents: Sequence[SourceDocument], *, adopted
         documents: the documents.
         adopted: whether the documents are adopted text nodes.
     """
-    rows = ({"id": one.id, "source": one.source, "title": one.title} for one in documents)
+    rows = (
+        {"id": one.id, "source": one.source, "title": one.title, "properties": as_json(one.properties)}
+        for one in documents
+    )
     for batch in batched(rows, ROWS):
         yield Write(
             (("index/claim_documents", {"corpus": corpus, "run": run, "rows": batch}),),

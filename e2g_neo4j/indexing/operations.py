@@ -38,6 +38,7 @@ from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
 from e2g_neo4j.types.ids import check_corpus_name, utf8
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
     DEFAULT_LAYERS,
     Adoption,
@@ -72,11 +73,19 @@ def migrate(models: Models, *, accept_pipeline: bool = False) -> Operation[list[
 
 
 def index(
-    models: Models, sources: Sequence[Source], corpus: str, progress: Progress | None, budget_tokens: int | None
+    models: Models,
+    sources: Sequence[Source],
+    corpus: str,
+    progress: Progress | None,
+    budget_tokens: int | None,
+    properties: Properties | None = None,
 ) -> Operation[IndexReport]:
-    """Read sources and index them into a corpus."""
+    """Read sources and index them into a corpus. `properties` are added to those of each document."""
     yield from migrate(models)
-    return (yield from _index(models, _read(models, sources, corpus), corpus, progress, budget_tokens))
+    documents = _read(models, sources, corpus)
+    if properties is not None:
+        documents = [replace(one, properties={**(one.properties or {}), **properties}) for one in documents]
+    return (yield from _index(models, documents, corpus, progress, budget_tokens))
 
 
 def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
@@ -161,7 +170,7 @@ def adopt(
 def unadopt(models: Models, corpus: str) -> Operation[list[DocumentInfo]]:
     """Remove everything that `adopt` and `link` wrote for a corpus."""
     yield from migrate(models)
-    return [DocumentInfo(**row) for row in (yield from text_nodes.unadopt(corpus))]
+    return [catalog.document_info(row) for row in (yield from text_nodes.unadopt(corpus))]
 
 
 def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:

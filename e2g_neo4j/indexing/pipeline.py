@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.catalog import check_kind
 from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
-from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
+from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.read_ahead import ReadAhead
@@ -23,9 +25,10 @@ from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.properties import from_stored, same, stored
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
 
 BATCH_CHUNKS = 256
@@ -87,13 +90,39 @@ def _claimed(
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
     changed, _ = yield from _changed(documents, run.report)
+    yield from _set_properties(documents, changed, corpus, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
     known = {row["id"]: row for row in rows}
-    mine = [document for document in changed if known.get(document.id, {}).get("run") == lease.run]
+    mine = [
+        _with_claimed_properties(document, known[document.id])
+        for document in changed
+        if known.get(document.id, {}).get("run") == lease.run
+    ]
     ready = {row["id"] for row in rows if row["state"] == "ready"}
     taken = {document.id for document in mine}
     return mine, [document for document in changed if document.id not in taken], ready & taken
+
+
+def _set_properties(
+    documents: Sequence[SourceDocument], changed: Sequence[SourceDocument], corpus: str, adopted: bool
+) -> Operation[None]:
+    """Replace the properties of documents of which only these have changed."""
+    ids = {document.id for document in changed}
+    given = {one.id: one.properties for one in documents if one.properties is not None and one.id not in ids}
+    rows = (yield Read("index/documents", {"corpus": corpus, "ids": list(given)})) if given else []
+    outdated = [row["id"] for row in rows if not same(from_stored(row["properties"]), given[row["id"]])]
+    for batch in batched(({"id": id, "properties": stored(given[id])} for id in outdated), ROWS):
+        yield Write(
+            (("index/set_properties", {"corpus": corpus, "rows": batch}),),
+            condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
+        )
+
+
+def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -> SourceDocument:
+    """Return a document with the properties that an interrupted run was to give it, if it has none of its own."""
+    claimed = row["claimed_properties"]
+    return replace(document, properties=json.loads(claimed)) if claimed is not None else document
 
 
 def _drafts(

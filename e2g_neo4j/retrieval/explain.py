@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.filters import Filter
 from e2g_neo4j.retrieval.options import LAYERS, Mode, Unit
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.results import Pair, Round
@@ -89,6 +90,11 @@ def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pai
 def with_chat(reason: str, chat: ChatCalls | None) -> str:
     """Add to a reason what the chat model contributed, or why it did not."""
     return " ".join([reason, *(chat.told if chat else ())])
+
+
+def with_filter(reason: str, filter: Filter | None) -> str:
+    """Add to a reason how many documents the filter leaves, if there is one."""
+    return f"{reason} {filter.reason}" if filter else reason
 
 
 def with_reranker(reason: str, reranker: str | None) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator, model_validator
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions
 from e2g_neo4j.settings import MAX_HOPS, Settings
 
 MAX_K = 1000
@@ -84,6 +85,28 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
+FILTERED_MODES: frozenset[Mode] = frozenset(
+    [
+        "auto",
+        "e2g",
+        "diffusion",
+        "routes",
+        "lightrag",
+        "pagerank",
+        "hipporag",
+        "linear",
+        "dense",
+        "fulltext",
+        "hybrid",
+        "tree",
+        "communities",
+        "lazy",
+        "vector_context",
+    ]
+)
+"""The modes that can be restricted to documents by `where`. Each statement that they run within a `Query` has a variant
+in `cypher/filtered/`. Modes that are not named here refuse `where`."""
+
 LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
     "lazy": "communities",
@@ -115,6 +138,9 @@ class RetrievalOptions(BaseModel):
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
         llm: Let the mode call the chat model to find evidence. Only for the modes in LLM_MODES.
+        where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
+            are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
+            means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -126,6 +152,7 @@ class RetrievalOptions(BaseModel):
     unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
     llm: bool = False
+    where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -167,6 +194,11 @@ class RetrievalOptions(BaseModel):
             )
         return tuple(dict.fromkeys(types))
 
+    @field_validator("where", mode="before")
+    @classmethod
+    def _conditions(cls, where: Any) -> Any:
+        return () if where is None else conditions(where)
+
     @model_validator(mode="after")
     def _in_range(self) -> Self:
         if self.k is not None and not 1 <= self.k <= MAX_K:
@@ -183,6 +215,8 @@ class RetrievalOptions(BaseModel):
         if self.llm and self.mode not in LLM_MODES:
             choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
+        if self.where and self.mode not in FILTERED_MODES:
+            raise ValueError(f"Mode {self.mode} cannot be restricted by `where`: choose another mode.")
         return self
 
     @classmethod
@@ -234,6 +268,7 @@ class RetrievalKeywords(TypedDict, total=False):
     unit: Unit | None
     relationship_types: Sequence[str]
     llm: bool
+    where: Where
     through: Sequence[str]
 
 

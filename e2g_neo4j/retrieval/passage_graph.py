@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Operation, read_each
+from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.ties import best_first
 
 LIMIT = 200
@@ -60,23 +61,23 @@ class PassageGraph:
 
 
 def read_passage_graph(
-    vector: Sequence[float], weights: Mapping[str, Mapping[str, float]], *, limit: int
+    query: Query, vector: Sequence[float], weights: Mapping[str, Mapping[str, float]]
 ) -> Operation[PassageGraph]:
     """Read the windows that mention entities most, and those nearest to the question.
 
     Args:
-        vector: The vector of the question.
+        query: The question.
+        vector: Its vector.
         weights: Per corpus, the weights of entities.
-        limit: The number of windows to rank.
     """
-    limit = max(limit, LIMIT)
+    limit = max(query.limit, LIMIT)
     keys = {corpus: list(of) for corpus, of in weights.items()}
     parameters = {
         corpus: {"vector": vector, "keys": keys[corpus], "weights": list(of.values()), "limit": limit}
         for corpus, of in weights.items()
     }
     graph = PassageGraph()
-    rows = yield from read_each("query/entity_windows", parameters)
+    rows = yield from query.read_each("entity_windows", parameters)
     for row in sorted(rows, key=lambda row: (row["document"], row["index"])):
         corpus, windows = row["corpus"], windows_of(row)
         for number, cosine, degree, mentions in sorted(row["windows"]):

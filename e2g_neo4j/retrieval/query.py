@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.synonyms import Match
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
-from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 
 RankedWindows: TypeAlias = list[tuple[Window, float]]
 """Windows with their scores, best first."""
 
 Ranking: TypeAlias = Operation[RankedWindows]
 """An operation that ranks windows."""
+
+WITHOUT_INDEX = frozenset(["activate", "fulltext", "fulltext_chunks", "nearest"])
+"""The statements in `cypher/filtered/` that do not ask the vector index of windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Query:
         statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
         chat: The chat model that the mode asks, if the option `llm` is set.
         matches: Per corpus, the entities that keywords of the question mean. Only for mode `synonyms`.
+        documents: Per corpus, the documents to search. None: all.
     """
 
     question: str
@@ -42,3 +47,21 @@ class Query:
     statistics: WordStatistics | None = None
     chat: ChatCalls | None = None
     matches: Mapping[str, Sequence[Match]] = field(default_factory=dict)
+    documents: Mapping[str, FilteredDocuments] | None = None
+
+    def read_each(self, statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
+        """Run a read in each corpus, within the documents of the question, and add the corpus to every row.
+
+        Args:
+            statement: Name of the statement, in `cypher/query/`, or in `cypher/filtered/` if only some documents are
+                searched.
+            parameters: Parameters per corpus, without `corpus`.
+        """
+        if self.documents is None:
+            return (yield from read_each(f"query/{statement}", parameters))
+        filtered = {}
+        for corpus, values in parameters.items():
+            documents = self.documents[corpus]
+            extra = {} if statement in WITHOUT_INDEX else {"overfetch": documents.overfetch}
+            filtered[corpus] = {**values, "documents": list(documents.ids), **extra}
+        return (yield from read_each(f"filtered/{statement}", filtered))

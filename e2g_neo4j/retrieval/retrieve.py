@@ -9,7 +9,7 @@ mention it; summaries are kept in the global evidence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,29 +24,14 @@ from e2g_neo4j.retrieval.explain import (
     local_reason,
     origins_told,
     with_chat,
+    with_filter,
     with_reranker,
     without_entities_reason,
 )
 from e2g_neo4j.retrieval.facts import MAX_FACTS, fact_of
+from e2g_neo4j.retrieval.filters import Filter, find_documents
 from e2g_neo4j.retrieval.lucene import words_of
-from e2g_neo4j.retrieval.modes.auto import auto
-from e2g_neo4j.retrieval.modes.communities import communities
-from e2g_neo4j.retrieval.modes.dense import dense
-from e2g_neo4j.retrieval.modes.diffusion import diffusion
 from e2g_neo4j.retrieval.modes.e2g import candidates, global_nodes, local_nodes, pairs_within_hops, select_chunks
-from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
-from e2g_neo4j.retrieval.modes.graphrag_local import graphrag_local
-from e2g_neo4j.retrieval.modes.hipporag import hipporag
-from e2g_neo4j.retrieval.modes.hybrid import hybrid, hybrid_chunks
-from e2g_neo4j.retrieval.modes.lazy import lazy
-from e2g_neo4j.retrieval.modes.lightrag import lightrag
-from e2g_neo4j.retrieval.modes.linear import linear
-from e2g_neo4j.retrieval.modes.pagerank import pagerank
-from e2g_neo4j.retrieval.modes.raptor import raptor
-from e2g_neo4j.retrieval.modes.routes import routes
-from e2g_neo4j.retrieval.modes.synonyms import synonyms
-from e2g_neo4j.retrieval.modes.tree import tree
-from e2g_neo4j.retrieval.modes.vector_context import vector_context
 from e2g_neo4j.retrieval.options import (
     FULLTEXT_MODES,
     GRAPH_MODES,
@@ -57,8 +42,9 @@ from e2g_neo4j.retrieval.options import (
     RetrievalOptions,
     check_question,
 )
-from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans
-from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.passages import TokenSpans
+from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.rankings import CHUNK_RANKINGS, NODE_RANKINGS, WINDOW_RANKINGS
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.synonyms import entities_of, match_keywords, matches_told
 from e2g_neo4j.retrieval.windows import Budget
@@ -74,35 +60,6 @@ MAX_ENTITIES = 24
 
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
-
-WINDOW_RANKINGS: Mapping[Mode, Callable[[Query], Ranking]] = {
-    "auto": auto,
-    "diffusion": diffusion,
-    "routes": routes,
-    "lightrag": lightrag,
-    "pagerank": pagerank,
-    "hipporag": hipporag,
-    "linear": linear,
-    "dense": dense,
-    "fulltext": fulltext,
-    "hybrid": hybrid,
-    "communities": communities,
-    "lazy": lazy,
-    "vector_context": vector_context,
-    "synonyms": synonyms,
-    "graphrag_local": graphrag_local,
-}
-"""The modes that rank windows. A new mode is also named in `Mode`, and where they apply in the sets below it, in
-`retrieval/options.py`, and in `RANKED_BY` in `retrieval/explain.py`."""
-
-NODE_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[ScoredNode]]]] = {"tree": tree, "raptor": raptor}
-"""The modes that rank chunks and what is above them, with their text."""
-
-CHUNK_RANKINGS: Mapping[Mode, Callable[[Query], Operation[list[tuple[str, float]]]]] = {
-    "fulltext": fulltext_chunks,
-    "hybrid": hybrid_chunks,
-}
-"""The modes that rank chunks by themselves if these are the unit. The others rank them by their best window."""
 
 _LAYERS = {
     "communities": "communities",
@@ -211,8 +168,8 @@ def find_evidence(
     keywords: Mapping[str, str] | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid`, `pagerank` and
-    `synonyms`, five in `hipporag`, seven in `linear`), another for facts, and one embedding; in `synonyms` also one
-    per keyword. With a chat model, modes need more.
+    `synonyms`, five in `hipporag`, seven in `linear`), another for facts, another for a filter, and one embedding; in
+    `synonyms` also one per keyword. With a chat model, modes need more.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.
@@ -230,14 +187,20 @@ def find_evidence(
 
     Raises:
         NotFoundError: A corpus has no documents.
+        QueryError: No document has a property that the filter names.
         FingerprintError: The index was made with other models.
     """
     hops, mode = options.hops, options.mode
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
+    filter = (yield from find_documents(options.where, corpora)) if options.where else None
+    if filter and not filter.left:
+        return _nothing(mode, selection, filter)
+    documents = filter.by_corpus if filter else None
+    query = Query(question, corpora, selection.windows, hops=hops, chat=chat, documents=documents)
     if mode not in GRAPH_MODES:
         given = dict(zip(names, names, strict=True)) if keywords is None else keywords
-        return (yield from _without_graph(mode, made_with, selection, chat, given))
+        return (yield from _without_graph(mode, made_with, selection, query, filter, given))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
     parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
@@ -247,13 +210,16 @@ def find_evidence(
     distances = [pair for link in links for pair in link["pairs"]]
     pairs = pairs_within_hops(distances, hops)
     shared = [candidate for link in links for candidate in candidates(link, hops)]
+    if filter:
+        left = {id for documents in filter.by_corpus.values() for id in documents.ids}
+        shared = [candidate for candidate in shared if candidate.place[0] in left]
+    query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links))
 
     route: Route
     used, trace = hops, tuple[Round, ...]()
     if mode != "e2g":
         pairs_by_chunk = {candidate.chunk: candidate.pairs for candidate in shared if candidate.pairs}
         route = "local" if pairs_by_chunk else "global"
-        query = Query(question, corpora, selection.windows, entities_by_corpus, hops, word_statistics(links), chat)
         ranked = yield from WINDOW_RANKINGS[mode](query)
         found = yield from selection.of_windows(ranked, pairs_by_chunk)
         reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
@@ -275,7 +241,7 @@ def find_evidence(
                 corpus: {"vector": vector, "k": 2 * k if keys else k, "names": list(keys)}
                 for corpus, keys in entities_by_corpus.items()
             }
-            rows = yield from read_each("query/nearest", nearest_parameters)
+            rows = yield from query.read_each("nearest", nearest_parameters)
             found = yield from selection.of_nodes(global_nodes(rows, k=k))
 
     facts: tuple[Fact, ...] = ()
@@ -292,7 +258,7 @@ def find_evidence(
         question=question,
         corpora=tuple(corpora),
         route=route,
-        reason=with_reranker(with_chat(reason, chat), reranker),
+        reason=with_reranker(with_filter(with_chat(reason, chat), filter), reranker),
         entities=entities,
         unknown_entities=unknown,
         pairs=pairs,
@@ -305,10 +271,30 @@ def find_evidence(
     )
 
 
+def _nothing(mode: Mode, selection: Selection, filter: Filter) -> Evidence:
+    """Return the evidence if no document meets the conditions."""
+    return Evidence(
+        question=selection.question,
+        corpora=tuple(selection.corpora),
+        route="global",
+        reason=filter.reason,
+        entities=(),
+        pairs=(),
+        hops=0,
+        passages=(),
+        mode=mode,
+    )
+
+
 def _without_graph(
-    mode: Mode, made_with: Fingerprint, selection: Selection, chat: ChatCalls | None, keywords: Mapping[str, str]
+    mode: Mode,
+    made_with: Fingerprint,
+    selection: Selection,
+    query: Query,
+    filter: Filter | None,
+    keywords: Mapping[str, str],
 ) -> Operation[Evidence]:
-    question, corpora, layer = selection.question, selection.corpora, LAYERS.get(mode)
+    question, corpora, layer = query.question, query.corpora, LAYERS.get(mode)
     terms = terms_of(words_of(question)) if mode in FULLTEXT_MODES else []
     rows = yield from read_each("query/corpus", {corpus: {"terms": terms} for corpus in corpora})
     _check_indexes(rows, made_with)
@@ -323,7 +309,7 @@ def _without_graph(
                 f"The corpus {row['corpus']!r} has no {_LAYERS[layer]}, which mode {mode} needs: make them with "
                 f"`{_ENRICH.get(layer, 'e2g enrich')} --corpus {row['corpus']}`."
             )
-    query = Query(question, corpora, selection.windows, statistics=word_statistics(rows), chat=chat)
+    query = replace(query, statistics=word_statistics(rows))
     reason = without_entities_reason(mode, selection.unit)
     entities, unknown = tuple[str, ...](), tuple[str, ...]()
     if mode == "synonyms":
@@ -345,7 +331,7 @@ def _without_graph(
         question=question,
         corpora=tuple(corpora),
         route="global",
-        reason=with_reranker(with_chat(reason, chat), selection.reranker),
+        reason=with_reranker(with_filter(with_chat(reason, query.chat), filter), selection.reranker),
         entities=entities,
         unknown_entities=unknown,
         pairs=(),

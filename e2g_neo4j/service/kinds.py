@@ -168,7 +168,8 @@ async def _uploaded(run: Run, replaced: DocumentInfo | None = None) -> list[Sour
         if texts is not None:
             title = title or (replaced.title if replaced else None)
             text = await _content(run, blob)
-            documents.append(read_text(text, blob.name, run.corpus, largest, title=title))
+            document = read_text(text, blob.name, run.corpus, largest, title=title)
+            documents.append(replace(document, properties=given[blob.file].get("properties")))
         else:
             path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
             read = partial(read_upload, path, blob.name, run.corpus, largest, title=title)

@@ -21,16 +21,7 @@ from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOp
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_schemas import (
-    Answered,
-    Connection,
-    Corpora,
-    Entities,
-    Explanation,
-    Passages,
-    Span,
-    Task,
-)
+from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import metered
 from e2g_neo4j.service.problems import ProblemError
@@ -83,6 +74,13 @@ ModeName = Annotated[
 ]
 Llm = Annotated[
     bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(sorted(LLM_MODES))}.")
+]
+Conditions = Annotated[
+    list[str] | None,
+    Field(
+        max_length=20,
+        description='Search only documents whose properties meet all of these, such as year>=1890 or author="Stoker".',
+    ),
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=100, description="The id of the document.")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -203,10 +201,11 @@ class ReadingTools:
         tokens: Tokens = None,
         mode: ModeName = "auto",
         llm: Llm = False,
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
         return await to_thread.run_sync(self._results.passages, found)
 
     @with_our_errors
@@ -219,15 +218,20 @@ class ReadingTools:
         tokens: Tokens = None,
         mode: ModeName = "auto",
         llm: Llm = False,
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
         return await to_thread.run_sync(self._results.explanation, found)
 
     @with_our_errors
     async def ask(
-        self, context: Context[Any, Any], question: Question, corpora: CorpusNames = None
+        self,
+        context: Context[Any, Any],
+        question: Question,
+        corpora: CorpusNames = None,
+        where: Conditions = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
@@ -235,7 +239,7 @@ class ReadingTools:
         chosen = await self._access.corpora(caller, corpora)
         models, runner = self._client.models, self._client.runner
         model = metered(models.chat_model, caller, self._used)
-        options = answer_options(RetrievalOptions(), models.settings)
+        options = answer_options(RetrievalOptions.of({"where": where or ()}), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
         given = await runner.ask(answer_from(evidence, model, models.settings))
@@ -299,13 +303,14 @@ class ReadingTools:
         mode: Mode,
         *,
         llm: bool,
+        where: list[str] | None,
     ) -> Evidence:
         caller = self._access.caller(context, "read")
         if llm:
             self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
-        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm})
+        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
         models, runner = self._client.models, self._client.runner
         model = metered(models.chat_model, caller, self._used) if llm else None
         async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
+from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
+from e2g_neo4j.types.properties import check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
@@ -203,6 +205,17 @@ class CorpusInfo(BaseModel):
     documents: int
 
 
+def _properties(given: dict[str, Any] | None) -> dict[str, Any] | None:
+    try:
+        return None if given is None else dict(check_properties(given))
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+Given = Annotated[dict[str, Any] | None, AfterValidator(_properties)]
+"""Properties of a document."""
+
+
 class TextDocument(Body):
     """A document as text.
 
@@ -210,11 +223,14 @@ class TextDocument(Body):
         text: The text.
         source: Identifies the document in its corpus: the same source replaces it. Never taken for a path.
         title: The title. Default: derived from the source.
+        properties: Texts, numbers, booleans or lists of one of these, by name, to filter by. Default: those that are
+            stored.
     """
 
     text: Annotated[str, Field(min_length=1)]
     source: Source
     title: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    properties: Given = None
 
 
 class TextDocuments(Body):
@@ -225,10 +241,11 @@ class TextDocuments(Body):
 
 
 class NewText(Body):
-    """The new text of a document."""
+    """The new text of a document. Properties that are left out stay as they are."""
 
     text: Annotated[str, Field(min_length=1)]
     title: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    properties: Given = None
 
 
 class DocumentPage(BaseModel):

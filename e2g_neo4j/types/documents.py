@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from e2g_neo4j.types.properties import Properties, check_properties
 
 Vectors: TypeAlias = NDArray[np.float32]
 """Embeddings: an array of shape (n, dimensions) whose rows have length 1."""
@@ -77,6 +79,11 @@ class SourceDocument:
         sha256: the hash of `text` in UTF-8; of an adopted document, of the keys and texts of its nodes.
         sections: pages and headings.
         cuts: the text nodes that an adopted document consists of, empty for other documents.
+        properties: properties of the user's, by which questions can be restricted. None: those that are stored, if the
+            document is indexed already.
+
+    Raises:
+        InputError: a property is invalid.
     """
 
     id: str
@@ -87,6 +94,11 @@ class SourceDocument:
     sha256: str
     sections: tuple[Section, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    properties: Properties | None = field(default=None, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.properties is not None:
+            object.__setattr__(self, "properties", check_properties(self.properties))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from e2g_neo4j.types.graph import Ambiguity, Link
+from e2g_neo4j.types.properties import StoredProperty
 
 Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "statements"]
 """What `enrich` makes: vectors of sentences where an earlier version has indexed the corpus, communities of entities,
@@ -280,6 +281,7 @@ class DocumentInfo:
         chunks: the number of chunks.
         characters: the length of the text, 0 until the document is visible.
         tokens: the length in tokens, 0 until the document is visible.
+        properties: the properties that the user gave it.
     """
 
     id: str
@@ -291,6 +293,7 @@ class DocumentInfo:
     chunks: int
     characters: int
     tokens: int
+    properties: Mapping[str, StoredProperty] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

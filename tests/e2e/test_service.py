@@ -91,6 +91,36 @@ def local(scratch: Connection) -> Iterator[E2G]:
 # --- the remote client -------------------------------------------------------------------------------
 
 
+def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, service: RunningService) -> None:
+    texts = [
+        from_text(f"The brig {name} left the harbour.", corpus="ships", source=name, properties=properties)
+        for name, properties in (
+            ("Halcyon", {"year": 1890, "tags": ["a", "b"]}),
+            ("Petrel", {"year": 1.5}),
+            ("Tern", None),
+        )
+    ]
+    remote.index(texts, corpus="ships")
+    assert remote.documents("ships") == local.documents("ships")
+    assert [document.properties for document in remote.documents("ships")] == [
+        {"tags": ("a", "b"), "year": 1890},
+        {"year": 1.5},
+        {},
+    ]
+    for where in ({"year": {">": 2}}, ["year>2"], {"tags": ["b", "c"]}):
+        found = remote.retrieve("Which brig left?", corpus="ships", where=where)
+        assert [passage.source for passage in found.passages] == ["upload:Halcyon"]
+        assert found == local.retrieve("Which brig left?", corpus="ships", where=where)
+    with pytest.raises(QueryError, match="They have: tags, year"):
+        remote.retrieve("Which brig left?", corpus="ships", where={"port": "x"})
+    with pytest.raises(InputError, match="has a value of type dict"):
+        remote._send(  # the client refuses it before
+            "POST",
+            "/v1/corpora/ships/documents",
+            json={"documents": [{"source": "Auk", "text": "An auk.", "properties": {"year": {"of": 1}}}]},
+        )
+
+
 def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2G) -> None:
     assert remote.corpora() == local.corpora()
     assert remote.documents("library") == local.documents("library")

@@ -26,6 +26,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
 from e2g_neo4j.runtime.statements import folder, load
 from e2g_neo4j.settings import Settings
@@ -67,6 +68,7 @@ VALUES: dict[str, Any] = {
     "sample": 5,
     "tested": 100,
     "decay": 0.5,
+    "overfetch": 2,
     "hub": 1000,
     "best": 10,
     "windows": 200,
@@ -349,7 +351,7 @@ class Recorded:
         for statement, parameters in statements:
             assert self.given.setdefault(statement, set(parameters)) == set(parameters)
 
-    def retrieve(self, mode: Mode, unit: Unit | None, shared: list[dict[str, Any]]) -> None:
+    def retrieve(self, mode: Mode, unit: Unit | None, shared: list[dict[str, Any]], where: Where = ()) -> None:
         link = {
             "found": True,
             "adopts": None,
@@ -362,7 +364,9 @@ class Recorded:
             "shared": shared,
             "words": {"windows": 0, "index_windows": 0, "terms": []},
         }
-        options = RetrievalOptions(k=1, hops=1, mode=mode, unit=unit).filled(Settings())
+        options = RetrievalOptions.of({"k": 1, "hops": 1, "mode": mode, "unit": unit, "where": where}).filled(
+            Settings()
+        )
         operation: Any = find_evidence(
             "Who?", corpora=["novels"], names=["a", "b"], made_with=MODELS, options=options, token_spans=lambda text: []
         )
@@ -370,6 +374,8 @@ class Recorded:
             "query/link": [link],
             "query/corpus": [link],
             "query/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
+            "filtered/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
+            "filtered/documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
         }
         reply: Any = None
         while True:
@@ -409,6 +415,7 @@ def recorded() -> dict[str, set[str]]:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)
+            record.retrieve(mode, unit, chunks, {"year": 1897})
     return record.given
 
 
@@ -431,10 +438,13 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
+    filtered = {name for name in FILES if name.startswith("filtered/")}
+    assert filtered - {"filtered/properties"} == {name for name in given if name.startswith("filtered/")}
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
         "index/do_not_merge",
+        "index/set_properties",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

@@ -88,7 +88,7 @@ def scores_of(found: Sequence[tuple[Window, float]]) -> dict[str, float]:
 
 def activated(driver: Driver, corpus: str, entities: Sequence[str]) -> dict[str, tuple[Any, int]]:
     vector = padded([[1.0]], REAL_DIMENSIONS)[0].tolist()
-    active, _ = driven(performing(driver), linear.activate(vector, {corpus: entities}))
+    active, _ = driven(performing(driver), linear.activate(Query("", [corpus], 0, {corpus: entities}), vector))
     return {key: (pytest.approx(score, abs=0.01), step) for (_, key), (score, step) in active.items()}
 
 

@@ -28,11 +28,10 @@ from e2g_neo4j.retrieval.options import (
     Mode,
     RetrievalOptions,
 )
+from e2g_neo4j.retrieval.rankings import CHUNK_RANKINGS, NODE_RANKINGS, WINDOW_RANKINGS
 from e2g_neo4j.retrieval.retrieve import (
-    CHUNK_RANKINGS,
     MAX_ENTITIES,
     MAX_MEANINGS,
-    WINDOW_RANKINGS,
     find_evidence,
     retrieve,
 )
@@ -545,6 +544,6 @@ def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() ->
 
 def test_every_mode_is_in_the_tables() -> None:
     modes = set(get_args(Mode))
-    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g", "tree"}
+    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g", *NODE_RANKINGS}
     assert CHUNK_RANKINGS.keys() == FULLTEXT_MODES
     assert RANKED_BY.keys() == modes - {"e2g"}

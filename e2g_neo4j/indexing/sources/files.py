@@ -12,14 +12,16 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePath
 
-from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.sources.formats import chapters, load
 from e2g_neo4j.indexing.sources.text import shown, within
 from e2g_neo4j.types.documents import UPLOAD, Section, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.properties import Properties
 
 SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
 
@@ -103,9 +105,10 @@ def _checked_file(path: Path) -> Path:
 def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
     """Read the documents of a file: one, or one per line of JSON Lines.
 
-    A line of JSON Lines is an object with `text` and optionally `title` and `id`. The title is put before the text, so
-    that passages that only say "he" or "the town" can be found by it; offsets include it. The `source` is the path of
-    the file, `#`, and the id or else the number of the line. For arguments and errors see `read`.
+    A line of JSON Lines is an object with `text` and optionally `title`, `id` and `properties`, an object. The title is
+    put before the text, so that passages that only say "he" or "the town" can be found by it; offsets include it. The
+    `source` is the path of the file, `#`, and the id or else the number of the line. For arguments and errors see
+    `read`.
     """
     if path.suffix.lower() != ".jsonl":
         return [read(path, corpus, max_bytes)]
@@ -141,7 +144,11 @@ def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int
     if row.get("title") and text.strip():
         text = f"{row['title']}\n\n{text}"
     title = str(row.get("title") or f"{title_of(path)} {name}")
-    return _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
+    document = _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
+    try:
+        return replace(document, properties=row.get("properties"))
+    except InputError as error:
+        raise ReadingError(f"{what}: {error}") from error
 
 
 def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
@@ -193,7 +200,13 @@ class SourceGoneError(ReadingError):
 
 
 def from_text(
-    text: str, *, corpus: str, source: str, title: str | None = None, max_bytes: int | None = None
+    text: str,
+    *,
+    corpus: str,
+    source: str,
+    title: str | None = None,
+    max_bytes: int | None = None,
+    properties: Properties | None = None,
 ) -> SourceDocument:
     """Create a document from a text. The text is not changed, including line ends.
 
@@ -203,12 +216,16 @@ def from_text(
         source: identifies the document in the corpus. Indexing the same source again replaces the document.
         title: the title; None: derived from the source.
         max_bytes: the maximum size of the text in UTF-8; None: no limit.
+        properties: texts, numbers, booleans or lists of one of these, by name. Questions can be restricted by them.
+            None: those that the document has, if it is indexed already.
 
     Raises:
         ReadingError: the text is empty or too large, or contains NUL characters or halves of surrogate pairs.
+        InputError: a property is invalid.
     """
     title = title or title_of(Path(source.removeprefix(UPLOAD)))
-    return _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
+    document = _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
+    return replace(document, properties=properties)
 
 
 def _document(

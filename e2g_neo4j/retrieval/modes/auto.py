@@ -5,7 +5,7 @@ from __future__ import annotations
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 
 DEPTH = 20
 """Chunks are candidates if they are among the first DEPTH windows or chunks of a signal's list."""
@@ -50,4 +50,4 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
         for corpus, names in query.entities.items()
     }
-    return ranked((yield from read_each("query/signals", parameters)), words=words)
+    return ranked((yield from query.read_each("signals", parameters)), words=words)

@@ -50,7 +50,7 @@ def communities(query: Query) -> Ranking:
     vector = yield Embed(query.question)
     reports = COMMUNITIES if query.chat is None else RATED
     parameters = {"vector": vector, "best": reports, "windows": max(query.limit, WINDOWS)}
-    rows = yield from read_each("query/communities", dict.fromkeys(query.corpora, parameters))
+    rows = yield from query.read_each("communities", dict.fromkeys(query.corpora, parameters))
     best = [] if query.chat is None else (yield from best_rated(query, query.chat, nearest(rows, RATED)))
     return by_turns(rows, best or None)[: query.limit]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.windows import ranked_windows
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 
 
 def dense(query: Query) -> Ranking:
     """Find the nearest windows, at most `query.limit` of each corpus. Scores are (1 + cosine) / 2."""
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "limit": query.limit}
-    return ranked_windows((yield from read_each("query/dense", dict.fromkeys(query.corpora, parameters))))
+    return ranked_windows((yield from query.read_each("dense", dict.fromkeys(query.corpora, parameters))))

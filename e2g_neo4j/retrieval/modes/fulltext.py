@@ -8,17 +8,17 @@ from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.windows import ranked_windows
-from e2g_neo4j.runtime.requests import Operation, read_each
+from e2g_neo4j.runtime.requests import Operation
 
 
 def fulltext(query: Query) -> Ranking:
     """Find the best windows by BM25, at most `query.limit` of each corpus."""
-    return ranked_windows((yield from read_each("query/fulltext", _parameters(query))))
+    return ranked_windows((yield from query.read_each("fulltext", _parameters(query))))
 
 
 def fulltext_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
     """Like `fulltext`, for whole chunks. Return their ids with their scores."""
-    rows = yield from read_each("query/fulltext_chunks", _parameters(query))
+    rows = yield from query.read_each("fulltext_chunks", _parameters(query))
     return [(node.row["id"], node.score) for node in top_k(rows, len(rows))]
 
 

@@ -54,8 +54,8 @@ def hipporag(query: Query) -> Ranking:
     """
     entities = query.entities
     vector = yield Embed(query.question)
-    rows = yield from read_each(
-        "query/sentence_vectors", {corpus: {"vector": vector, "entry": ENTRY} for corpus in entities}
+    rows = yield from query.read_each(
+        "sentence_vectors", {corpus: {"vector": vector, "entry": ENTRY} for corpus in entities}
     )
     found = [
         (row["corpus"], sentence, cosine)
@@ -75,7 +75,7 @@ def hipporag(query: Query) -> Ranking:
         }
         for corpus, names in entities.items()
     }
-    reached = {row["corpus"]: entities_of(row) for row in (yield from read_each("query/activate", parameters))}
+    reached = {row["corpus"]: entities_of(row) for row in (yield from query.read_each("activate", parameters))}
     facts = [
         (corpus, sentence, cosine)
         for corpus, sentence, cosine in nearest
@@ -88,7 +88,7 @@ def hipporag(query: Query) -> Ranking:
     seeds = entity_seeds(reached, entities, told, {(corpus, sentence) for corpus, sentence, _ in facts})
     degrees = {(corpus, one.key): one.degree for corpus, of in reached.items() for one in of}
     weights = {corpus: {key: seed for (of, key), seed in seeds.items() if of == corpus} for corpus in entities}
-    graph = yield from read_passage_graph(vector, weights, limit=query.limit)
+    graph = yield from read_passage_graph(query, vector, weights)
     return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * graph.cosines_from_0_to_1()))
 
 

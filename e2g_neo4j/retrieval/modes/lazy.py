@@ -62,7 +62,7 @@ def lazy(query: Query) -> Ranking:
     """
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "windows": max(query.limit, WINDOWS), "tested": WINDOWS, "sample": SAMPLE}
-    rows = yield from read_each("query/lazy", dict.fromkeys(query.corpora, parameters))
+    rows = yield from query.read_each("lazy", dict.fromkeys(query.corpora, parameters))
     found = candidates(rows)
     relevant = None if query.chat is None else (yield from tested(query.question, query.chat, found))
     return ordered(found, by_vector(found) if relevant is None else relevant)[: query.limit]

@@ -60,13 +60,16 @@ def lightrag(query: Query) -> Ranking:
         keywords = yield from keywords_of(query.question, query.chat)
         if keywords is not None:
             return (yield from _by_keywords(query, query.chat, keywords, vector))
-    return mixed((yield from _rows(vector, query.entities)))
+    return mixed((yield from _rows(query, vector, query.entities)))
 
 
-def _rows(vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry: int | None = None) -> Operation[Rows]:
+def _rows(
+    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry: int | None = None
+) -> Operation[Rows]:
     """Read windows, entities and relations.
 
     Args:
+        query: The question.
         vector: The vector of the question or of keywords.
         entities: Per corpus, the entities whose relations are the local ones.
         entry: The nearest windows whose relations are the global ones. Default: ENTRY.
@@ -80,7 +83,7 @@ def _rows(vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry:
         "limit": LIMIT,
     }
     parameters = {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
-    return (yield from read_each("query/lightrag", parameters))
+    return (yield from query.read_each("lightrag", parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +138,10 @@ def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequ
             entities = named
         else:
             chat.told.append("No specific keyword names an entity: those of the question are used.")
-    rows = yield from _rows(vector, entities, entry=0)
+    rows = yield from _rows(query, vector, entities, entry=0)
     if keywords.general:
         general = yield Embed(", ".join(keywords.general))
-        related = yield from _rows(general, dict.fromkeys(query.entities, ()))
+        related = yield from _rows(query, general, dict.fromkeys(query.entities, ()))
         rows += yield from _scored_by_question(related, vector)
     return mixed(rows)
 

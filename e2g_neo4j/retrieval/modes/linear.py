@@ -18,7 +18,7 @@ from e2g_neo4j.retrieval.passage_graph import Node, PassageGraph, pagerank, rank
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, Operation
 from e2g_neo4j.types.ties import best_first
 
 STEPS = 3
@@ -49,30 +49,30 @@ def linear(query: Query) -> Ranking:
         QueryError: The sentences of a corpus have no vectors.
     """
     vector = yield Embed(query.question)
-    active, degrees = yield from activate(vector, query.entities)
+    active, degrees = yield from activate(query, vector)
     weights: dict[str, dict[str, float]] = {corpus: {} for corpus in query.entities}
     for (corpus, key), (score, step) in active.items():
         weights[corpus][key] = score / step
-    graph = yield from read_passage_graph(vector, weights, limit=query.limit)
+    graph = yield from read_passage_graph(query, vector, weights)
     seeds = {node: score for node, (score, _) in active.items()}
     return ranked(graph, pagerank(graph, degrees, seeds, PASSAGES * window_seeds(graph, active)))
 
 
 def activate(
-    vector: Sequence[float], entities: Mapping[str, Sequence[str]]
+    query: Query, vector: Sequence[float]
 ) -> Operation[tuple[dict[Node, tuple[float, int]], dict[Node, float]]]:
     """Return the active entities with their scores and the step at which they became active, from 1, and their degrees.
 
     Args:
-        vector: The vector of the question.
-        entities: Per corpus, the entities that the question names.
+        query: The question, with the entities that it names.
+        vector: Its vector.
     """
     active: dict[Node, tuple[float, int]] = {}
     degrees: dict[Node, float] = {}
     used: set[Sentence] = set()
     nearest = 0.0
-    names = {corpus: list(keys) for corpus, keys in entities.items()}
-    reached: dict[str, dict[Sentence, float]] = {corpus: {} for corpus in entities}
+    names = {corpus: list(keys) for corpus, keys in query.entities.items()}
+    reached: dict[str, dict[Sentence, float]] = {corpus: {} for corpus in query.entities}
     for step in range(1, STEPS + 2):
         parameters = {
             corpus: {
@@ -89,7 +89,7 @@ def activate(
             for corpus, sentences in reached.items()
         }
         following = {}
-        for row in (yield from read_each("query/activate", parameters)):
+        for row in (yield from query.read_each("activate", parameters)):
             corpus, told = row["corpus"], list(reached[row["corpus"]].values())
             new = entities_of(row)
             scores = {one.key: max((told[at] for at in one.told), default=1.0) for one in new}

@@ -20,7 +20,7 @@ from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -49,8 +49,8 @@ def pagerank(query: Query) -> Ranking:
     """Rank windows by the PageRank of the relations that they state, best first."""
     vector = yield Embed(query.question)
     constants = {"vector": vector, "entry": ENTRY, "seeds": SEEDS, "around": AROUND, "hub": HUB}
-    graphs = yield from read_each(
-        "query/pagerank", {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
+    graphs = yield from query.read_each(
+        "pagerank", {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
     )
     relations = {}
     for graph in graphs:
@@ -59,7 +59,7 @@ def pagerank(query: Query) -> Ranking:
     parameters = {
         corpus: {"vector": vector, "limit": query.limit, **as_parameters(best)} for corpus, best in relations.items()
     }
-    return ranked((yield from read_each("query/pagerank_windows", parameters)))[: query.limit]
+    return ranked((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
 
 
 def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.ranking import TIE, z
 from e2g_neo4j.retrieval.windows import ORIGINS, Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -63,7 +63,7 @@ def routes(query: Query) -> Ranking:
         "limit": LIMIT,
     }
     parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
-    return ranked((yield from read_each("query/routes", parameters)))
+    return ranked((yield from query.read_each("routes", parameters)))
 
 
 def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:

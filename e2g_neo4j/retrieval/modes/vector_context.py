@@ -15,7 +15,7 @@ from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -47,7 +47,7 @@ def vector_context(query: Query) -> Ranking:
         "hub": HUB,
         "limit": max(query.limit, LIMIT),
     }
-    rows = yield from read_each("query/vector_context", dict.fromkeys(query.corpora, constants))
+    rows = yield from query.read_each("vector_context", dict.fromkeys(query.corpora, constants))
     return ranked(rows)[: query.limit]
 
 

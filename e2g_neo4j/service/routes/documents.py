@@ -117,7 +117,7 @@ async def replace_document(
         if _media_type(request) == "application/json":
             new = _read(_TEXT, await request.body())
             files = [text_parts(stored.source, new.text)]
-            parameters |= {"documents": [{"source": stored.source, "title": new.title}]}
+            parameters |= {"documents": [{"source": stored.source, "title": new.title, "properties": new.properties}]}
         else:
             files = [file_parts(one) for one in form.getlist("file") if isinstance(one, UploadFile)]
             if len(files) != 1 or len(form.multi_items()) != 1:
@@ -209,7 +209,9 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
         if twice := [source for source in sources if sources.count(source) > 1]:
             raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
         files = [text_parts(one.source, one.text) for one in given.documents]
-        described = [{"source": one.source, "title": one.title} for one in given.documents]
+        described = [
+            {"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents
+        ]
         return files, {"documents": described, "budget_tokens": given.budget_tokens}
     files = [file_parts(one) for one in form.getlist("files") if isinstance(one, UploadFile)]
     budget = form.get("budget_tokens")

@@ -1,0 +1,90 @@
+// Like `query/routes`, within the documents of a filter. Their windows are compared one by one if $overfetch is 0.
+// Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds too few.
+// $documents, $overfetch
+// $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $decay, $hub, $limit
+// → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
+//   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
+//   1 for entities of the question, 2 for those of the nearest windows, 3 for neighbours; of several, the smallest.
+MATCH (corpus:Corpus {corpus: $corpus})
+CALL () {
+  WITH $overfetch * $entry AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND w.document IN $documents
+  RETURN collect({window: w, score: score}) AS indexed
+}
+CALL (indexed) {
+  CALL (indexed) {
+    WITH indexed WHERE size(indexed) >= $entry
+    UNWIND indexed AS one
+    RETURN one.window AS w, one.score AS score
+    UNION ALL
+    WITH indexed WHERE size(indexed) < $entry
+    MATCH (w:Window {corpus: $corpus})
+    WHERE w.document IN $documents
+    RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
+  }
+  WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $entry
+  RETURN collect(w) AS entry
+}
+CALL () {
+  MATCH (e:Entity {corpus: $corpus})
+  WHERE e.key IN $names AND 0 < e.chunks <= $hub
+  RETURN collect([e, 1.0, 1]) AS named
+}
+CALL (corpus, entry, named) {
+  UNWIND entry AS w
+  MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
+  WHERE m.windows[w.index] > 0
+  WITH e, count(*) AS mentioning
+  WHERE e.chunks <= $hub AND NOT e IN [one IN named | one[0]]
+  WITH e, mentioning, log(1 + 1.0 * corpus.chunks / e.chunks) AS rarity
+  ORDER BY round(mentioning * rarity, 6) DESC, e.key LIMIT $seeds
+  RETURN collect([e, 1.0 * mentioning / size(entry), 2]) AS seeds
+}
+WITH corpus, entry, named + seeds AS sources
+CALL (corpus, sources) {
+  UNWIND sources AS source
+  WITH source[0] AS e, source[1] AS counted
+  MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+  WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources | source[0]]
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
+  RETURN collect([n, $decay * counted, 3]) AS beside
+}
+CALL (corpus, sources, beside) {
+  UNWIND CASE WHEN $hops > 1 THEN beside ELSE [] END AS source
+  WITH source[0] AS e, source[1] AS counted
+  MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+  WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
+  WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources + beside | source[0]]
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
+  RETURN collect([n, $decay * counted, 3]) AS farther
+}
+WITH entry, [w IN entry | w.id] AS nearest,
+     [one IN sources + beside + farther |
+      {entity: one[0], counted: one[1] * log(1 + 1.0 * corpus.chunks / one[0].chunks), origin: one[2]}] AS active
+WITH entry, nearest, active, reduce(total = 0.0, one IN active | total + one.counted) AS total
+CALL (entry, nearest, active, total) {
+  UNWIND active AS one
+  WITH one.entity AS e, one.counted AS counted, one.origin AS origin
+  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  WHERE c.document IN $documents
+  UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
+  WITH c, i, sum(counted / total) AS coverage, min(origin) AS origin
+  ORDER BY c.id + '-w' + i IN nearest DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit
+  RETURN c, i, coverage, origin
+  UNION ALL
+  UNWIND entry AS w
+  MATCH (w)-[:PART_OF]->(c:Chunk)
+  RETURN c, w.index AS i, 0.0 AS coverage, 0 AS origin
+}
+WITH c, i, max(coverage) AS coverage, min(origin) AS origin
+MATCH (c)<-[:PART_OF]-(w:Window)
+WHERE w.index = i
+WITH c, collect([i, 2 * vector.similarity.cosine(w.embedding, $vector) - 1, coverage, origin]) AS windows
+MATCH (d:Document {corpus: $corpus, id: c.document})
+RETURN c.id AS chunk, d.id AS document, c.index AS index, c.tokens AS tokens, c.window_shares AS shares,
+       d.persistence AS persistence, windows

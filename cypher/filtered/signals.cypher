@@ -1,0 +1,116 @@
+// Like `query/signals`, within the documents of a filter. Their windows are compared one by one if $overfetch is 0.
+// Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds too few.
+// $documents, $overfetch
+// $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
+// $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
+// $own: the fraction of activation for the question's entities, $active, $hub
+// → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
+//   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
+//   best first. Sums are over all windows of these documents; `windows` is their number. A candidate lists, per window,
+//   the fraction of the chunk's text and the cosine.
+MATCH (corpus:Corpus {corpus: $corpus})
+CALL () {
+  WITH $overfetch * $depth AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND w.document IN $documents
+  RETURN collect({window: w, score: score}) AS indexed
+}
+CALL (indexed) {
+  CALL (indexed) {
+    WITH indexed WHERE size(indexed) >= $depth
+    UNWIND indexed AS one
+    RETURN one.window AS w, one.score AS score
+    UNION ALL
+    WITH indexed WHERE size(indexed) < $depth
+    MATCH (w:Window {corpus: $corpus})
+    WHERE w.document IN $documents
+    RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
+  }
+  WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id LIMIT $depth
+  RETURN collect(w) AS near_windows, collect(near) AS nears
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('e2g_window_words', $words) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND w.document IN $documents AND score > 0
+  WITH w, score LIMIT $matches
+  RETURN collect(w) AS word_windows, collect(w.id) AS word_ids, collect(score) AS word_scores
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words) YIELD node AS c, score
+  WHERE c.corpus = $corpus AND c.document IN $documents AND score > 0
+  WITH c, score LIMIT $matches
+  RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
+}
+CALL (near_windows, nears, word_windows, word_scores) {
+  UNWIND near_windows + [w IN word_windows[..$depth] WHERE NOT w IN near_windows] AS w
+  WITH w, [i IN range(0, size(near_windows) - 1) WHERE near_windows[i] = w | nears[i]][0] AS near,
+       [i IN range(0, size(word_windows[..$depth]) - 1) WHERE word_windows[i] = w | word_scores[i]][0] AS words,
+       word_scores[0] AS best
+  WITH w, coalesce(near, 2 * vector.similarity.cosine(w.embedding, $vector) - 1)
+          + coalesce($seed_words * words / best, 0.0) AS fit
+  ORDER BY round(fit, 5) DESC, w.id LIMIT $seeds
+  RETURN collect(w) AS seeds, collect(fit) AS fits
+}
+CALL (corpus, seeds, fits) {
+  WITH corpus, seeds, [fit IN fits | exp((fit - fits[0]) / $temperature)] AS parts
+  WITH corpus, seeds, parts, reduce(total = 0.0, part IN parts | total + part) AS total
+  UNWIND range(0, size(parts) - 1) AS i
+  WITH corpus, seeds[i] AS w, parts[i] / total AS share
+  MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)
+  WHERE m.windows[w.index] > 0
+  WITH w, share, e,
+       log(1 + 1.0 * corpus.chunks / e.chunks) * (1 + log(m.windows[w.index])) AS mass
+  WITH w, share, collect([e, mass]) AS found, sum(mass) AS whole
+  UNWIND found AS one
+  RETURN collect([one[0], share * one[1] / whole]) AS from_seeds
+}
+CALL (corpus) {
+  UNWIND $names AS name
+  MATCH (e:Entity {corpus: $corpus, key: name})
+  WHERE e.chunks > 0
+  WITH collect([e, log(1 + 1.0 * corpus.chunks / e.chunks)]) AS found
+  WITH found, reduce(total = 0.0, one IN found | total + one[1]) AS whole
+  RETURN [one IN found | [one[0], one[1] / whole]] AS from_question
+}
+CALL (corpus, from_seeds, from_question) {
+  WITH corpus, from_seeds, from_question, CASE from_question WHEN [] THEN 0.0 ELSE $own END AS own
+  UNWIND [one IN from_seeds | [one[0], (1 - own) * one[1]]] + [one IN from_question | [one[0], own * one[1]]] AS one
+  WITH corpus, one[0] AS e, sum(one[1]) AS activation
+  WITH e, activation * log(1 + 1.0 * corpus.chunks / e.chunks) / sqrt(e.chunks) AS strength
+  WHERE e.chunks <= $hub
+  ORDER BY strength DESC, e.key LIMIT $active
+  MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  WHERE c.document IN $documents
+  WITH c, strength, m.windows AS counts
+  UNWIND [i IN range(0, size(counts) - 1) WHERE counts[i] > 0 | [i, strength * (1 + log(counts[i]))]] AS part
+  WITH c, part[0] AS i, sum(part[1]) AS reached
+  WITH c, i, reached / sqrt(c.window_weights[i]) AS score ORDER BY score DESC, c.id, i
+  WITH collect([c, i, score]) AS found, sum(score) AS spread_sum, sum(score * score) AS spread_squares
+  RETURN [one IN found[..$depth] | one[0]] AS spread_chunks,
+         [one IN found[..$matches] | one[0].id + '-w' + one[1]] AS spread_ids,
+         [one IN found[..$matches] | one[2]] AS spreads, spread_sum, spread_squares
+}
+CALL (near_windows, word_windows, word_chunks, spread_chunks) {
+  CALL (near_windows, word_windows, word_chunks, spread_chunks) {
+    UNWIND near_windows + word_windows[..$depth] AS w
+    MATCH (w)-[:PART_OF]->(c:Chunk)
+    RETURN c
+    UNION
+    UNWIND word_chunks[..$depth] + spread_chunks AS c
+    RETURN c
+  }
+  MATCH (d:Document {corpus: $corpus, id: c.document})
+  RETURN collect({
+    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence,
+    nears: COLLECT {
+      MATCH (c)<-[:PART_OF]-(w:Window)
+      RETURN 2 * vector.similarity.cosine(w.embedding, $vector) - 1 ORDER BY w.index
+    }
+  }) AS candidates
+}
+RETURN word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares,
+       COLLECT {
+         MATCH (d:Document {corpus: $corpus}) WHERE d.id IN $documents RETURN sum(d.windows)
+       }[0] AS windows, candidates

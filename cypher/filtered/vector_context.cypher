@@ -1,0 +1,90 @@
+// Like `query/vector_context`, within the documents of a filter. Their windows are compared one by one if $overfetch
+// is 0. Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds
+// too few.
+// $documents, $overfetch
+// $corpus, $vector, $entry, $candidates, $neighbours, $hub, $limit
+// → entities: [{key, score}], relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence,
+//   shares, windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
+CALL () {
+  CALL db.index.vector.queryNodes('e2g_entity_embedding', $candidates, $vector) YIELD node AS e, score
+  WHERE e.corpus = $corpus
+  RETURN collect({entity: e, score: score}) AS indexed
+}
+CALL (indexed) {
+  CALL (indexed) {
+    WITH indexed WHERE size(indexed) >= $entry
+    UNWIND indexed AS one
+    RETURN one.entity AS e, one.score AS score
+    UNION ALL
+    WITH indexed WHERE size(indexed) < $entry
+    MATCH (e:Entity {corpus: $corpus})
+    WHERE e.key IS NOT NULL AND e.embedding IS NOT NULL
+    RETURN e, vector.similarity.cosine(e.embedding, $vector) AS score
+  }
+  WITH e, score ORDER BY round(score, 5) DESC, e.key LIMIT $entry
+  WITH e, score WHERE e.chunks > 0
+  RETURN collect({entity: e, score: score}) AS entities
+}
+CALL () {
+  WITH $overfetch * $limit AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND w.document IN $documents
+  RETURN collect({window: w, score: score}) AS indexed_windows
+}
+CALL (indexed_windows) {
+  CALL (indexed_windows) {
+    WITH indexed_windows WHERE size(indexed_windows) >= $limit
+    UNWIND indexed_windows AS one
+    RETURN one.window AS w, one.score AS score
+    UNION ALL
+    WITH indexed_windows WHERE size(indexed_windows) < $limit
+    MATCH (w:Window {corpus: $corpus})
+    WHERE w.document IN $documents
+    RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
+  }
+  WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit
+  RETURN collect(w) AS nearest, collect(w.id) AS ids
+}
+CALL (entities) {
+  UNWIND entities AS one
+  WITH one.entity AS e
+  WHERE e.chunks <= $hub
+  CALL (e) {
+    MATCH (e)-[r:CO_OCCURS]-(n:Entity)
+    WHERE 0 < n.chunks <= $hub
+    WITH r ORDER BY round(r.weight, 6) DESC, n.key LIMIT $neighbours
+    RETURN r
+  }
+  WITH DISTINCT r
+  RETURN collect([startNode(r), endNode(r)]) AS relations
+}
+CALL (nearest, ids, relations) {
+  CALL (nearest, ids, relations) {
+    UNWIND range(0, size(relations) - 1) AS position
+    WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
+    MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
+    WHERE c.document IN $documents
+    UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
+    WITH ids, c, i, collect(position) AS positions
+    ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit
+    RETURN c, i, positions
+    UNION ALL
+    UNWIND nearest AS w
+    MATCH (w)-[:PART_OF]->(c:Chunk)
+    RETURN c, w.index AS i, [] AS positions
+  }
+  WITH c, i, reduce(all = [], one IN collect(positions) | all + one) AS positions
+  MATCH (c)<-[:PART_OF]-(w:Window)
+  WHERE w.index = i
+  WITH c, collect({
+    number: i, score: vector.similarity.cosine(w.embedding, $vector), relations: positions
+  }) AS windows
+  MATCH (d:Document {corpus: $corpus, id: c.document})
+  RETURN collect({
+    chunk: c.id, document: d.id, index: c.index, tokens: c.tokens, shares: c.window_shares,
+    persistence: d.persistence, windows: windows
+  }) AS candidates
+}
+RETURN [one IN entities | {key: one.entity.key, score: one.score}] AS entities,
+       [one IN relations | [one[0].key, one[1].key]] AS relations, candidates

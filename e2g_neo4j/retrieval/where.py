@@ -1,0 +1,135 @@
+"""Conditions on the properties of documents: what they are, and how they are written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.types.properties import MAX_VALUES, PREFIX, Scalar, check_name, check_scalar, parse_value
+
+Operator: TypeAlias = Literal["=", "<", "<=", ">", ">="]
+
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+MAX_CONDITIONS = 50
+"""Maximum number of conditions of a question."""
+
+Where: TypeAlias = (
+    Mapping[str, Scalar | Sequence[Scalar] | Mapping[Operator, Scalar]] | Sequence["str | Condition | Sequence[Any]"]
+)
+"""Conditions that all must hold: values by name, or texts such as `year>=1890`."""
+
+WHERE_SCHEMA: dict[str, Any] = {
+    "description": "Search only documents whose properties meet all conditions.",
+    "anyOf": [
+        {
+            "type": "object",
+            "description": 'By name: a value, a list of values, or as {"year": {">=": 1890}}.',
+        },
+        {"type": "array", "items": {"type": "string"}, "description": "Conditions such as year>=1890."},
+    ],
+}
+"""The JSON schema of conditions."""
+
+_EXPRESSION = re.compile(r"(.+?)\s*(<=|>=|==?|<|>)\s*(.*)", re.DOTALL)
+
+
+class Condition(NamedTuple):
+    """A condition on a property of a document.
+
+    Attributes:
+        name: The name of the property.
+        operator: How it is compared.
+        values: The values of which one must be equal; for other operators, one value.
+    """
+
+    name: str
+    operator: Operator
+    values: tuple[Scalar, ...]
+
+    def parameter(self) -> dict[str, Any]:
+        """Return the condition as `filtered/documents.cypher` takes it."""
+        return {"property": PREFIX + self.name, "operator": self.operator, "values": list(self.values)}
+
+    def __str__(self) -> str:
+        written = [json.dumps(value, ensure_ascii=False) for value in self.values]
+        return f"{self.name} {self.operator} {' or '.join(written)}"
+
+
+def conditions(where: Any) -> tuple[Condition, ...]:
+    """Return the conditions of a filter.
+
+    Args:
+        where: A mapping from names of properties to a value, a list of values of which one must be equal, or a mapping
+            from operators to values; or a list of texts such as `year>=1890`, conditions, or their name, operator and
+            values.
+
+    Raises:
+        ValueError: The filter is invalid.
+    """
+    try:
+        found = tuple(dict.fromkeys(_of_mapping(where) if isinstance(where, Mapping) else _of_list(where)))
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    if len(found) > MAX_CONDITIONS:
+        raise ValueError(f"where has {len(found)} conditions: choose at most {MAX_CONDITIONS}.")
+    return found
+
+
+def _of_mapping(where: Mapping[Any, Any]) -> Iterator[Condition]:
+    for name, value in where.items():
+        if isinstance(value, Mapping):
+            if not value:
+                raise InputError(f"The condition on {name!r} is empty: name a value.")
+            for operator, operand in value.items():
+                yield _condition(name, operator, operand)
+        else:
+            yield _condition(name, "=", value)
+
+
+def _of_list(where: Any) -> Iterator[Condition]:
+    if isinstance(where, str) or not isinstance(where, Sequence):
+        raise InputError('where must be conditions by name, such as {"year": 1897}, or a list such as ["year>=1890"].')
+    for one in where:
+        if isinstance(one, str):
+            yield parse_condition(one)
+        elif isinstance(one, Sequence) and len(one) == 3:
+            yield _condition(*one)
+        else:
+            raise InputError(f"{one!r} is no condition: write NAME, an operator and a value, such as year>=1890.")
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition of a text such as `year>=1890`. The value is JSON, or else a text.
+
+    Raises:
+        InputError: The text has no operator, or name or value are invalid.
+    """
+    match = _EXPRESSION.fullmatch(text.strip())
+    if not match:
+        raise InputError(
+            f"{text!r} is no condition: write NAME, one of {' '.join(OPERATORS)} and a value, such as year>=1890 or "
+            'author="Bram Stoker".'
+        )
+    name, operator, value = match.groups()
+    return _condition(name, operator.replace("==", "="), parse_value(value))
+
+
+def _condition(name: Any, operator: Any, value: Any) -> Condition:
+    name = check_name(name)
+    if name.endswith("!") or operator not in OPERATORS:
+        written = "!=" if name.endswith("!") else operator
+        raise InputError(f"There is no operator {written!r}: choose among {' '.join(OPERATORS)}.")
+    what = f"The condition on {name!r}"
+    several = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    values = tuple(check_scalar(one, what) for one in (value if several else (value,)))
+    if not values:
+        raise InputError(f"{what} has an empty list: name the values.")
+    if len(values) > MAX_VALUES:
+        raise InputError(f"{what} has {len(values)} values; the maximum is {MAX_VALUES}.")
+    if operator != "=" and (len(values) > 1 or isinstance(values[0], bool)):
+        raise InputError(f"{what} compares with {operator}: name one number or text.")
+    return Condition(name, operator, values)
