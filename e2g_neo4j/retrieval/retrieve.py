@@ -213,7 +213,7 @@ def find_evidence(
     if filter:
         left = {id for documents in filter.by_corpus.values() for id in documents.ids}
         shared = [candidate for candidate in shared if candidate.place[0] in left]
-    query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links))
+    query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links) if terms else None)
 
     route: Route
     used, trace = hops, tuple[Round, ...]()

@@ -490,7 +490,7 @@ def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: Mode, to
     without = RetrievalOptions(mode=mode).filled(settings)
     assert (without.k, without.tokens) == (7, None)
     assert without.unit == ("window" if mode in WINDOW_MODES else "chunk")
-    assert ("chunk" if mode in ("e2g", "tree") else "window") == without.unit
+    assert ("chunk" if mode in ("e2g", "tree", "raptor") else "window") == without.unit
 
 
 def test_a_budget_in_tokens_bounds_the_chunks_of_the_paper() -> None:
