@@ -98,10 +98,9 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             continue
         if why := refused_words(statement):
             raise refused(statement, why)
-        try:
-            found: Rows = yield CallDriver(run_for(corpus, statement, parameters))
-        except RejectedStatementError as error:
-            problem = f"The last statement was {statement}\n{error}\n\n"
+        found: Rows | RejectedStatementError = yield CallDriver(run_for(corpus, statement, parameters))
+        if isinstance(found, RejectedStatementError):
+            problem = f"The last statement was {statement}\n{found}\n\n"
             continue
         return StatementResult(
             statement,
@@ -119,8 +118,10 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     )
 
 
-def run_for(corpus: str, statement: str, parameters: Mapping[str, Any]) -> Callable[[Driver, str], Rows]:
-    """Return a function for `CallDriver` that runs the statement of a model.
+def run_for(
+    corpus: str, statement: str, parameters: Mapping[str, Any]
+) -> Callable[[Driver, str], Rows | RejectedStatementError]:
+    """Return a function for `CallDriver` that runs the statement of a model. If the server rejects it, it returns why.
 
     All is done in one read transaction. Whether there is another corpus is asked before and after the statement, so
     that one that appears meanwhile is not returned.
@@ -132,10 +133,15 @@ def run_for(corpus: str, statement: str, parameters: Mapping[str, Any]) -> Calla
 
     Raises:
         InputError: The statement is refused for its plan, or there is another corpus.
-        RejectedStatementError: The server rejects the statement.
     """
 
-    def call(driver: Driver, database: str) -> Rows:
+    def call(driver: Driver, database: str) -> Rows | RejectedStatementError:
+        try:
+            return run(driver, database)
+        except RejectedStatementError as error:  # what an operation requests cannot raise errors in it
+            return error
+
+    def run(driver: Driver, database: str) -> Rows:
         with reading(driver, database) as transaction:
 
             def check_corpora() -> None:

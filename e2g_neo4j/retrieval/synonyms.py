@@ -25,8 +25,8 @@ FORMS = 20
 SIMILAR = 3
 """Maximum entities of a keyword by vector."""
 
-CANDIDATES = 100
-"""Entities that the index is asked for, because it is approximate."""
+CANDIDATES = 20
+"""Entities that the index is asked for, because it is approximate. With 100, the same was found on MuSiQue."""
 
 THRESHOLD = 0.9
 """Least score of an entity by vector, (1 + cosine) / 2. Of thirty pairs of names of one thing, such as physician and

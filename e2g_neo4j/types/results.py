@@ -61,6 +61,7 @@ class Passage:
     - `lightrag`, `communities`, `lazy` and `graphrag_local`: (1 + cosine) / 2. They do not rank by it alone, so scores
       may rise down the list.
     - `vector_context`: (1 + cosine) / 2, plus .02 times that of the nearer entity of the best relation, if any.
+    - `synonyms`: (1 + cosine) / 2, plus .03 times the mean score of the entities of the best relation, if any.
     - `hipporag` and `linear`: the PageRank of the window.
     - `pagerank`: the sum of the PageRank of the entities of its relations; 0 if it was found only by vector.
     - With a reranker, in every mode: its score.
@@ -144,7 +145,7 @@ class Evidence:
         corpora: the corpora that were searched.
         route: the route that was taken, local or global.
         reason: why this route was taken.
-        entities: the entities of the question.
+        entities: the entities of the question. In mode `synonyms` those that its keywords mean.
         pairs: pairs of these entities with the length of the shortest path between them.
         hops: the longest path that keeps a pair.
         passages: the passages, best first.

@@ -454,6 +454,7 @@ COMMANDS: dict[str, list[str]] = {
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],
     "compare": [QUESTIONS[0], "--corpus", "{mine}", "--modes", "all", "-k", "100", "--html", "{comparison}"],
     "viz": [QUESTIONS[0], "--corpus", "{mine}", "-o", "{page}"],
+    "template": ["neighbours_of", "entity=Bob Miller", "limit=100", "--corpus", "{mine}"],
     "guide": ["--corpus", "{mine}", "--port", "0"],
     "documents": ["--corpus", "{mine}", "--json"],
     "entities": ["--corpus", "{mine}"],
@@ -472,10 +473,12 @@ COMMANDS: dict[str, list[str]] = {
 """In this order."""
 
 COMMANDS_OF_ALL = {"corpora"}
+COMMANDS_OF_ONE_CORPUS = {"cypher"}
+"""Refused if the database has another one: see test_text_to_cypher.py."""
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
-    *("serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
+    *("templates", "serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
 }
 
 
@@ -489,7 +492,7 @@ def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_every_command_is_checked() -> None:
     found = dict(commands(typer.main.get_command(app)))
-    assert found.keys() == COMMANDS.keys() | COMMANDS_OF_ALL | COMMANDS_OF_NO_CORPUS
+    assert found.keys() == COMMANDS.keys() | COMMANDS_OF_ALL | COMMANDS_OF_ONE_CORPUS | COMMANDS_OF_NO_CORPUS
     for name in COMMANDS_OF_ALL | COMMANDS_OF_NO_CORPUS:
         assert "corpus" not in {parameter.name for parameter in found[name].params}
 

@@ -215,7 +215,10 @@ def alone(scratch: Connection) -> Iterator[Driver]:
 
 
 def model_statement(driver: Driver, statement: str, corpus: str = "novels") -> list[dict[str, Any]]:
-    return list(run_for(corpus, statement, {"corpus": corpus})(driver, "neo4j").rows)
+    found = run_for(corpus, statement, {"corpus": corpus})(driver, "neo4j")
+    if isinstance(found, RejectedStatementError):
+        raise found
+    return list(found.rows)
 
 
 def test_a_statement_that_reads_labelled_nodes_is_run(alone: Driver) -> None:

@@ -45,9 +45,6 @@ def run(
             elif isinstance(request, CallDriver):
                 assert results, "the statement was run"
                 reply = next(results)
-                if isinstance(reply, Exception):
-                    request = operation.throw(reply)
-                    continue
             else:
                 found = state or {"found": True, "others": False}
                 reply = [found if request.statement == "query/other_corpora" else NAMES]
