@@ -173,8 +173,9 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, entity_vectors: 1}) "
-            "CREATE (:Entity {embedded_name: ''}), (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], "
-            "strength: 5}), (s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
+            "CREATE (:Entity {embedded_name: ''}) "
+            "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5}), "
+            "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
             "(:Corpus {statements: 1, statement_models: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
