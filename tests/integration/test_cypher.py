@@ -177,7 +177,10 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
             "CREATE (:Entity {embedded_name: ''}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
-            "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''})"
+            "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
+            "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5}), "
+            "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
+            "(:Corpus {statements: 1, statement_models: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
@@ -358,6 +361,7 @@ class Recorded:
             "communities": True,
             "clusters": True,
             "entity_vectors": True,
+            "statements": True,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],

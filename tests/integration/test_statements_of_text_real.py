@@ -20,6 +20,7 @@ from libraries import (
 )
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
+from stated import Model, Models
 
 from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, InputError, ModelError
 from e2g_neo4j.graph import catalog
@@ -34,7 +35,6 @@ from e2g_neo4j.retrieval.modes import graphrag_local
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
-from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.reports import StatementReport
 
@@ -44,39 +44,10 @@ DOCUMENTS = [
 ]
 
 
-class Model:
-    """A chat model that gives the first of the replies whose word is in the text, and records what it was asked."""
-
-    context: int | None = None
-
-    def __init__(self, replies: dict[str, str | list[str]], name: str = "model") -> None:
-        self.name, self.replies = name, replies
-        self.requests: list[ChatRequest] = []
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def ask(self, request: ChatRequest) -> ChatReply:
-        self.requests.append(request)
-        reply: str | list[str] = next((reply for word, reply in self.replies.items() if word in request.user), "NONE")
-        text = reply if isinstance(reply, str) else reply[min(request.seed, len(reply) - 1)]
-        return ChatReply(text, "stop", self.count(request.text), self.count(text))
-
-
 REPLIES: dict[str, str | list[str]] = {
     "ann bob": "ann | knows | bob | Ann knows Bob. | people | 8\nbob | is | - | Bob is here.||3\nzed | is | ann | No",
     "dan eve": "dan | meets | old eve | Dan meets Eve.\nann | is kin of | nobody | Ann is kin. | kin | 2",
 }
-
-
-class Models:
-    """What makes statements without real models."""
-
-    embedder = MODELS.embedder
-
-    def __init__(self, model: Model | None) -> None:
-        self.chat_model = model
-        self.settings = Settings(llm_concurrency=1, price_prompt=1.0, price_completion=2.0)
 
 
 @pytest.fixture

@@ -183,6 +183,7 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
         "communities": 0,
         "clusters": 0,
         "entity_vectors": 0,
+        "statements": 0,
         "characters": sum(len(d.text) for d in library),
         "tokens": sum(chunk.end - chunk.start for d in library for chunk in d.chunks),
     }
