@@ -45,7 +45,7 @@ def evidence_budget(model: StreamingChatModel, settings: Settings, *fixed: str) 
 
 
 def too_small(budget: int) -> ModelError:
-    """Return the error for a context in which no passage fits."""
+    """Return the error for a context in which no evidence fits."""
     return ModelError(
         f"No passage fits into {max(budget, 0)} tokens of evidence: increase E2G_EVIDENCE_TOKENS, and "
         "E2G_LLM_CONTEXT if the model allows it."

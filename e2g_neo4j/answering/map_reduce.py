@@ -110,7 +110,10 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         )
     instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
     important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
-    kept = fitting(important, evidence_budget(model, settings, instructions, question), model)
+    budget = evidence_budget(model, settings, instructions, question)
+    kept = fitting(important, budget, model)
+    if important and not kept:
+        raise too_small(budget)
     told = [
         f"Map-reduce: points above 0: {len(important)}, batches: {len(batches)}, points in the answer: {len(kept)}."
     ]

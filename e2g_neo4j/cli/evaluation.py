@@ -138,8 +138,8 @@ def print_tables(out: Console, found: Evaluation) -> None:
     ]
     metrics = list(dict.fromkeys(name for _, _, group, _ in groups for name in group.scores))
     calls = calls_to_find(found)
-    costs = ("median ms", "p95 ms", "round trips", "tokens", *(CALLS if calls else ()))
-    table = _table(["questions", "mode"], ["n", *metrics, *costs])
+    columns = ("median ms", "p95 ms", "round trips", "tokens", *(CALLS if calls else ()))
+    table = _table(["questions", "mode"], ["n", *metrics, *columns])
     previous = ""
     for name, mode, group, result in groups:
         if previous and name != previous:

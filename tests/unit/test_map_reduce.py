@@ -154,6 +154,9 @@ def test_a_long_passage_is_split_and_a_fact_is_read_last() -> None:
 
 
 def test_evidence_that_fits_nowhere_is_an_error() -> None:
+    long = json.dumps({"points": [{"text": "w " * 200, "score": 9, "passages": [1]}]})
+    with pytest.raises(ModelError, match="No passage fits into 100 tokens"):
+        answered(evidence(passage(0, 40)), long)
     narrow: Any = Model()
     narrow.context = 1300
     with pytest.raises(ModelError, match="No passage fits"):

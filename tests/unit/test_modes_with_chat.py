@@ -191,10 +191,25 @@ def test_if_no_sentence_is_relevant_windows_are_ranked_by_vector() -> None:
 @pytest.mark.parametrize("reply", HOSTILE)
 def test_sentences_are_not_filtered_by_useless_replies(reply: str) -> None:
     chat = chat_of()
-    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows, reply, "<think>[1]", reply)
+    thought = f"<think>Perhaps {relevant(1)}"
+    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat, FOUND), hipporag_rows, reply, thought, reply)
     assert kept == FOUND
     assert len(prompts) == hipporag.CALLS == 3
     assert chat.told == ["The chat model sent no usable reply in 3 calls: the sentences are not filtered."]
+
+
+def test_a_sentence_whose_chunk_is_gone_is_left_out() -> None:
+    gone = ("c", ("c1", 0), 0.95)
+    kept, prompts, *_ = drive(hipporag.filtered("Who?", chat_of(), [gone, *FOUND]), hipporag_rows, relevant(1))
+    assert kept == FOUND[:1]
+    assert "[3] Bob slept.\n" in prompts[0]
+
+
+def test_a_question_has_a_maximum_of_calls() -> None:
+    chat = chat_of()
+    operation = chat.ask("keywords", "Who?", (), keywords_in, most=2)
+    assert drive(operation, hipporag_rows, "", "")[0] is None
+    assert chat.fault == "The chat model was called 2 times, the maximum"
 
 
 def test_a_context_that_is_too_small_is_told_and_nothing_is_asked() -> None:
@@ -265,6 +280,13 @@ def test_the_budget_of_tests_is_that_of_the_calls(monkeypatch: pytest.MonkeyPatc
     order, prompts, _ = lazy_ask(lazy_row("w", 6, ROOTS), relevant(1, 2), relevant(1))
     assert [sum(line.startswith("[") for line in prompt.splitlines()) for prompt in prompts] == [2, 1]
     assert order[:3] == [0, 1, 4], "y, which has nothing below it, is nearer than z"
+
+
+def test_relevant_windows_are_in_the_order_of_the_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 0 and 1, y has 4 tested before z, which is below x, has 3: y has the nearer window."""
+    monkeypatch.setattr(lazy, "BATCH", 2)
+    order, _, _ = lazy_ask(lazy_row("w", 6, ROOTS), relevant(1, 2), relevant(1, 2), relevant())
+    assert order == [0, 1, 4, 3, 2, 5]
 
 
 def test_calls_have_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
