@@ -524,13 +524,17 @@ MODELS: Any = _HashModels()
 
 
 def dangling(driver: Driver, corpus: str) -> list[str]:
-    """Visible communities that quote or have something that is not visible."""
+    """Visible communities that quote or have something that is not visible, and statements of or about it."""
     records = driver.execute_query(
         "MATCH (c:Community {corpus: $corpus}) "
         "WHERE EXISTS { (c)-[:QUOTES]->(n) WHERE NOT n:Chunk } "
         "OR EXISTS { (c)<-[:IN_COMMUNITY]-(n) WHERE NOT n:Entity } "
         "OR c.entities <> COUNT { (c)<-[:IN_COMMUNITY]-() } "
-        "RETURN c.id AS id",
+        "RETURN c.id AS id "
+        "UNION ALL MATCH (s:Statement {corpus: $corpus}) "
+        "WHERE NOT EXISTS { (s)-[:STATED_IN]->(:Chunk) } OR NOT EXISTS { (s)-[:SUBJECT]->(:Entity) } "
+        "OR EXISTS { (s)-[:OBJECT]->(n) WHERE NOT n:Entity } "
+        "RETURN s.id AS id",
         corpus=corpus,
     ).records
     return [record["id"] for record in records]
