@@ -77,6 +77,10 @@ def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
     return {row["id"]: (row["state"], row["visible"]) for row in rows}
 
 
+def made_statements(driver: Driver, corpus: str) -> None:
+    driven(performing(driver), statement_layer.enrich(STATING, corpus, UsageMeter(), lambda *_: None))
+
+
 # --- any history -------------------------------------------------------------------------------------
 
 
@@ -137,7 +141,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def state(self) -> None:
             """Make statements, or bring them up to date after some of the other changes."""
             if self.there:
-                driven(performing(driver), statement_layer.enrich(STATING, self.corpus, UsageMeter(), lambda *_: None))
+                made_statements(driver, self.corpus)
                 self.stated = True
 
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
@@ -181,9 +185,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                     driven(performing(driver), entity_vectors.enrich(MODELS, self.fresh, None))
                 if self.stated:
                     driven(performing(driver), statement_layer.update(STATING, self.corpus, meter=UsageMeter()))
-                    driven(
-                        performing(driver), statement_layer.enrich(STATING, self.fresh, UsageMeter(), lambda *_: None)
-                    )
+                    made_statements(driver, self.fresh)
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))
