@@ -526,7 +526,7 @@ MODELS: Any = _HashModels()
 
 
 def dangling(driver: Driver, corpus: str) -> list[str]:
-    """Visible communities that quote or have something that is not visible, and such clusters."""
+    """Visible communities and clusters that quote or have something that is not visible, and such statements."""
     records = driver.execute_query(
         "MATCH (c:Community {corpus: $corpus}) "
         "WHERE EXISTS { (c)-[:QUOTES]->(n) WHERE NOT n:Chunk } "
@@ -535,7 +535,10 @@ def dangling(driver: Driver, corpus: str) -> list[str]:
         "RETURN c.id AS id UNION ALL MATCH (c:Cluster {corpus: $corpus}) "
         "WHERE NOT EXISTS { (c)<-[:IN_CLUSTER]-() } OR EXISTS { (c)<-[:IN_CLUSTER]-(n) WHERE NOT n:Chunk|Cluster } "
         "OR c.chunks <> COUNT { MATCH (c)<-[:IN_CLUSTER*1..5]-(n:Chunk) RETURN DISTINCT n } "
-        "RETURN c.id AS id",
+        "RETURN c.id AS id UNION ALL MATCH (s:Statement {corpus: $corpus}) "
+        "WHERE NOT EXISTS { (s)-[:STATED_IN]->(:Chunk) } OR NOT EXISTS { (s)-[:SUBJECT]->(:Entity) } "
+        "OR EXISTS { (s)-[:OBJECT]->(n) WHERE NOT n:Entity } "
+        "RETURN s.id AS id",
         corpus=corpus,
     ).records
     return [record["id"] for record in records]

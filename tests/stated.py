@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 from libraries import MODELS
 
+from e2g_neo4j import E2G
+from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
@@ -35,3 +42,20 @@ class Models:
     def __init__(self, model: Model | None) -> None:
         self.chat_model = model
         self.settings = Settings(llm_concurrency=1, price_prompt=1.0, price_completion=2.0)
+
+
+def state(client: E2G, corpus: str) -> None:
+    """Make statements of a corpus, about the entities that most chunks mention, and forget the replies."""
+    keys = [one.key for one in client.entities(corpus=corpus, limit=12)]
+    lines = [f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(keys)]
+    models: Any = Models(
+        Model({"": "\n".join([*lines, f"{keys[0]} | is | - | There is {keys[0]}."]) if keys else "NONE"})
+    )
+    models.embedder = client.models.embedder
+    client.runner.run(layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    client.runner.run(_forget(corpus))
+
+
+def _forget(corpus: str) -> Operation[None]:
+    statement = "MATCH (s:CachedSummary) WHERE s.corpora = [$corpus] AND s.model = 'model' DELETE s"
+    yield CallDriver(lambda driver, name: driver.execute_query(statement, corpus=corpus, database_=name))

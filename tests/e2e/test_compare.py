@@ -17,6 +17,7 @@ from libraries import remove
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
+from stated import state
 from tiers import need
 
 from e2g_neo4j import E2G, Settings, cli
@@ -46,6 +47,7 @@ def sample(e2g: E2G, driver: Driver) -> Iterator[str]:
     corpus = f"compare-{uuid4().hex[:8]}"
     e2g.index([LIBRARY], corpus=corpus)
     e2g.enrich(corpus=corpus)
+    state(e2g, corpus)
     yield corpus
     remove(driver, [corpus])
 

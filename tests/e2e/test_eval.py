@@ -13,6 +13,7 @@ import pytest
 import typer
 from pydantic import SecretStr
 from rich.console import Console
+from stated import state
 from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
@@ -49,6 +50,7 @@ def sample(e2g):
     corpus = f"eval-{uuid4().hex[:8]}"
     e2g.index([LIBRARY], corpus=corpus)
     e2g.enrich(corpus=corpus)
+    state(e2g, corpus)
     return corpus
 
 

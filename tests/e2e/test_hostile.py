@@ -11,6 +11,7 @@ from graphs import snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import few_examples, remove
+from stated import state
 
 from e2g_neo4j import E2G, Settings, cli
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
@@ -60,6 +61,7 @@ def asked(client, driver):
     client.index([from_text(text + " Xanthippe.", corpus=other, source=text[:9]) for text in TEXTS], corpus=other)
     for corpus in (CORPUS, other):
         client.enrich(corpus=corpus)
+        state(client, corpus)
     before = snapshot(driver, CORPUS, exact=True), snapshot(driver, other, exact=True)
     yield client
     assert (snapshot(driver, CORPUS, exact=True), snapshot(driver, other, exact=True)) == before

@@ -16,6 +16,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from libraries import MOST_READS
 from neo4j import Driver, GraphDatabase
+from stated import state
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
 from e2g_neo4j.errors import DatabaseError, FingerprintError, InputError, NotFoundError, QueryError
@@ -73,6 +74,7 @@ def corpus(place: Joined, tmp_path_factory: pytest.TempPathFactory) -> str:
         (folder / name).write_text(text)
     assert place.client.index([folder], corpus="papers").documents == len(foreign.TEXTS)
     place.client.enrich(corpus="papers")
+    state(place.client, "papers")
     return "papers"
 
 
@@ -467,6 +469,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
             assert [one.state for one in client.doctor() if one.check == "schema"] == ["note"], "nothing is there yet"
             client.index([text], corpus="papers")
             client.enrich(corpus="papers")
+            state(client, "papers")
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from libraries import empty
 from neo4j import Driver, GraphDatabase
+from stated import state
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
@@ -78,6 +79,7 @@ def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def index(client: E2G, texts: dict[str, str] = TEXTS) -> None:
     client.index([from_text(text, corpus="c", source=source) for source, text in texts.items()], corpus="c")
     client.enrich(corpus="c")
+    state(client, "c")
 
 
 def stored(database: Driver) -> dict[str, np.ndarray]:

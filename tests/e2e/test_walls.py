@@ -22,6 +22,7 @@ from graphs import snapshot
 from langchain_core.language_models import FakeListChatModel
 from libraries import remove
 from neo4j import Driver
+from stated import state
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.browser.guide import GuideServer
@@ -138,6 +139,7 @@ def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> 
     client.index([library(folder)], corpus=mine)
     for corpus in (mine, other):
         assert client.enrich(corpus=corpus).communities
+        state(client, corpus)
     rows = driver.execute_query(
         "MATCH (n:!Community {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id",
         corpus=other,

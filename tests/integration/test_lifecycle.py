@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from multiprocessing.context import ForkServerContext
 from threading import Event
 from typing import Any
@@ -41,6 +42,7 @@ from libraries import (
 )
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
+from stated import Model, Models
 from tiers import FULL, at_length
 
 from e2g_neo4j.graph import lease, writer
@@ -49,9 +51,15 @@ from e2g_neo4j.graph.writer import claim, delete, purge
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer
+from e2g_neo4j.indexing.statements import layer as statement_layer
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
+
+TOLD = [*NAMES[:4], *PEOPLE]
+STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(TOLD))}))
+"""They state the same of every text. Which of it is kept depends on the entities."""
 
 HISTORIES, STEPS = at_length(60, 6), 20
 
@@ -68,6 +76,10 @@ def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
     """State and visibility of each document."""
     rows = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))
     return {row["id"]: (row["state"], row["visible"]) for row in rows}
+
+
+def made_statements(driver: Driver, corpus: str) -> None:
+    driven(performing(driver), statement_layer.enrich(STATING, corpus, UsageMeter(), lambda *_: None))
 
 
 # --- any history -------------------------------------------------------------------------------------
@@ -87,6 +99,7 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.enriched = False
             self.embedded = False
             self.clustered = False
+            self.stated = False
 
         @initialize(library=libraries((*NAMES, *PEOPLE)), at_once=st.sampled_from([0, 2, 1_000]))
         def begin(self, library: list[NaiveDocument], at_once: int) -> None:
@@ -133,6 +146,13 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 driven(performing(driver), clusters.enrich(MODELS, self.corpus, None))
                 self.clustered = True
 
+        @rule()
+        def state(self) -> None:
+            """Make statements, or bring them up to date after some of the other changes."""
+            if self.there:
+                made_statements(driver, self.corpus)
+                self.stated = True
+
         @rule(library=libraries((*NAMES, *PEOPLE)), steps=st.integers(1, 8))
         def interrupt(self, library: list[NaiveDocument], steps: int) -> None:
             """A run ends after so many writes; its documents are indexed as they were, or deleted."""
@@ -156,9 +176,10 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
             self.clustered = self.clustered and bool(self.there)
+            self.stated = self.stated and bool(self.there)
 
         @invariant()
-        def communities_and_clusters_have_only_what_is_visible(self) -> None:
+        def layers_have_only_what_is_visible(self) -> None:
             assert not dangling(driver, self.corpus)
 
         def teardown(self) -> None:
@@ -175,6 +196,9 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.clustered:
                     driven(performing(driver), clusters.update(MODELS, self.corpus))
                     driven(performing(driver), clusters.enrich(MODELS, self.fresh, None))
+                if self.stated:
+                    driven(performing(driver), statement_layer.update(STATING, self.corpus, meter=UsageMeter()))
+                    made_statements(driver, self.fresh)
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)
                 assert states == dict.fromkeys(self.there, ("ready", True))

@@ -12,6 +12,7 @@ import pytest
 from graphs import evidence
 from libraries import driven, performing, service_life
 from neo4j import Driver, GraphDatabase
+from stated import state
 from test_cypher import FILES, VALUES, columns_told, parameters_told, whole
 from test_migrate import real_tool
 
@@ -97,6 +98,7 @@ def test_all_modes_index_and_delete(client: E2G) -> None:
     )
     client.validate()
     client.enrich(corpus="novels")
+    state(client, "novels")
     for mode in get_args(Mode):
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode
@@ -131,6 +133,7 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
     client.index([from_text("Steam engines want coal.", corpus="engines", source="x")], corpus="engines")
     for corpus in ("birds", "engines"):
         client.enrich(corpus=corpus)
+        state(client, corpus)
     unlike = {"e2g", "diffusion", "fulltext", "hybrid"}  # these need entities or words of the text
     for mode in sorted(set(get_args(Mode)) - unlike):
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)

@@ -66,6 +66,7 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.index([changed], corpus=corpus)
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus)
+    yield client.enrich(corpus=corpus, layers=["statements"])
     for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")
@@ -105,7 +106,8 @@ def sent(scratch: Connection, tmp_path_factory: pytest.TempPathFactory) -> Sent:
         theirs.execute_query("CREATE (:Person {name: 'Alice Harper'})-[:KNOWS]->(:Person {name: 'Bob Miller'})")
         theirs.execute_query("CREATE (:Page {id: 1, text: $text})", text=TEXT)
         bookmark = as_text(theirs.execute_query_bookmark_manager.get_bookmarks())
-    model = FakeListChatModel(responses=["Alice met Bob in Paris, and bought a letter of him. [1]"])
+    reply = "Alice Harper | met | Bob Miller | Alice met Bob in Paris, and bought a letter of him. [1]"
+    model = FakeListChatModel(responses=[reply])
 
     async def asynchronously() -> None:
         async with AsyncE2G(settings=settings(connection), chat_model=model) as client:
@@ -121,6 +123,9 @@ def sent(scratch: Connection, tmp_path_factory: pytest.TempPathFactory) -> Sent:
                 patch.setattr("e2g_neo4j.indexing.pipeline.packed", lambda *arguments: None)  # as earlier versions
                 client.index([from_text(TEXT, corpus="evaluated", source="x")], corpus="evaluated")
             client.enrich(corpus="evaluated")
+            client.enrich(corpus="evaluated", layers=["statements"])
+            client.index([from_text(TEXT, corpus="copy", source="x")], corpus="copy")
+            client.enrich(corpus="copy", layers=["statements"])  # the replies are those of another corpus
             client.runner.run(connect("evaluated", "Alice Harper", "Bob Miller", 3))
             [document] = client.documents("evaluated")
             client.runner.run(catalog.text("evaluated", document.id))
@@ -176,6 +181,7 @@ def asked(neo4j_connection: Connection) -> Iterator[tuple[E2G, str]]:
         client.index([from_text("Alice met Bob.", corpus=corpus, source="x")], corpus=corpus)
         client.enrich(corpus=corpus)
         client.enrich(corpus=corpus)
+        client.enrich(corpus=corpus, layers=["statements"])
         yield client, corpus
         client.delete(corpus=corpus)
 
