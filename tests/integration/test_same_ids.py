@@ -160,7 +160,8 @@ def unfinish(driver: Driver, corpus: str) -> None:
         "CREATE (:E2GRetired {corpus: $corpus, id: 'a'})-[:OLD]->(:E2GRetired {corpus: $corpus, id: 'b'}), "
         "(:E2GRetired {corpus: $corpus, id: 'alone'}), (:OutdatedCommunity {corpus: $corpus, report_sha256: ''}), "
         "(:StagedCommunity {corpus: $corpus, run: 'theirs', id: ''}), "
-        "(:OutdatedCluster {corpus: $corpus, text_sha256: ''}), (:StagedCluster {corpus: $corpus, run: 'theirs', id: ''})",
+        "(:OutdatedCluster {corpus: $corpus, text_sha256: ''}), "
+        "(:StagedCluster {corpus: $corpus, run: 'theirs', id: ''})",
         corpus=corpus,
     )
 
