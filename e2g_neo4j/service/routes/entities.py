@@ -71,7 +71,7 @@ async def enrich(
     new: NewLayers | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
-    """Make communities of entities, and vectors of the names of entities and of sentences that have none."""
+    """Make communities, clusters, and vectors of the names of entities and of sentences that have none."""
     await state_of(request).client.documents(corpus)
     parameters = {"layers": new.layers} if new and new.layers else {}
     task = await submitted(
