@@ -46,15 +46,15 @@ class TextNode:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of evidence: one or more neighbouring windows or chunks, or a summary.
+    """A piece of evidence: one or more neighbouring windows or chunks, a summary, or a cluster with its summary.
 
     Passages are sorted best first. Scores are only comparable within one result, because their scale depends on the
     mode:
 
     - `e2g`, local route: the number of different entities of the question in the chunk, plus n / (n + 1) for their n
       occurrences.
-    - `e2g`, global route, `dense` and `tree`: (1 + cosine) / 2 of the question and the node (in `dense`: its nearest
-      window), from 0 to 1. The global route ranks by occurrences first, so scores may rise down the list.
+    - `e2g`, global route, `dense`, `tree` and `raptor`: (1 + cosine) / 2 of the question and the node (in `dense`:
+      its nearest window), from 0 to 1. The global route ranks by occurrences first, so scores may rise down the list.
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
     - `auto`, `diffusion` and `routes`: a sum of z-scores, which may be negative.
@@ -68,15 +68,15 @@ class Passage:
 
     Attributes:
         text: the text of the passage.
-        document: the title of the document.
+        document: the title of the document; for a cluster, of the one that has most of its chunks.
         source: the source of the document.
         start: where the passage starts in the document's text; for a summary, where the text that it covers starts. The
             text of an adopted document consists of its text nodes in order, with a blank line between them.
         end: where it ends.
         score: the score, see above. A merged passage has the best score of its parts.
-        level: 0 for text of the document, the level of the tree for a summary.
+        level: 0 for text of the document, the level of the tree for a summary or a cluster.
         nodes: the ids of the nodes that the passage consists of.
-        path: the ids of the nodes of the summary tree from here to the root.
+        path: the ids of the nodes of the summary tree from here to the root; in mode `raptor`, of all clusters above.
         pairs: the pairs of entities of the question that the passage connects.
         page: the page where the text starts, or a range such as "3–4". None for a summary.
         heading: the heading that applies to most of the text; None if most of it precedes the first heading, and for

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
 TABLES = ("corpora", "documents", "hubs", "mentions", "bridges", "communities")
-PICTURES = ("tree", "branch", "neighbours", "between", "shared", "community")
+PICTURES = ("tree", "branch", "neighbours", "between", "shared", "community", "cluster")
 
 
 @pytest.fixture(scope="module", autouse=True)

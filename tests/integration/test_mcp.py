@@ -357,7 +357,16 @@ async def test_the_schema_is_that_of_the_graph(settings, ids, driver):
     async with connected(settings) as client:
         schema = await read(client, "e2g://schema")
     nodes = re.findall(r"^\(:(\w+) \{([^}]*)\}\)", schema, re.MULTILINE)
-    assert {label for label, _ in nodes} == {"Document", "Chunk", "Window", "Summary", "Entity", "Alias", "Community"}
+    assert {label for label, _ in nodes} == {
+        "Document",
+        "Chunk",
+        "Window",
+        "Summary",
+        "Entity",
+        "Alias",
+        "Community",
+        "Cluster",
+    }
     for label, properties in nodes:
         [row] = driver.execute_query(
             f"MATCH (n:{label} {{corpus: $corpus}}) UNWIND keys(n) AS key RETURN collect(DISTINCT key) AS keys",
@@ -366,7 +375,7 @@ async def test_the_schema_is_that_of_the_graph(settings, ids, driver):
         told = {one.split(":")[0].strip() for one in properties.split(",")}
         assert told - {"page"} <= set(row["keys"]), label  # the library has no pages
     kinds = re.findall(r"^\(:.*-\[:(\w+)(?: \{([^}]*)\})?\]->?\(:", schema, re.MULTILINE)
-    assert len(kinds) == 9  # besides those to nodes of other programs
+    assert len(kinds) == 10  # besides those to nodes of other programs
     for kind, properties in kinds:
         [row] = driver.execute_query(
             f"MATCH (n {{corpus: $corpus}})-[r:{kind}]->() UNWIND keys(r) + [''] AS key "

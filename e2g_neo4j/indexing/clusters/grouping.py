@@ -31,8 +31,8 @@ ROUNDS = 20
 """How often a group is divided at most."""
 
 OVERLAP = 2.0
-"""If the parts of a group have more than so many times its nodes, each node belongs only to the likeliest Gaussian.
-Such parts are nearly the same."""
+"""If the parts of a group have more than so many times its nodes, each node belongs only to the likeliest Gaussian:
+such parts are nearly the same."""
 
 SOFT_ROUNDS = 2
 """In later rounds, each node belongs only to the likeliest Gaussian too: clusters of 1,890 passages had them 5 times on

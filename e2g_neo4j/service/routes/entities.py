@@ -71,7 +71,7 @@ async def enrich(
     new: NewLayers | None = None,
     idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
-    """Make communities of entities, and vectors of the names of entities and of sentences that have none.
+    """Make communities, clusters, and vectors of the names of entities and of sentences that have none.
 
     Statements are extracted by the chat model, if they are named.
     """

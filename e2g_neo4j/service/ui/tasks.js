@@ -6,7 +6,7 @@ import { clear, show } from "./problems.js";
 
 const POLL = 1500; // milliseconds between two looks at a task
 const ENDED = ["succeeded", "failed", "cancelled"];
-const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", enrich: "Make communities", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
+const KINDS = { index: "Index documents", replace: "Replace a document", delete: "Delete documents", delete_corpus: "Delete the corpus", import: "Import an archive", enrich: "Make communities and clusters", adopt: "Adopt text nodes", unadopt: "Undo an adoption", link: "Link entities", unlink: "Remove links" };
 const SIGNS = { queued: "○", running: "◐", succeeded: "✓", failed: "✕", cancelled: "–" };
 
 let watching = 0;

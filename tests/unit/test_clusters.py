@@ -1,0 +1,260 @@
+"""Clusters: which nodes form one, what their summaries are made of, and which of them fit a budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from e2g_neo4j.indexing.extraction_codec import encode
+from libraries import MODELS, REAL_DIMENSIONS, SUMMARISER, driven
+
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.indexing.clusters import layer
+from e2g_neo4j.indexing.clusters.grouping import TOKENS, WHOLE, groups
+from e2g_neo4j.indexing.clusters.mixture import memberships, principal_components
+from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
+from e2g_neo4j.indexing.sentence_vectors import packed
+from e2g_neo4j.indexing.summaries.base import SummaryInput
+from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.retrieval.passages import ScoredNode, fitting
+from e2g_neo4j.runtime.requests import Read, Write
+from e2g_neo4j.types.documents import Vectors
+from e2g_neo4j.types.graph import Extraction, Sentence
+
+
+def near(*centres: int, count: int, seed: int = 0, spread: float = 0.01) -> Vectors:
+    """So many unit vectors near each of the axes that are named."""
+    random = np.random.default_rng(seed)
+    axes = np.eye(REAL_DIMENSIONS)[list(centres)].repeat(count, axis=0)
+    return normalised((axes + random.normal(0, spread, axes.shape)).astype(np.float32))
+
+
+def leaf(number: int, vector: Any = None, *, document: str = "d", tokens: int = 100) -> Leaf:
+    vector = near(0, count=1)[0] if vector is None else vector
+    return Leaf(f"{document}-c{number}", document, number, (number * 10, number * 10 + 10), tokens, vector)
+
+
+# --- groups ------------------------------------------------------------------------------------------
+
+
+def test_two_far_groups_of_six_are_two_clusters() -> None:
+    assert groups(near(0, 1, count=6), [100] * 12) == [(0, 1, 2, 3, 4, 5), (6, 7, 8, 9, 10, 11)]
+
+
+def test_the_order_of_nodes_does_not_matter() -> None:
+    vectors = near(0, 1, 2, count=10, spread=0.05)
+    order = np.random.default_rng(1).permutation(30)
+    expected = {frozenset(group) for group in groups(vectors, [100] * 30)}
+    assert len(expected) > 2
+    assert {frozenset(order[list(group)].tolist()) for group in groups(vectors[order], [100] * 30)} == expected
+
+
+def test_noise_in_the_last_bits_does_not_matter() -> None:
+    vectors = near(0, 1, 2, count=10, spread=0.05)
+    noise = np.random.default_rng(2).normal(0, 1e-7, vectors.shape).astype(np.float32)
+    assert groups(vectors + noise, [100] * 30) == groups(vectors, [100] * 30)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, WHOLE])
+def test_few_nodes_are_one_group_however_long(count: int) -> None:
+    vectors = near(*range(count), count=1)
+    assert groups(vectors, [TOKENS] * count) == [tuple(range(count))]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 9, 50])
+def test_equal_vectors_are_one_group(count: int) -> None:
+    assert groups(np.ones((count, REAL_DIMENSIONS), np.float32), [TOKENS] * count) == [tuple(range(count))]
+    assert memberships(np.ones((count, 5), np.float32)).shape == (count, 1)
+
+
+def test_nothing_has_no_groups() -> None:
+    assert groups(np.empty((0, REAL_DIMENSIONS), np.float32), []) == []
+
+
+def test_groups_of_equal_vectors_are_told_apart() -> None:
+    vectors = np.eye(3, REAL_DIMENSIONS, dtype=np.float32).repeat(5, axis=0)
+    assert groups(vectors, [1] * 15) == [(0, 1, 2, 3, 4), (5, 6, 7, 8, 9), (10, 11, 12, 13, 14)]
+
+
+def test_a_node_between_two_groups_belongs_to_both() -> None:
+    vectors = near(0, 1, count=10, spread=0.03)
+    between = normalised((vectors[:10].mean(axis=0) + vectors[10:].mean(axis=0))[None] / 2)
+    found = groups(np.vstack([vectors, between]), [1] * 21)
+    assert sum(20 in group for group in found) == 2
+    assert all(sum(node in group for group in found) == 1 for node in range(20))
+
+
+def test_long_groups_are_divided_though_one_gaussian_fits_best() -> None:
+    vectors = near(0, count=40, spread=0.02)
+    assert groups(vectors, [1] * 40) == [tuple(range(40))]
+    found = groups(vectors, [TOKENS // 5] * 40)
+    assert len(found) > 4
+    assert {node for group in found for node in group} == set(range(40))
+    assert all(len(group) <= WHOLE for group in found)
+
+
+def test_principal_components_keep_distances() -> None:
+    vectors = near(0, 1, 2, count=3)
+    for rows in (vectors, vectors[:, :4]):  # fewer nodes than dimensions, and more
+        points = principal_components(rows)
+        assert points.shape[1] <= 8
+        assert np.linalg.norm(points[0] - points[8]) == pytest.approx(np.linalg.norm(rows[0] - rows[8]), abs=2e-3)
+        assert (points.max(axis=0) >= -points.min(axis=0) - 1e-9).all()
+
+
+# --- levels ------------------------------------------------------------------------------------------
+
+
+def test_a_level_has_fewer_nodes_than_the_one_below() -> None:
+    nodes = [leaf(number, vector) for number, vector in enumerate(near(0, 1, count=6))]
+    assert [len(members) for members in layer._members(nodes)] == [6, 6]
+    assert layer._members(nodes[:1]) == []
+    assert layer._members([]) == []
+    assert [len(members) for members in layer._members(nodes[:2])] == [2]
+
+
+def test_groups_that_overlap_too_much_are_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [leaf(number) for number in range(3)]
+    monkeypatch.setattr(layer, "groups", lambda vectors, tokens: [(0, 1), (0, 2), (1, 2)])
+    assert layer._members(nodes) == []
+
+
+def cluster(*members: Any, text: str = "A text.") -> Cluster:
+    leaves = frozenset[Leaf]().union(*(member.leaves for member in members))
+    return Cluster(1, members, SummaryInput(text), 2, members[0].vector, leaves)
+
+
+def test_a_cluster_is_cited_with_the_document_that_has_most_of_its_chunks() -> None:
+    a, b, c = leaf(3, document="a"), leaf(1, document="b"), leaf(4, document="b")
+    assert cluster(a, b, c).source == ("b", (10, 50))
+    assert cluster(a, b).source == ("a", (30, 40)), "of several such, the first"
+    assert in_order([cluster(b, c), c, a, b])[0] is a
+
+
+def test_ids_depend_on_members_and_hashes_on_text_too() -> None:
+    a, b = leaf(0), leaf(1)
+    assert cluster(a, b).id == cluster(b, a).id
+    assert cluster(a, b).id != replace(cluster(a, b), level=2).id
+    assert cluster(a, b).sha256 != cluster(a, b, text="Another.").sha256
+    upper = cluster(cluster(a, b), leaf(2))
+    other = cluster(cluster(a, b, text="Another."), leaf(2))
+    assert (upper.id, upper.text_sha256) == (other.id, other.text_sha256)
+    assert upper.sha256 != other.sha256, "its member is another node"
+
+
+# --- what summaries are made of ----------------------------------------------------------------------
+
+
+def row(text: str, sentences: list[Sentence], own: tuple[int, int], *, vectors: bool = True) -> dict[str, Any]:
+    extraction = Extraction(tuple(sentences), {})
+    rows = near(*range(len(sentences)), count=1) if sentences else np.empty((0, REAL_DIMENSIONS), np.float32)
+    stored = packed(extraction, own, rows) if vectors else None
+    return {"chunk": "c", "text": text, "own": list(own), "notes": encode(extraction), "vectors": stored}
+
+
+def test_the_own_sentences_of_a_chunk_are_summarised_once() -> None:
+    text = "Before. Ann sees Bob. After."
+    found = chunk_input(row(text, [Sentence(0, 7, ()), Sentence(8, 21, ("ann", "bob"))], (8, 22)), near(0, count=1)[0])
+    assert found.text == "Ann sees Bob. "
+    assert [found.text[one.start : one.end] for one in found.sentences] == ["Ann sees Bob."]
+    assert found.counts == {"ann": 1, "bob": 1}
+    assert found.vectors is not None
+    assert found.vectors[0] == pytest.approx(near(0, 1, count=1)[1], abs=0.01)
+
+
+@pytest.mark.parametrize("sentences", [[], [Sentence(90, 95, ())]])
+def test_a_chunk_without_sentences_counts_as_one(sentences: list[Sentence]) -> None:
+    """Also one of an adopted corpus whose text is shorter than it was."""
+    vector = near(0, count=1)[0]
+    found = chunk_input(row("No sentence", sentences, (0, 99)), vector)
+    assert [(one.start, one.end) for one in found.sentences] == [(0, 11)]
+    assert SUMMARISER.summarise(found).text == "No sentence"
+    assert chunk_input(row("No vectors.", [Sentence(0, 11, ())], (0, 11), vectors=False), vector).vectors is not None
+
+
+class Writer:
+    """A summariser that needs no sentences, as a chat model does not."""
+
+    name, concurrency, needs_sentences = "writer", 2, False
+
+    def __init__(self, text: str = "Written.") -> None:
+        self.text = text
+        self.read: list[tuple[int, str]] = []
+
+    def summarise(self, prose: SummaryInput) -> SummaryInput:
+        self.read.append((prose.level, prose.text))
+        return SummaryInput(self.text)
+
+
+def made(summariser: Any) -> tuple[Any, list[str]]:
+    """Make the clusters of two chunks. Returns the report, and the statements."""
+    asked: list[str] = []
+    chunks = [
+        {"chunk": f"d-c{n}", "document": "d", "index": n, "start": n, "end": n + 9, "tokens": 9}
+        | {"vectors": near(0, count=1).tolist()}
+        for n in range(2)
+    ]
+    texts = [row(f"Text {n}.", [Sentence(0, 7, ())], (0, 7)) | {"chunk": f"d-c{n}"} for n in range(2)]
+    replies: dict[str, Any] = {
+        "clusters/state": [{"found": True, "revision": 1, "clusters": None}],
+        "clusters/stored": [{"clusters": [], "texts": []}],
+        "clusters/texts": texts,
+    }
+
+    def perform(request: Any) -> Any:
+        if isinstance(request, Write):
+            asked.extend(statement for statement, _ in request.statements)
+            return [] if request.condition == ("index/needs_purge", {"corpus": "novels"}) else [{"held": True}]
+        assert isinstance(request, Read)
+        asked.append(request.statement)
+        if request.statement == "clusters/chunks":
+            return chunks if not request.parameters["after"] else []
+        return replies.get(request.statement, [])
+
+    return driven(perform, layer.enrich(MODELS, "novels", summariser, None)), asked
+
+
+def test_any_summariser_writes_clusters() -> None:
+    writer = Writer()
+    report, asked = made(writer)
+    assert (report.clusters, report.cluster_levels, report.clusters_made) == (1, 1, 1)
+    assert writer.read == [(1, "Text 0.\n\nText 1.")]
+    assert "sentences/missing" not in asked, "it does not need them"
+    assert "clusters/publish" in asked
+    _, asked = made(SUMMARISER)
+    assert "sentences/missing" in asked
+
+
+def test_a_summary_without_text_is_an_error() -> None:
+    with pytest.raises(ModelError, match="writer returned no text"):
+        made(Writer(" "))
+
+
+# --- budgets -----------------------------------------------------------------------------------------
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    return [(at, at + 1) for at in range(0, len(text), 2)]
+
+
+def nodes(*lengths: int) -> list[ScoredNode]:
+    texts = [" ".join(chr(97 + number) * length) for number, length in enumerate(lengths)]
+    return [
+        ScoredNode({"id": str(n), "text": text, "level": n % 2, "start": 0, "end": len(text)}, 1.0)
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_nodes_that_do_not_fit_are_skipped_and_later_ones_are_not() -> None:
+    assert [len(words(node.row["text"])) for node in fitting(nodes(60, 50, 40), 100, words, skip=True)] == [60, 40]
+    assert [len(words(node.row["text"])) for node in fitting(nodes(60, 50, 40), 100, words)] == [60, 40]
+    assert [node.row["id"] for node in fitting(nodes(60, 50, 40), 100, words, skip=True)] == ["0", "2"]
+    assert [node.row["id"] for node in fitting(nodes(60, 50, 40), 100, words)] == ["0", "1"], "which is cut"
+
+
+def test_the_best_node_is_cut_if_none_fits() -> None:
+    [only] = fitting(nodes(60, 50), 40, words, skip=True)
+    assert (only.row["id"], len(words(only.row["text"]))) == ("0", 40)
+    assert fitting([], 40, words, skip=True) == []
