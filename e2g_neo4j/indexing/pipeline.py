@@ -121,7 +121,7 @@ def _set_properties(
 
 def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -> SourceDocument:
     """Return a document with the properties that an interrupted run was to give it, if it has none of its own."""
-    claimed = row["claimed_properties"]
+    claimed = row["properties"].get("claimed_properties")
     return replace(document, properties=json.loads(claimed)) if claimed is not None else document
 
 

@@ -17,6 +17,9 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 MAX_CONDITIONS = 50
 """Maximum number of conditions of a question."""
 
+SHOWN, LONGEST_SHOWN = 5, 60
+"""Maximum number of values of a condition, and characters of each, in explanations."""
+
 Where: TypeAlias = (
     Mapping[str, Scalar | Sequence[Scalar] | Mapping[Operator, Scalar]] | Sequence["str | Condition | Sequence[Any]"]
 )
@@ -55,7 +58,10 @@ class Condition(NamedTuple):
         return {"property": PREFIX + self.name, "operator": self.operator, "values": list(self.values)}
 
     def __str__(self) -> str:
-        written = [json.dumps(value, ensure_ascii=False) for value in self.values]
+        written = [json.dumps(value, ensure_ascii=False) for value in self.values[:SHOWN]]
+        written = [value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…" for value in written]
+        if len(self.values) > SHOWN:
+            written.append(f"{len(self.values) - SHOWN} other values")
         return f"{self.name} {self.operator} {' or '.join(written)}"
 
 
