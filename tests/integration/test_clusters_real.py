@@ -12,7 +12,6 @@ from libraries import (
     DIMENSIONS,
     MODELS,
     REAL_DIMENSIONS,
-    SUMMARISER,
     dangling,
     driven,
     padded,
@@ -66,7 +65,7 @@ TWO_GROUPS = [document(f"d{axis}", axis) for axis in FAR]
 
 
 def enriched(driver: Driver, corpus: str) -> Any:
-    return driven(performing(driver), layer.enrich(MODELS, corpus, SUMMARISER, None))
+    return driven(performing(driver), layer.enrich(MODELS, corpus, None))
 
 
 def found(driver: Driver, corpus: str) -> set[tuple[int, tuple[str, ...], str, str]]:
@@ -148,7 +147,7 @@ def test_a_deleted_document_leaves_nothing_in_clusters(driver: Driver, corpora: 
     """In the very transaction that hides the document, on all levels, before anything is made again."""
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, [*TWO_GROUPS, document("d2", 2, 9)])
-    driven(performing(driver), layer.update(MODELS, corpus, None, SUMMARISER))
+    driven(performing(driver), layer.update(MODELS, corpus))
     assert found(driver, corpus) == set(), "nobody has asked for them"
     enriched(driver, corpus)
     kept = {one for one in found(driver, corpus) if one[0] == 1 and one[2] == "d1"}
@@ -158,7 +157,7 @@ def test_a_deleted_document_leaves_nothing_in_clusters(driver: Driver, corpora: 
     assert {node.row["document_id"] for node in ask(driver, [corpus], [1.0])} == {"d1", "d2"}
     assert kept < found(driver, corpus)
     assert corpus in behind(driver)
-    driven(performing(driver), layer.update(MODELS, corpus, None, SUMMARISER))
+    driven(performing(driver), layer.update(MODELS, corpus))
     assert corpus not in behind(driver)
     assert kept < found(driver, corpus)
     write(driver, fresh, [TWO_GROUPS[1], document("d2", 2, 9)])
@@ -181,7 +180,7 @@ def test_a_text_that_changes_under_the_same_members_is_summarised_again(
         "MATCH (r:Corpus {corpus: $corpus}) SET r.revision = r.revision + 1",
         corpus=corpus,
     )
-    driven(performing(driver), layer.update(MODELS, corpus, None, SUMMARISER))
+    driven(performing(driver), layer.update(MODELS, corpus))
     after = found(driver, corpus)
     assert {one[:3] for one in after} == {one[:3] for one in before}
     assert sum("Ed d0 0." in text for *_, text in after) >= 1
@@ -206,9 +205,9 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
                 write(driver, corpus, [new])
         return perform(request)
 
-    driven(interrupted, layer.enrich(MODELS, corpus, SUMMARISER, None))
+    driven(interrupted, layer.enrich(MODELS, corpus, None))
     assert left < 0
-    driven(perform, layer.update(MODELS, corpus, None, SUMMARISER))
+    driven(perform, layer.update(MODELS, corpus))
     write(driver, fresh, [TWO_GROUPS[0], new])
     enriched(driver, fresh)
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
@@ -225,7 +224,7 @@ def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[
         return perform(request)
 
     with pytest.raises(InputError, match="was changed 5 times while its clusters were made"):
-        driven(changing, layer.enrich(MODELS, corpus, SUMMARISER, None))
+        driven(changing, layer.enrich(MODELS, corpus, None))
     assert found(driver, corpus) == set()
 
 
@@ -234,7 +233,7 @@ def test_what_an_interrupted_run_staged_is_not_found_and_is_cleaned_up(
 ) -> None:
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, TWO_GROUPS)
-    operation = layer.enrich(MODELS, corpus, SUMMARISER, None)
+    operation = layer.enrich(MODELS, corpus, None)
     perform = performing(driver)
     reply: Any = None
     while True:

@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from e2g_neo4j.indexing.extraction_codec import encode
-from libraries import MODELS, REAL_DIMENSIONS, SUMMARISER, driven
+from libraries import MODELS, REAL_DIMENSIONS
 
-from e2g_neo4j.errors import ModelError
-from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.indexing.clusters.grouping import TOKENS, WHOLE, groups
 from e2g_neo4j.indexing.clusters.mixture import memberships, principal_components
 from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
 from e2g_neo4j.indexing.sentence_vectors import packed
-from e2g_neo4j.indexing.summaries.base import SummaryInput
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
-from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -170,66 +167,9 @@ def test_a_chunk_without_sentences_counts_as_one(sentences: list[Sentence]) -> N
     vector = near(0, count=1)[0]
     found = chunk_input(row("No sentence", sentences, (0, 99)), vector)
     assert [(one.start, one.end) for one in found.sentences] == [(0, 11)]
-    assert SUMMARISER.summarise(found).text == "No sentence"
+    summariser = ExtractiveSummariser(MODELS.embedder.token_spans, budget=40)
+    assert summariser.summarise(found).text == "No sentence"
     assert chunk_input(row("No vectors.", [Sentence(0, 11, ())], (0, 11), vectors=False), vector).vectors is not None
-
-
-class Writer:
-    """A summariser that needs no sentences, as a chat model does not."""
-
-    name, concurrency, needs_sentences = "writer", 2, False
-
-    def __init__(self, text: str = "Written.") -> None:
-        self.text = text
-        self.read: list[tuple[int, str]] = []
-
-    def summarise(self, prose: SummaryInput) -> SummaryInput:
-        self.read.append((prose.level, prose.text))
-        return SummaryInput(self.text)
-
-
-def made(summariser: Any) -> tuple[Any, list[str]]:
-    """Make the clusters of two chunks. Returns the report, and the statements."""
-    asked: list[str] = []
-    chunks = [
-        {"chunk": f"d-c{n}", "document": "d", "index": n, "start": n, "end": n + 9, "tokens": 9}
-        | {"vectors": near(0, count=1).tolist()}
-        for n in range(2)
-    ]
-    texts = [row(f"Text {n}.", [Sentence(0, 7, ())], (0, 7)) | {"chunk": f"d-c{n}"} for n in range(2)]
-    replies: dict[str, Any] = {
-        "clusters/state": [{"found": True, "revision": 1, "clusters": None}],
-        "clusters/stored": [{"clusters": [], "texts": []}],
-        "clusters/texts": texts,
-    }
-
-    def perform(request: Any) -> Any:
-        if isinstance(request, Write):
-            asked.extend(statement for statement, _ in request.statements)
-            return [] if request.condition == ("index/needs_purge", {"corpus": "novels"}) else [{"held": True}]
-        assert isinstance(request, Read)
-        asked.append(request.statement)
-        if request.statement == "clusters/chunks":
-            return chunks if not request.parameters["after"] else []
-        return replies.get(request.statement, [])
-
-    return driven(perform, layer.enrich(MODELS, "novels", summariser, None)), asked
-
-
-def test_any_summariser_writes_clusters() -> None:
-    writer = Writer()
-    report, asked = made(writer)
-    assert (report.clusters, report.cluster_levels, report.clusters_made) == (1, 1, 1)
-    assert writer.read == [(1, "Text 0.\n\nText 1.")]
-    assert "sentences/missing" not in asked, "it does not need them"
-    assert "clusters/publish" in asked
-    _, asked = made(SUMMARISER)
-    assert "sentences/missing" in asked
-
-
-def test_a_summary_without_text_is_an_error() -> None:
-    with pytest.raises(ModelError, match="writer returned no text"):
-        made(Writer(" "))
 
 
 # --- budgets -----------------------------------------------------------------------------------------
