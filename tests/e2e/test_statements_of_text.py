@@ -126,14 +126,17 @@ def test_unusable_replies_are_asked_for_again_with_the_reason(settings: Settings
 
 
 def test_the_command_says_what_it_costs_and_what_could_not_be_read(
-    settings: Settings, corpus: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    settings: Settings,
+    ollama_server: RealOllama,
+    corpus: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     values = with_model(settings, "silent").model_dump(exclude_none=True)
     for name in ("neo4j_uri", "neo4j_username"):
         monkeypatch.setenv(name.upper(), values[name])
     monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())  # type: ignore[union-attr]
-    monkeypatch.setenv("E2G_OLLAMA_HOST", settings.ollama_host)
-    monkeypatch.setenv("OLLAMA_HOST", settings.ollama_host)
+    monkeypatch.setenv("OLLAMA_HOST", ollama_server.host)
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent")
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)

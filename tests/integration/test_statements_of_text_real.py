@@ -363,7 +363,7 @@ vector."""
 def question(*texts: str) -> list[float]:
     """The vector of the first text, a little towards the others."""
     first, *others = MODELS.embedder.embed(texts)
-    return (first + 0.5 * sum(others)).tolist()  # type: ignore[no-any-return]
+    return (first + 0.5 * sum(others)).tolist()
 
 
 def told(driver: Driver, corpus: str, library: Sequence[NaiveDocument] = LIBRARY) -> None:
