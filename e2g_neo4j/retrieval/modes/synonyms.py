@@ -26,8 +26,8 @@ LIMIT = 200
 """Windows by relations that are read, and at least as many by vector."""
 
 RELATION = 0.03
-"""Weight of the relations of a window, in relation to its own vector. With more, R@25 on MuSiQue rises and MRR falls: .798
-and .830 with .02, .814 and .824 with .03, .821 and .800 with .05, .831 and .778 with .1."""
+"""Weight of the relations of a window, in relation to its own vector. With more, R@25 on MuSiQue rises and MRR falls:
+.798 and .830 with .02, .814 and .824 with .03, .821 and .800 with .05, .831 and .778 with .1."""
 
 
 def synonyms(query: Query) -> Ranking:
