@@ -1,7 +1,7 @@
 // The entities that names resolve to: the one with this key, otherwise the one that is mentioned in most chunks of those
 // of which it is an alias.
 // $corpus, $names: keys of names
-// → name, entity: key, or null
+// → name, entity. `entity` is its key, or null.
 UNWIND $names AS name
 RETURN name, COLLECT {
   CALL (name) {
