@@ -23,7 +23,7 @@ TEXT = (
     "Doctor Vale wrote to Captain {name} about the lighthouse. {name} answered Doctor Vale from {place}. "
 )
 NAMES = ("Farran", "Pendry", "Harker", "Morris", "Seward", "Holmwood")
-PROPERTIES = (
+PROPERTIES: tuple[Any, ...] = (
     {"author": "Stoker", "year": 1897, "tags": ["sea", "letters"], "checked": True},
     {"author": "Stoker", "year": 1890.5, "tags": ["sea"], "checked": False},
     {"author": "Shelley", "year": "1818", "tags": ["ice"]},

@@ -92,13 +92,10 @@ def local(scratch: Connection) -> Iterator[E2G]:
 
 
 def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, service: RunningService) -> None:
+    given: dict[str, Any] = {"Halcyon": {"year": 1890, "tags": ["a", "b"]}, "Petrel": {"year": 1.5}, "Tern": None}
     texts = [
         from_text(f"The brig {name} left the harbour.", corpus="ships", source=name, properties=properties)
-        for name, properties in (
-            ("Halcyon", {"year": 1890, "tags": ["a", "b"]}),
-            ("Petrel", {"year": 1.5}),
-            ("Tern", None),
-        )
+        for name, properties in given.items()
     ]
     remote.index(texts, corpus="ships")
     assert remote.documents("ships") == local.documents("ships")
@@ -107,7 +104,8 @@ def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, s
         {"year": 1.5},
         {},
     ]
-    for where in ({"year": {">": 2}}, ["year>2"], {"tags": ["b", "c"]}):
+    conditions: tuple[Any, ...] = ({"year": {">": 2}}, ["year>2"], {"tags": ["b", "c"]})
+    for where in conditions:
         found = remote.retrieve("Which brig left?", corpus="ships", where=where)
         assert [passage.source for passage in found.passages] == ["upload:Halcyon"]
         assert found == local.retrieve("Which brig left?", corpus="ships", where=where)

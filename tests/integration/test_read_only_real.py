@@ -12,7 +12,7 @@ from libraries import remove, small_document, staging, write
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.answering import text_to_cypher
+from e2g_neo4j.answering import statement_rules, text_to_cypher
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
@@ -283,7 +283,7 @@ def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) ->
 
 
 def test_a_corpus_that_appears_meanwhile_is_not_read(alone: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
-    explained = text_to_cypher.refused_plan
+    explained = statement_rules.refused_plan
 
     def meanwhile(plan: Any) -> str | None:
         write(alone, "letters", [small_document("x0", ["zoe", "abe"])])

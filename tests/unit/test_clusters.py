@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from libraries import MODELS, REAL_DIMENSIONS
 
+from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.indexing.clusters.grouping import TOKENS, WHOLE, groups
 from e2g_neo4j.indexing.clusters.mixture import memberships, principal_components
 from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
 from e2g_neo4j.indexing.sentence_vectors import packed
+from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.entities.extraction_codec import encode
