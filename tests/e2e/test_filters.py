@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from graphs import comparable
