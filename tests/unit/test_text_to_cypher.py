@@ -35,7 +35,8 @@ def run(
     """The result of the operation and its requests; `results` answers those to the driver."""
     operation: Any = text_to_cypher(models(), question, "novels")
     seen: list[Any] = []
-    texts, reply = iter(replies), None
+    texts = iter(replies)
+    reply: Any = None
     try:
         request = operation.send(None)
         while True:
