@@ -4,7 +4,8 @@
 // A keyword has at most $meanings entities by alias, $forms by its stem, and $similar by its vector, whose score is at
 // least $threshold. The index is approximate, so it is asked for $candidates entities.
 // $corpus, $keywords: [{key, stem, vector}], stem may be null; $meanings, $forms, $similar, $candidates, $threshold
-// → keyword, entity: key, by: key, alias, form or vector; score: of `vector` (1 + cosine) / 2, of the others 1.
+// → keyword, entity, by, score. `entity` is its key, `by` one of key, alias, form and vector. The score is 1, but by
+//   vector (1 + cosine) / 2.
 CYPHER 25
 UNWIND $keywords AS keyword
 CALL (keyword) {

@@ -476,7 +476,7 @@ COMMANDS: dict[str, list[str]] = {
 
 COMMANDS_OF_ALL = {"corpora"}
 COMMANDS_OF_ONE_CORPUS = {"cypher"}
-"""Refused if the database has another one: see test_text_to_cypher.py."""
+"""Refused if the database has another one: see test_cypher_by_model.py."""
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),

@@ -12,7 +12,8 @@ from libraries import remove, small_document, staging, write
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.answering import statement_rules, text_to_cypher
+from e2g_neo4j.answering import text_to_cypher
+from e2g_neo4j.answering.statement_rules import refused_plan
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
@@ -283,11 +284,9 @@ def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) ->
 
 
 def test_a_corpus_that_appears_meanwhile_is_not_read(alone: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
-    explained = statement_rules.refused_plan
-
     def meanwhile(plan: Any) -> str | None:
         write(alone, "letters", [small_document("x0", ["zoe", "abe"])])
-        return explained(plan)
+        return refused_plan(plan)
 
     monkeypatch.setattr(text_to_cypher, "refused_plan", meanwhile)
     with pytest.raises(InputError, match="has not only the corpus"):

@@ -1,7 +1,8 @@
 // Like `query/synonyms`. The index does not know corpora: if all that it finds is near enough, and too little of it of
 // this corpus, all entities of the corpus are compared.
 // $corpus, $keywords: [{key, stem, vector}], stem may be null; $meanings, $forms, $similar, $candidates, $threshold
-// → keyword, entity: key, by: key, alias, form or vector; score: of `vector` (1 + cosine) / 2, of the others 1.
+// → keyword, entity, by, score. `entity` is its key, `by` one of key, alias, form and vector. The score is 1, but by
+//   vector (1 + cosine) / 2.
 UNWIND $keywords AS keyword
 CALL (keyword) {
   MATCH (e:Entity {corpus: $corpus, key: keyword.key})
