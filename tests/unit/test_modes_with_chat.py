@@ -388,6 +388,7 @@ def lightrag_rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, 
         "windows": [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()],
     }
     first = parameters["vector"] == [1.0]
+    assert parameters["entry"] == (0 if first and parameters["names"] == ["ann"] else lightrag.ENTRY)
     return [
         {
             "nearest": ["w0-w0"] if first else ["w0-w3"],
