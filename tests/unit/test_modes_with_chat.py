@@ -33,7 +33,7 @@ HOSTILE = [
     '{"relevant": [7, 0, -1, "all", true, null, 1.5]}',
     '{"relevant": "1"}',
     '{"relevant": [1',
-    "[" * 3000,
+    '{"a":' * 3000,
     '{"relevant": [' + "9" * 5000 + "]}",
     '{"1": 9, "2": "great", "x": 3}',
     '{"high_level": [], "low_level": [null, " ", 3]}',
@@ -343,7 +343,7 @@ def communities_ask(*replies: str, chat: ChatCalls, number: int = 3) -> Any:
 def test_communities_take_turns_in_order_of_their_ratings() -> None:
     """2 and 1 are rated best, the nearer first among equals; 3 is below the threshold, 4 not rated."""
     chat = chat_of()
-    order, prompts = communities_ask('{"1": 2, "2": 5, "3": 5, "4": 0}', chat=chat, number=5)
+    order, prompts = communities_ask('{"1": 1, "2": 5, "3": 5, "4": 0}', chat=chat, number=5)
     assert order == [1, 2, 0, 3, 4]
     assert "[1] M0\nReport." in prompts[0]
     assert chat.told == ["The chat model chose 3 of the 5 nearest communities."]
@@ -388,6 +388,7 @@ def lightrag_rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, 
         "windows": [{"number": n, "score": score, "mentioned": of} for n, (score, of) in windows.items()],
     }
     first = parameters["vector"] == [1.0]
+    assert parameters["entry"] == (0 if first and parameters["names"] == ["ann"] else lightrag.ENTRY)
     return [
         {
             "nearest": ["w0-w0"] if first else ["w0-w3"],
