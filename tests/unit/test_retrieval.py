@@ -32,6 +32,7 @@ from e2g_neo4j.retrieval.retrieve import (
     CHUNK_RANKINGS,
     MAX_ENTITIES,
     MAX_MEANINGS,
+    NODE_RANKINGS,
     WINDOW_RANKINGS,
     find_evidence,
     retrieve,
@@ -491,7 +492,7 @@ def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: Mode, to
     without = RetrievalOptions(mode=mode).filled(settings)
     assert (without.k, without.tokens) == (7, None)
     assert without.unit == ("window" if mode in WINDOW_MODES else "chunk")
-    assert ("chunk" if mode in ("e2g", "tree") else "window") == without.unit
+    assert ("chunk" if mode in ("e2g", "tree", "raptor") else "window") == without.unit
 
 
 def test_a_budget_in_tokens_bounds_the_chunks_of_the_paper() -> None:
@@ -545,6 +546,6 @@ def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() ->
 
 def test_every_mode_is_in_the_tables() -> None:
     modes = set(get_args(Mode))
-    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g", "tree"}
+    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g"} - NODE_RANKINGS.keys()
     assert CHUNK_RANKINGS.keys() == FULLTEXT_MODES
     assert RANKED_BY.keys() == modes - {"e2g"}
