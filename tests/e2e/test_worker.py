@@ -258,7 +258,13 @@ def test_communities_are_made_and_kept_up_to_date(queue: Queue, client: E2G, cor
     assert task.result is not None
     assert task.result["made"] == task.result["communities"] > 0
     again = queue.done("enrich", corpus)
-    assert again.result == {**task.result, "made": 0, "kept": task.result["communities"], "entities": 0}
+    assert again.result == {
+        **task.result,
+        "made": 0,
+        "kept": task.result["communities"],
+        "entities": 0,
+        "clusters_made": 0,
+    }
     queue.done("delete", corpus, documents=[documents[0].id])
     assert up_to_date(queue, corpus)
     titles = {row["title"] for row in communities(queue, corpus)}
