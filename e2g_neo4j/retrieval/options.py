@@ -85,27 +85,9 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
-FILTERED_MODES: frozenset[Mode] = frozenset(
-    [
-        "auto",
-        "e2g",
-        "diffusion",
-        "routes",
-        "lightrag",
-        "pagerank",
-        "hipporag",
-        "linear",
-        "dense",
-        "fulltext",
-        "hybrid",
-        "tree",
-        "communities",
-        "lazy",
-        "vector_context",
-    ]
-)
+FILTERED_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"raptor", "synonyms", "graphrag_local"}
 """The modes that can be restricted to documents by `where`. Each statement that they run within a `Query` has a variant
-in `cypher/filtered/`. Modes that are not named here refuse `where`."""
+in `cypher/filtered/`. The other modes refuse `where`."""
 
 LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
@@ -216,7 +198,8 @@ class RetrievalOptions(BaseModel):
             choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
         if self.where and self.mode not in FILTERED_MODES:
-            raise ValueError(f"Mode {self.mode} cannot be restricted by `where`: choose another mode.")
+            choices = ", ".join(mode for mode in get_args(Mode) if mode in FILTERED_MODES)
+            raise ValueError(f"Mode {self.mode} cannot be restricted by `where`: choose among {choices}.")
         return self
 
     @classmethod

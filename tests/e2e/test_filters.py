@@ -273,7 +273,6 @@ def test_an_invalid_property_changes_nothing(client):
 
 
 def test_filters_on_5_26(scratch_5_26, environment):
-    assert set(get_args(Mode)) == FILTERED_MODES
     settings = Settings(
         neo4j_uri=scratch_5_26.uri, neo4j_username=scratch_5_26.username, neo4j_password=scratch_5_26.password
     )
@@ -281,7 +280,7 @@ def test_filters_on_5_26(scratch_5_26, environment):
     with E2G(settings=settings) as e2g:
         e2g.index(documents(corpus, PROPERTIES[:3]), corpus=corpus)
         e2g.enrich(corpus=corpus)
-        for mode in get_args(Mode):
+        for mode in sorted(FILTERED_MODES):
             found = e2g.retrieve(QUESTION, corpus=corpus, mode=mode, k=100, where={"author": "Stoker"})
             assert sources(found) == {"d0", "d1"}, mode
         e2g.index(documents(corpus, [{"a.b": 2}]), corpus=corpus)
