@@ -130,7 +130,7 @@ def told(found):
         ({"id": 7}, {"d3"}),
         ({"n" * 100: "long"}, {"d3"}),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_conditions(client, where, left):
     found = client.retrieve(QUESTION, corpus=CORPUS, mode="dense", k=100, where=where)
