@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from libraries import remove
 from neo4j import Driver
+from stated import state
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY, QUESTIONS
@@ -43,6 +44,7 @@ def e2g(settings: Settings, driver: Driver) -> Iterator[E2G]:
         for number, corpus in enumerate(CORPORA):
             e2g.index(files[number::2], corpus=corpus)
             e2g.enrich(corpus=corpus)
+            state(e2g, corpus)
         yield e2g
     remove(driver, CORPORA)
 

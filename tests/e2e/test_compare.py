@@ -109,8 +109,8 @@ def test_the_tables_and_passages_are_printed_and_the_page_written(run: Run, samp
     code, printed, _ = run(QUESTION, "-c", sample, "--tokens", "300", "--html", "modes.html")
     assert code == 0
     lines = [line.split() for line in printed.splitlines()]
-    assert ["mode", "route", "passages", "tokens", "ms", "round", "trips"] in lines
-    rows = [line for line in lines if len(line) == 6 and line[1] in ("local", "global")]
+    assert ["mode", "route", "passages", "tokens", "ms", "round", "trips", "calls", "prompt", "tokens"] in lines
+    rows = [line for line in lines if len(line) == 8 and line[1] in ("local", "global")]
     assert [row[0] for row in rows] == ["auto", "dense", "hybrid"]
     assert all(0 < int(row[3]) <= 300 for row in rows)
     assert ["mode", "auto", "dense", "hybrid"] in lines
