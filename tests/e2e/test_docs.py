@@ -255,6 +255,7 @@ def test_the_settings_are_those_of_the_program() -> None:
             assert default.startswith("unset"), variable
         elif not field.default_factory:
             value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
+            value = value.lower() if isinstance(field.default, bool) else value
             assert default == value, variable
 
 
