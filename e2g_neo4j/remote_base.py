@@ -117,7 +117,12 @@ class RemoteBase:
         path = corpus_path(corpus, "documents") + ("?dry_run=true" if dry_run else "")
         if isinstance(batch[0], SourceDocument):
             texts = [
-                {"source": one.source, "title": one.title, "text": one.text}
+                {
+                    "source": one.source,
+                    "title": one.title,
+                    "text": one.text,
+                    "properties": None if one.properties is None else dict(one.properties),
+                }
                 for one in batch
                 if isinstance(one, SourceDocument)
             ]

@@ -94,27 +94,27 @@ def local(scratch: Connection) -> Iterator[E2G]:
 def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, service: RunningService) -> None:
     given: dict[str, Any] = {"Halcyon": {"year": 1890, "tags": ["a", "b"]}, "Petrel": {"year": 1.5}, "Tern": None}
     texts = [
-        from_text(f"The brig {name} left the harbour.", corpus="ships", source=name, properties=properties)
+        from_text(f"The brig {name} left the harbour.", corpus="fleet", source=name, properties=properties)
         for name, properties in given.items()
     ]
-    remote.index(texts, corpus="ships")
-    assert remote.documents("ships") == local.documents("ships")
-    assert [document.properties for document in remote.documents("ships")] == [
+    remote.index(texts, corpus="fleet")
+    assert remote.documents("fleet") == local.documents("fleet")
+    assert [document.properties for document in remote.documents("fleet")] == [
         {"tags": ("a", "b"), "year": 1890},
         {"year": 1.5},
         {},
     ]
     conditions: tuple[Any, ...] = ({"year": {">": 2}}, ["year>2"], {"tags": ["b", "c"]})
     for where in conditions:
-        found = remote.retrieve("Which brig left?", corpus="ships", where=where)
+        found = remote.retrieve("Which brig left?", corpus="fleet", where=where)
         assert [passage.source for passage in found.passages] == ["upload:Halcyon"]
-        assert found == local.retrieve("Which brig left?", corpus="ships", where=where)
+        assert found == local.retrieve("Which brig left?", corpus="fleet", where=where)
     with pytest.raises(QueryError, match="They have: tags, year"):
-        remote.retrieve("Which brig left?", corpus="ships", where={"port": "x"})
+        remote.retrieve("Which brig left?", corpus="fleet", where={"port": "x"})
     with pytest.raises(InputError, match="has a value of type dict"):
         remote._send(  # the client refuses it before
             "POST",
-            "/v1/corpora/ships/documents",
+            "/v1/corpora/fleet/documents",
             json={"documents": [{"source": "Auk", "text": "An auk.", "properties": {"year": {"of": 1}}}]},
         )
 
