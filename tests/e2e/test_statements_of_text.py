@@ -110,7 +110,8 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
         assert e2g.stats(corpus)["statements"] == made.statements
         e2g.delete(corpus=corpus)
     assert snapshot(driver, corpus) == ({}, {})
-    assert not driver.execute_query("MATCH (n:Statement|StagedStatement|CachedSummary) RETURN n LIMIT 1").records
+    left = "MATCH (n:Statement|StagedStatement|CachedSummary) WHERE n.corpus = $corpus OR $corpus IN n.corpora RETURN n"
+    assert not driver.execute_query(left, corpus=corpus).records
 
 
 NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0}
