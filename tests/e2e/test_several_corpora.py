@@ -11,6 +11,7 @@ from typing import get_args
 import pytest
 from graphs import evidence, unordered
 from libraries import MOST_READS, remove
+from stated import state
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, cli
 from e2g_neo4j.errors import NotFoundError, QueryError
@@ -67,6 +68,7 @@ def names(client, driver):
     for name, text in TEXTS.items():
         client.index([from_text(text, corpus=found[name], source=name, title=name.title())], corpus=found[name])
         client.enrich(corpus=found[name])
+        state(client, found[name])
     yield found
     remove(driver, list(found.values()))
 
