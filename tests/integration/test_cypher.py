@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -333,11 +334,15 @@ def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> Non
 @pytest.mark.parametrize("name", FILES)
 def test_somebody_uses_the_file(name: str) -> None:
     short = name.split("/")[1]
+    assert {name, short, f"migrate/{short}"} & named(), f"no module names {name}"
+
+
+@cache
+def named() -> set[str]:
+    """The texts of the package, and the statements that Browser's guide includes."""
     guide = (PACKAGE / "browser" / "guide.adoc").read_text(encoding="utf-8")
-    used = {text for _, _, text in strings()} | {
-        f"explore/{one}" for one in re.findall(r"^include::(\w+)", guide, re.M)
-    }
-    assert {name, short, f"migrate/{short}"} & used, f"no module names {name}"
+    included = {f"explore/{one}" for one in re.findall(r"^include::(\w+)", guide, re.M)}
+    return {text for _, _, text in strings()} | included
 
 
 # --- who calls them ----------------------------------------------------------------------------------
