@@ -400,17 +400,18 @@ def test_every_corpus_has_its_own_statements(driver: Driver, corpora: list[str],
     assert len(ask(driver, [corpus, other], near)) == 12
 
 
-def test_an_older_server_finds_the_same(scratch_5_26: Connection, driver: Driver, corpora: list[str]) -> None:
+def test_an_older_server_finds_the_same(
+    scratch_5_26: Connection, driver: Driver, corpora: list[str], corpus: str
+) -> None:
     auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
     with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
         migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
-        corpora.append("novels")
+        corpora += [corpus, other := f"{corpus}-other"]
         for one in (older, driver):
-            told(one, "novels")
-            told(one, "others", LIBRARY[:3])
+            told(one, corpus)
+            told(one, other, LIBRARY[:3])
         near = question("NEAR", "NEAR TOO")
-        assert ask(older, ["novels"], near) == ask(driver, ["novels"], near)
-        assert ask(older, ["others"], near) == ask(driver, ["others"], near)
-        remove(driver, ["others"])
-        driven(performing(older), delete("novels", [one.id for one in LIBRARY]))
-        assert snapshot(older, "novels") == ({}, {})
+        assert ask(older, [corpus], near) == ask(driver, [corpus], near)
+        assert ask(older, [other], near) == ask(driver, [other], near)
+        driven(performing(older), delete(corpus, [one.id for one in LIBRARY]))
+        assert snapshot(older, corpus) == ({}, {})
