@@ -10,15 +10,14 @@ from string import ascii_uppercase
 from typing import Literal, TypeAlias, get_args
 
 from e2g_neo4j.answering.agreement import most_agreed
-from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer
+from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.evidence import (
     FACTS,
     NOT_SAID,
-    citation_of,
+    cited_answer,
     evidence_budget,
     facts_within_budget,
     numbered,
-    says_nothing,
     too_small,
     usage_of,
     with_usage,
@@ -143,7 +142,9 @@ def answer_from(
             )
             reply = yield Chat(model, request, ShownAnswer(len(given)))
             used.add(reply)
-            parsed = (_choice_answer if options else _text_answer)(reply, evidence, given, options)
+            parsed = (
+                _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
+            )
             if parsed is not None:
                 answers.append(parsed)
                 break
@@ -184,23 +185,6 @@ def request_for(
         temperature=0.7 if attempt or sample else 0.0,
         seed=attempt + TRIES * sample,
         logprobs=bool(options),
-    )
-
-
-def _text_answer(reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], _: Sequence[str]) -> Answer | None:
-    """Return the answer with its valid citations, or None if there is no text."""
-    citations = CitationFilter(len(given))
-    text = citations.add(without_thought(reply.text)) + citations.end()
-    if not text:
-        return None
-    return Answer(
-        text=text,
-        evidence=evidence,
-        given=given,
-        citations=tuple(citation_of(number, given[number - 1], evidence) for number in sorted(citations.cited)),
-        dropped=tuple(citations.dropped),
-        found=not says_nothing(text, citations),
-        finished=reply.finish != "length",
     )
 
 

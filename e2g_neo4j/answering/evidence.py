@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 
 GRAPH = "A relationship of the knowledge base"
@@ -139,6 +140,32 @@ def usage_of(evidence: Evidence) -> ChatUsage:
 def with_usage(answer: Answer, used: ChatUsage) -> Answer:
     """Return an answer with what all calls for it used."""
     return replace(answer, calls=used.calls, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens)
+
+
+def cited_answer(
+    reply: ChatReply, evidence: Evidence, given: tuple[Passage, ...], valid: Collection[int] | None = None
+) -> Answer | None:
+    """Return the answer of a reply with its valid citations, or None if it has no text.
+
+    Args:
+        reply: The reply.
+        evidence: The evidence.
+        given: The passages and facts that may be cited, by number from 1.
+        valid: The numbers that may be cited. Default: those of all.
+    """
+    citations = CitationFilter(len(given), valid)
+    text = citations.add(without_thought(reply.text)) + citations.end()
+    if not text:
+        return None
+    return Answer(
+        text=text,
+        evidence=evidence,
+        given=given,
+        citations=tuple(citation_of(number, given[number - 1], evidence) for number in sorted(citations.cited)),
+        dropped=tuple(citations.dropped),
+        found=not says_nothing(text, citations),
+        finished=reply.finish != "length",
+    )
 
 
 def says_nothing(text: str, citations: CitationFilter) -> bool:

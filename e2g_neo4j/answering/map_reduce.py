@@ -19,12 +19,11 @@ from e2g_neo4j.answering.evidence import (
     MARGIN,
     MIN_TOKENS,
     NOT_SAID,
-    citation_of,
+    cited_answer,
     evidence_budget,
     facts_within_budget,
     in_reading_order,
     numbered,
-    says_nothing,
     too_small,
     truncated,
     usage_of,
@@ -129,18 +128,8 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     for attempt in range(TRIES):
         request = request_for(question, listed, instructions, model, settings, attempt)
         reply = yield from _asked(model, request, ShownAnswer(len(given), valid), used)
-        citations = CitationFilter(len(given), valid)
-        text = citations.add(without_thought(reply.text)) + citations.end()
-        if text:
-            answer = Answer(
-                text=text,
-                evidence=evidence,
-                given=given,
-                citations=tuple(citation_of(n, given[n - 1], evidence) for n in sorted(citations.cited)),
-                dropped=tuple(citations.dropped),
-                found=not says_nothing(text, citations),
-                finished=reply.finish != "length",
-            )
+        answer = cited_answer(reply, evidence, given, valid)
+        if answer is not None:
             return with_usage(answer, used)
     raise UnusableReplyError(f"The chat model {model.name} returned no text: try again, or set another E2G_CHAT_MODEL.")
 

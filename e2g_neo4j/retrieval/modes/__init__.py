@@ -1,8 +1,5 @@
-"""The retrieval modes, one per file. Most are operations that return ranked nodes, best first.
+"""The retrieval modes, one per file. Each gets a `Query` and returns ranked windows, or nodes, best first.
 
-`auto` and `diffusion` rank windows by vectors, words and entities, `routes` by vectors, entities and their neighbours,
-`pagerank` by the relations of entities that have most PageRank, `hipporag` and `linear` by PageRank over entities and
-windows.
-`dense`, `tree`, `fulltext` and `hybrid` do not use the entity graph. `e2g` selects chunks like the paper.
-`e2g_neo4j.retrieval.retrieve` chooses the route.
+`e2g_neo4j.retrieval.rankings` is the table of modes, `Mode` in `e2g_neo4j.retrieval.options` says what each does.
+`e2g` selects chunks like the paper instead. `e2g_neo4j.retrieval.retrieve` chooses the route.
 """
