@@ -12,11 +12,13 @@ from libraries import MODELS, REAL_DIMENSIONS
 from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.indexing.clusters.grouping import TOKENS, WHOLE, groups
 from e2g_neo4j.indexing.clusters.mixture import memberships, principal_components
-from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
+from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order, mean_of_sentences
 from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.models.embedding.base import normalised
+from e2g_neo4j.models.embedding.base import BUNDLED, normalised
+from e2g_neo4j.models.embedding.load import load_embedder
+from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
 from e2g_neo4j.types.documents import Vectors
@@ -172,6 +174,22 @@ def test_a_chunk_without_sentences_counts_as_one(sentences: list[Sentence]) -> N
     summariser = ExtractiveSummariser(MODELS.embedder.token_spans, budget=40)
     assert summariser.summarise(found).text == "No sentence"
     assert chunk_input(row("No vectors.", [Sentence(0, 11, ())], (0, 11), vectors=False), vector).vectors is not None
+
+
+def test_the_vector_of_a_summary_is_the_mean_of_its_sentences_by_length() -> None:
+    vectors = np.eye(REAL_DIMENSIONS, dtype=np.float32)[:2]
+    summary = SummaryInput("abc d", (Sentence(0, 3, ()), Sentence(4, 5, ())), vectors)
+    assert mean_of_sentences(summary)[:3] == pytest.approx([3 / 10**0.5, 1 / 10**0.5, 0], abs=1e-6)
+
+
+def test_the_mean_of_sentences_is_nearly_the_vector_of_their_text() -> None:
+    texts = ["The harbour master lit the lamp.", "Ships waited in the fog for the tide.", "Nobody had slept."]
+    starts = [0, len(texts[0]) + 1, len(texts[0]) + len(texts[1]) + 2]
+    spans = [(start, start + len(text)) for start, text in zip(starts, texts, strict=True)]
+    [whole] = embed_with_parts(load_embedder(BUNDLED), [(" ".join(texts), spans)])
+    summary = SummaryInput(" ".join(texts), tuple(Sentence(*span, ()) for span in spans), whole.part_vectors)
+    assert mean_of_sentences(summary) @ whole.vector > 0.98
+    assert whole.part_vectors[0] @ whole.vector < 0.95, "no sentence alone is as near"
 
 
 # --- budgets -----------------------------------------------------------------------------------------

@@ -11,29 +11,33 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-from numpy.typing import NDArray
-
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, purge
 from e2g_neo4j.indexing.clusters.grouping import LEVELS, groups
-from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, Node, chunk_input, hashed, in_order, leaf_of, vectors_of
+from e2g_neo4j.indexing.clusters.nodes import (
+    Cluster,
+    Leaf,
+    Node,
+    chunk_input,
+    in_order,
+    leaf_of,
+    mean_of_sentences,
+    vectors_of,
+)
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.summaries.tree import joined
-from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.reports import EnrichReport, Progress
 
 CHUNKS_READ = 500
 """Chunks whose vectors, or texts, one statement reads."""
 
 SUMMARIES = 50
-"""Clusters that are summarised and embedded together, and written in one transaction."""
+"""Clusters that are summarised together, and written in one transaction."""
 
 ATTEMPTS = 5
 """How often clusters are made again because the corpus has changed meanwhile."""
@@ -99,7 +103,7 @@ def _made(
             break
         made: list[Cluster] = []
         for batch in batched(members, SUMMARIES):
-            made += yield from _summarised(models, corpus, summariser, level, batch, written)
+            made += yield from _summarised(models, corpus, summariser, level, batch)
             show("clusters", len(clusters) + len(made), len(clusters) + len(members))
         clusters += made
         inside = {node.id for group in members for node in group}
@@ -145,7 +149,6 @@ def _summarised(
     summariser: Summariser,
     level: int,
     groups: Sequence[tuple[Node, ...]],
-    written: Collection[str],
 ) -> Operation[list[Cluster]]:
     """Summarise groups of nodes."""
     inputs = yield from _inputs(corpus, {node for group in groups for node in group if isinstance(node, Leaf)})
@@ -154,17 +157,16 @@ def _summarised(
         for group in groups
     ]
     summaries = [summariser.summarise(text) for text in texts]
-    vectors = yield from _vectors(models, corpus, summaries, written)
     return [
         Cluster(
             level,
             group,
             summary,
             len(models.embedder.token_spans(summary.text)),
-            vector,
+            mean_of_sentences(summary),
             frozenset().union(*(node.leaves for node in group)),
         )
-        for group, summary, vector in zip(groups, summaries, vectors, strict=True)
+        for group, summary in zip(groups, summaries, strict=True)
     ]
 
 
@@ -178,19 +180,6 @@ def _inputs(corpus: str, leaves: Collection[Leaf]) -> Operation[dict[str, Summar
     if len(inputs) < len(by_id):
         raise _ChangedError
     return inputs
-
-
-def _vectors(
-    models: Models, corpus: str, summaries: Sequence[SummaryInput], written: Collection[str]
-) -> Operation[list[NDArray[np.float32]]]:
-    """Return the vectors of summaries. Those that are stored are not computed again."""
-    texts = {hashed(summary.text): summary.text for summary in summaries}
-    rows = yield Read("clusters/vectors", {"corpus": corpus, "texts": sorted(texts.keys() & set(written))})
-    vectors = {row["text"]: np.array(row["embedding"], np.float32) for row in rows}
-    new = {key: text for key, text in texts.items() if key not in vectors}
-    embedded: Vectors = embed_long(models.embedder, new.values())
-    vectors |= dict(zip(new, embedded, strict=True))
-    return [vectors[hashed(summary.text)] for summary in summaries]
 
 
 def _written(corpus: str, state: Mapping[str, Any], new: Sequence[Cluster], kept: Collection[str]) -> Operation[None]:

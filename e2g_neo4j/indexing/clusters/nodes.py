@@ -65,7 +65,7 @@ class Cluster:
         members: chunks, and clusters of lower levels, sorted by place.
         summary: the summary.
         tokens: the length of its text.
-        vector: the vector of its text.
+        vector: the vector of its summary.
         leaves: the chunks below it.
     """
 
@@ -96,7 +96,7 @@ class Cluster:
 
     @cached_property
     def text_sha256(self) -> str:
-        """A hash of the text whose vector is stored."""
+        """A hash of the summary."""
         return hashed(self.summary.text)
 
     @cached_property
@@ -141,6 +141,17 @@ def chunk_input(row: Mapping[str, Any], vector: NDArray[np.float32]) -> SummaryI
     sentences = tuple(Sentence(one.start - begin, one.end - begin, one.entities) for one in own)
     counts = Counter(entity for one in sentences for entity in one.entities)
     return SummaryInput(text[begin:end], sentences, dequantised(packed, len(vector)), counts)
+
+
+def mean_of_sentences(summary: SummaryInput) -> NDArray[np.float32]:
+    """Return the vector of an extractive summary: the mean of those of its sentences, by their length.
+
+    That is nearly the vector of its text, which is the mean of its tokens, and takes no model.
+    """
+    if summary.vectors is None:
+        raise ValueError("The sentences of the summary have no vectors.")
+    lengths = np.array([sentence.end - sentence.start for sentence in summary.sentences], np.float32)
+    return normalised((lengths[:, None] * summary.vectors).sum(axis=0))
 
 
 def in_order(nodes: Iterable[Node]) -> list[Node]:
