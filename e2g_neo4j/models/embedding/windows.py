@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from e2g_neo4j.models.embedding.base import Embedder, check, normalised
 from e2g_neo4j.types.documents import Span, Vectors
 
-_BLOCK = 64
-"""Windows that are embedded together and held in memory."""
+_BLOCK = 64_000
+"""Characters that are embedded together and held in memory: about 64 windows, or some thousand names. Short texts are
+embedded in batches, which are larger the more of them are there."""
 
 
 class Tokenizes(Protocol):
@@ -42,7 +43,7 @@ def embed_long(embedder: Embedder, texts: Iterable[str]) -> Vectors:
 
 
 def embed_with_parts(embedder: Embedder, texts: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[Embedded]:
-    """Embed texts and parts of them in one pass, in order. About a hundred windows are held in memory.
+    """Embed texts and parts of them in one pass, in order. Some 64,000 characters are held in memory.
 
     A part that crosses a window boundary is embedded from the window that contains its middle, without the rest.
 
@@ -55,7 +56,7 @@ def embed_with_parts(embedder: Embedder, texts: Iterable[tuple[str, Sequence[Spa
     for text, parts in texts:
         cut = windows(embedder, text)
         block.append((text, parts, cut))
-        held += len(cut)
+        held += len(text)
         if held >= _BLOCK:
             yield from _embed_block(embedder, block)
             block, held = [], 0
