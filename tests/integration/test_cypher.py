@@ -25,7 +25,7 @@ from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
 from e2g_neo4j.indexing.merge_overrides import join, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import FILTERED_MODES, Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
@@ -387,7 +387,7 @@ class Recorded:
             "query/corpus": [link],
             "query/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
             "filtered/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
-            "filtered/documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
+            "query/matching_documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
         }
         reply: Any = None
         while True:
@@ -427,8 +427,7 @@ def recorded() -> dict[str, set[str]]:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)
-            if mode in FILTERED_MODES:
-                record.retrieve(mode, unit, chunks, {"year": 1897})
+            record.retrieve(mode, unit, chunks, {"year": 1897})
     return record.given
 
 
@@ -451,8 +450,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
-    filtered = {name for name in FILES if name.startswith("filtered/")}
-    assert filtered - {"filtered/properties"} == {name for name in given if name.startswith("filtered/")}
+    assert {name for name in FILES if name.startswith("filtered/")} == {
+        name for name in given if name.startswith("filtered/")
+    }
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
