@@ -170,7 +170,8 @@ def test_files_are_uploaded_with_properties(
             content = {field: ("log.txt", b"Another text.")}
             with pytest.raises(InputError, match=message):
                 remote._send(method, address, files=content, data={"properties": properties_field})
-    for more in ({"properties": ["{}", "{}"]}, {"title": "x"}):
+    others: list[dict[str, Any]] = [{"properties": ["{}", "{}"]}, {"title": "x"}]
+    for more in others:
         with pytest.raises(InputError, match="nothing else"):
             remote._send("POST", path, files={"files": ("log.txt", b"Another text.")}, data=more)
     as_file = {"files": ("log.txt", b"Another text."), "properties": ("p.json", b"{}")}

@@ -29,7 +29,7 @@ from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.statements import folder, load, on_server
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -329,6 +329,21 @@ def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> Non
     assert ";" not in statement
     assert "apoc." not in statement
     assert not re.search(r"\{\}|%s|\{\w+\}|\$\{", statement), "no placeholders to be filled in by text"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("filtered/")])
+def test_a_filtered_statement_takes_and_gives_the_same(name: str) -> None:
+    """It takes the documents in addition. A server of 5.26 runs it for questions without a filter."""
+    without = name.replace("filtered/", "query/")
+    assert parameters_told(name) - {"documents", "overfetch"} == parameters_told(without)
+    assert columns_told(name) == columns_told(without)
+    given = {parameter: VALUES.get(parameter, []) for parameter in parameters_told(without)}
+    variant, parameters = on_server(without, given, True)
+    assert parameters.keys() == parameters_told(variant)
+    assert on_server(without, given, False) == (without, given)
+    filtered = {**given, "documents": ["d"], **({"overfetch": 7} if "overfetch" in parameters_told(name) else {})}
+    for old in (True, False):
+        assert on_server(name, filtered, old) == (name, filtered)
 
 
 @pytest.mark.parametrize("name", FILES)
