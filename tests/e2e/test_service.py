@@ -155,8 +155,9 @@ def test_files_are_uploaded_with_properties(
     remote.index([text, log], corpus="logs", properties={"year": 2})
     before = {one.source: dict(one.properties) for one in remote.documents("logs")}
     assert (before["upload:Auk"], before["upload:log.txt"]) == ({"year": 2, "own": "y"}, {"year": 2})
+    mixed: Any = [1, "x"]
     with pytest.raises(InputError, match="has values of several types"):
-        remote.index([text, log], corpus="logs", properties={"year": [1, "x"]})
+        remote.index([text, log], corpus="logs", properties={"year": mixed})
 
     path = "/v1/corpora/logs/documents"
     [document] = [one.id for one in remote.documents("logs") if one.source == "upload:log.txt"]

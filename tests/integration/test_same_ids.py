@@ -146,6 +146,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str) -> None:
     """Documents, of which one is being indexed anew; nodes that wait to be removed; a name kept apart; links."""
     write(driver, corpus, documents)
+    driver.execute_query("MATCH (d:Document {corpus: $corpus, id: 'd0'}) SET d.meta_year = 1", corpus=corpus)
+    driver.execute_query("MATCH (d:Document {corpus: $corpus, id: 'd1'}) SET d.meta_theirs = 1", corpus=corpus)
     perform = performing(driver)
     driven(perform, merge_overrides.split("mr harker", corpus=corpus))
     driver.execute_query(

@@ -16,7 +16,7 @@ from e2g_neo4j.errors import DocumentNotFoundError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
-from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
@@ -292,5 +292,4 @@ def _read(kind: TypeAdapter[T], body: bytes, *place: str) -> T:
         return kind.validate_json(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, place + fault["loc"]))
-        raise ProblemError(422, "invalid", f"{where}: {fault['msg']}." if where else f"{fault['msg']}.") from None
+        raise ProblemError(422, "invalid", fault_message({**fault, "loc": place + fault["loc"]})) from None
