@@ -21,6 +21,7 @@ from e2g_neo4j.errors import AccessError, E2GError, InputError, UnreachableError
 from e2g_neo4j.indexing.sources.files import find
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
@@ -111,6 +112,7 @@ class RemoteBase:
         batch: Sequence[tuple[str, Path] | SourceDocument],
         corpus: str,
         budget_tokens: int | None,
+        properties: Properties | None = None,
         *,
         dry_run: bool = False,
     ) -> Any:
@@ -133,8 +135,10 @@ class RemoteBase:
                 for one in batch
                 if not isinstance(one, SourceDocument)
             ]
-            budget = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
-            return self._send("POST", path, files=files, data=budget)
+            fields = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
+            if properties is not None:
+                fields["properties"] = json.dumps(dict(properties))
+            return self._send("POST", path, files=files, data=fields)
 
     def _unreachable(self, error: Exception) -> UnreachableError:
         return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")

@@ -36,6 +36,7 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.properties import Properties, check_properties
 from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
@@ -76,14 +77,18 @@ class RemoteE2G(RemoteBase):
         corpus: str,
         progress: Progress | None = None,
         budget_tokens: int | None = None,
+        properties: Properties | None = None,
     ) -> IndexReport:
         """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
 
         A file is identified by its name, and in a folder by its path from there. Many files are sent in several
         requests, one task each.
         """
+        if properties is not None:
+            properties = check_properties(properties)
+            sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
         reports = [
-            self._finished(self._upload(batch, corpus, budget_tokens), IndexReport, progress)
+            self._finished(self._upload(batch, corpus, budget_tokens, properties), IndexReport, progress)
             for batch in batches(sources)
         ]
         report = reports[0]

@@ -1,6 +1,6 @@
-// Like `query/communities`, within the documents of a filter. Their windows are compared one by one if $overfetch is
-// 0. Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds too
-// few.
+// Like `query/communities`, for filters and for 5.26: with the windows of $documents, null for all. The index, which
+// knows neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it
+// finds too few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $best, $windows: how many
 // → communities: [{id, score, windows: [at]}], candidates: [{chunk, document, index, tokens, persistence, shares,
@@ -28,7 +28,7 @@ CALL () {
   WITH $overfetch * $windows AS many
   WHERE many > 0
   CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND w.document IN $documents
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({node: w, score: score}) AS indexed_windows
 }
 CALL (indexed_windows) {
@@ -38,8 +38,9 @@ CALL (indexed_windows) {
     RETURN one.node AS w, one.score AS score
     UNION ALL
     WITH indexed_windows WHERE size(indexed_windows) < $windows
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $windows

@@ -1,6 +1,6 @@
-// Like `query/entity_windows`, within the documents of a filter. Their windows are compared one by one if $overfetch
-// is 0. Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds
-// too few.
+// Like `query/entity_windows`, for filters and for 5.26: with the windows of $documents, null for all. The index, which
+// knows neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it
+// finds too few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $keys: entities, $weights: one per entity, $limit
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, degree, [[index in $keys,
@@ -10,7 +10,7 @@
 CALL () {
   UNWIND range(0, size($keys) - 1) AS at
   MATCH (:Entity {corpus: $corpus, key: $keys[at]})-[m:FROM_CHUNK]->(c:Chunk)
-  WHERE c.document IN $documents
+  WHERE $documents IS NULL OR c.document IN $documents
   UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
   RETURN c, i, [at, m.windows[i]] AS mention, null AS near
   UNION ALL
@@ -18,7 +18,7 @@ CALL () {
     WITH $overfetch * $limit AS many
     WHERE many > 0
     CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-    WHERE w.corpus = $corpus AND w.document IN $documents
+    WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
     RETURN collect({window: w, score: score}) AS indexed
   }
   CALL (indexed) {
@@ -27,8 +27,9 @@ CALL () {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed WHERE size(indexed) < $limit
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit

@@ -1,6 +1,6 @@
-// Like `query/pagerank_windows`, within the documents of a filter. Their windows are compared one by
-// one if $overfetch is 0. Otherwise the index is asked for $overfetch times as many as are needed, and
-// they are compared if it finds too few.
+// Like `query/pagerank_windows`, for filters and for 5.26: with the windows of $documents, null for all. The index,
+// which knows neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if
+// it finds too few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $keys: entities, $scores: per entity, the score of its relation with each entity before it in
 // $keys, 0 if there is none, $limit
@@ -10,7 +10,7 @@
 CALL () {
   UNWIND range(0, size($keys) - 1) AS at
   MATCH (e:Entity {corpus: $corpus, key: $keys[at]})-[m:FROM_CHUNK]->(c:Chunk)
-  WHERE c.document IN $documents
+  WHERE $documents IS NULL OR c.document IN $documents
   WITH c, collect({at: at, counts: m.windows}) AS mentions
   WHERE size(mentions) > 1
   UNWIND range(0, size(c.window_shares) - 1) AS i
@@ -26,7 +26,7 @@ CALL () {
     WITH $overfetch * $limit AS many
     WHERE many > 0
     CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-    WHERE w.corpus = $corpus AND w.document IN $documents
+    WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
     RETURN collect({window: w, score: score}) AS indexed
   }
   CALL (indexed) {
@@ -35,8 +35,9 @@ CALL () {
     RETURN one.window AS w, one.score AS near
     UNION ALL
     WITH indexed WHERE size(indexed) < $limit
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS near
   }
   WITH w, near ORDER BY round(near, 5) DESC, w.id LIMIT $limit

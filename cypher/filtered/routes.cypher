@@ -1,5 +1,6 @@
-// Like `query/routes`, within the documents of a filter. Their windows are compared one by one if $overfetch is 0.
-// Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds too few.
+// Like `query/routes`, for filters and for 5.26: with the windows of $documents, null for all. The index, which knows
+// neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it finds too
+// few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $decay, $hub, $limit
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
@@ -10,7 +11,7 @@ CALL () {
   WITH $overfetch * $entry AS many
   WHERE many > 0
   CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND w.document IN $documents
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({window: w, score: score}) AS indexed
 }
 CALL (indexed) {
@@ -20,8 +21,9 @@ CALL (indexed) {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed WHERE size(indexed) < $entry
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $entry
@@ -71,7 +73,7 @@ CALL (entry, nearest, active, total) {
   UNWIND active AS one
   WITH one.entity AS e, one.counted AS counted, one.origin AS origin
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
-  WHERE c.document IN $documents
+  WHERE $documents IS NULL OR c.document IN $documents
   UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
   WITH c, i, sum(counted / total) AS coverage, min(origin) AS origin
   ORDER BY c.id + '-w' + i IN nearest DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit

@@ -1,5 +1,6 @@
-// Like `query/signals`, within the documents of a filter. Their windows are compared one by one if $overfetch is 0.
-// Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds too few.
+// Like `query/signals`, for filters and for 5.26: with the windows of $documents, null for all. The index, which knows
+// neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it finds too
+// few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
@@ -13,7 +14,7 @@ CALL () {
   WITH $overfetch * $depth AS many
   WHERE many > 0
   CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND w.document IN $documents
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({window: w, score: score}) AS indexed
 }
 CALL (indexed) {
@@ -23,22 +24,25 @@ CALL (indexed) {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed WHERE size(indexed) < $depth
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id LIMIT $depth
   RETURN collect(w) AS near_windows, collect(near) AS nears
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('e2g_window_words', $words) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND w.document IN $documents AND score > 0
+  WITH CASE WHEN $documents IS NULL THEN {limit: $matches} ELSE {skip: 0} END AS options
+  CALL db.index.fulltext.queryNodes('e2g_window_words', $words, options) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents) AND score > 0
   WITH w, score LIMIT $matches
   RETURN collect(w) AS word_windows, collect(w.id) AS word_ids, collect(score) AS word_scores
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words) YIELD node AS c, score
-  WHERE c.corpus = $corpus AND c.document IN $documents AND score > 0
+  WITH CASE WHEN $documents IS NULL THEN {limit: $matches} ELSE {skip: 0} END AS options
+  CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, options) YIELD node AS c, score
+  WHERE c.corpus = $corpus AND ($documents IS NULL OR c.document IN $documents) AND score > 0
   WITH c, score LIMIT $matches
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
@@ -81,7 +85,7 @@ CALL (corpus, from_seeds, from_question) {
   WHERE e.chunks <= $hub
   ORDER BY strength DESC, e.key LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
-  WHERE c.document IN $documents
+  WHERE $documents IS NULL OR c.document IN $documents
   WITH c, strength, m.windows AS counts
   UNWIND [i IN range(0, size(counts) - 1) WHERE counts[i] > 0 | [i, strength * (1 + log(counts[i]))]] AS part
   WITH c, part[0] AS i, sum(part[1]) AS reached
@@ -111,6 +115,9 @@ CALL (near_windows, word_windows, word_chunks, spread_chunks) {
   }) AS candidates
 }
 RETURN word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares,
-       COLLECT {
-         MATCH (d:Document {corpus: $corpus}) WHERE d.id IN $documents RETURN sum(d.windows)
-       }[0] AS windows, candidates
+       CASE
+         WHEN $documents IS NULL THEN corpus.windows
+         ELSE reduce(total = 0, windows IN COLLECT {
+           MATCH (d:Document {corpus: $corpus}) WHERE d.id IN $documents RETURN d.windows
+         } | total + windows)
+       END AS windows, candidates

@@ -1,6 +1,6 @@
-// Like `query/vector_context`, within the documents of a filter. Their windows are compared one by one if $overfetch
-// is 0. Otherwise the index is asked for $overfetch times as many as are needed, and they are compared if it finds
-// too few.
+// Like `query/vector_context`, for filters and for 5.26: with the windows of $documents, null for all. The index, which
+// knows neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it
+// finds too few, windows are compared one by one.
 // $documents, $overfetch
 // $corpus, $vector, $entry, $candidates, $neighbours, $hub, $limit
 // → entities: [{key, score}], relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence,
@@ -29,7 +29,7 @@ CALL () {
   WITH $overfetch * $limit AS many
   WHERE many > 0
   CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND w.document IN $documents
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({window: w, score: score}) AS indexed_windows
 }
 CALL (indexed_windows) {
@@ -39,8 +39,9 @@ CALL (indexed_windows) {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed_windows WHERE size(indexed_windows) < $limit
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.document IN $documents
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit
@@ -64,7 +65,7 @@ CALL (nearest, ids, relations) {
     UNWIND range(0, size(relations) - 1) AS position
     WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
     MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
-    WHERE c.document IN $documents
+    WHERE $documents IS NULL OR c.document IN $documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
     WITH ids, c, i, collect(position) AS positions
     ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit

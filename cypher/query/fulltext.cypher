@@ -1,9 +1,12 @@
-// The $limit best windows of the full-text index (BM25) for some words.
-// $corpus, $words: a Lucene query that contains the corpus too, $limit
+// The $limit best windows of the full-text index (BM25) for some words, or of $documents if not null: then all matches
+// are read, best first, until $limit are of these documents.
+// $corpus, $documents, $words: a Lucene query that contains the corpus too, $limit
 // → chunk, document, index, tokens, shares, persistence, scores: [[window number, score]]. A row for each chunk with
 //   such a window, with the share of its text that each of its windows has.
-CALL db.index.fulltext.queryNodes('e2g_window_words', $words, {limit: $limit}) YIELD node AS w, score
-WHERE w.corpus = $corpus AND score > 0
+WITH CASE WHEN $documents IS NULL THEN {limit: $limit} ELSE {skip: 0} END AS options
+CALL db.index.fulltext.queryNodes('e2g_window_words', $words, options) YIELD node AS w, score
+WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents) AND score > 0
+WITH w, score LIMIT $limit
 MATCH (w)-[:PART_OF]->(c:Chunk)
 WITH c, collect([w.index, score]) AS scores
 MATCH (d:Document {corpus: $corpus, id: c.document})

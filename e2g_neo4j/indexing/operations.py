@@ -84,7 +84,7 @@ def index(
     yield from migrate(models)
     documents = _read(models, sources, corpus)
     if properties is not None:
-        documents = [replace(one, properties={**(one.properties or {}), **properties}) for one in documents]
+        documents = [one.with_properties(properties) for one in documents]
     return (yield from _index(models, documents, corpus, progress, budget_tokens))
 
 

@@ -1,8 +1,8 @@
 """Restrict a question to documents by their properties.
 
 The documents are found first, in one read per corpus. Then every mode searches their text only: it runs the statement
-in `cypher/filtered/` that has the name of its statement in `cypher/query/`. Entities, co-occurrences, communities and
-the rarity of words stay those of the whole corpus.
+in `cypher/filtered/` that has the name of its statement in `cypher/query/` (`Query.read_each`). Entities,
+co-occurrences, communities and the rarity of words stay those of the whole corpus.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def find_documents(conditions: Sequence[Condition], corpora: Sequence[str]) -> O
         QueryError: No document has a property that a condition names.
     """
     parameters = {"where": [condition.parameter() for condition in conditions]}
-    rows = yield from read_each("filtered/documents", dict.fromkeys(corpora, parameters))
+    rows = yield from read_each("query/matching_documents", dict.fromkeys(corpora, parameters))
     for row in rows:
         if not row["of"]:
             raise CorpusNotFoundError(row["corpus"])
@@ -89,7 +89,7 @@ def _overfetch(row: dict[str, int]) -> int:
 
 
 def _check_names(conditions: Sequence[Condition], corpora: Sequence[str]) -> Operation[None]:
-    rows = yield from read_each("filtered/properties", {corpus: {} for corpus in corpora})
+    rows = yield from read_each("query/properties", {corpus: {} for corpus in corpora})
     known = sorted({row["property"].removeprefix(PREFIX) for row in rows})
     unknown = [condition.name for condition in conditions if condition.name not in known]
     if unknown:

@@ -85,10 +85,6 @@ GRAPH_MODES: frozenset[Mode] = frozenset(
 )
 """The modes that use entities."""
 
-FILTERED_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"raptor", "synonyms", "graphrag_local"}
-"""The modes that can be restricted to documents by `where`. Each statement that they run within a `Query` has a variant
-in `cypher/filtered/`. The other modes refuse `where`."""
-
 LAYERS: Mapping[Mode, str] = {
     "communities": "communities",
     "lazy": "communities",
@@ -197,9 +193,6 @@ class RetrievalOptions(BaseModel):
         if self.llm and self.mode not in LLM_MODES:
             choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
-        if self.where and self.mode not in FILTERED_MODES:
-            choices = ", ".join(mode for mode in get_args(Mode) if mode in FILTERED_MODES)
-            raise ValueError(f"Mode {self.mode} cannot be restricted by `where`: choose among {choices}.")
         return self
 
     @classmethod

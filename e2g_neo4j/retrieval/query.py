@@ -19,8 +19,11 @@ RankedWindows: TypeAlias = list[tuple[Window, float]]
 Ranking: TypeAlias = Operation[RankedWindows]
 """An operation that ranks windows."""
 
-WITHOUT_INDEX = frozenset(["activate", "fulltext", "fulltext_chunks", "nearest"])
-"""The statements in `cypher/filtered/` that do not ask the vector index of windows."""
+FOR_BOTH = frozenset(["activate", "fulltext", "fulltext_chunks"])
+"""The statements in `cypher/query/` that search all documents or only some."""
+
+WITHOUT_INDEX = frozenset(["nearest", "raptor"])
+"""The statements in `cypher/filtered/` that ask no vector index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,14 @@ class Query:
                 searched.
             parameters: Parameters per corpus, without `corpus`.
         """
+        filtered = self.documents is not None and statement not in FOR_BOTH
+        given = {corpus: {**values, **self._documents(statement, corpus)} for corpus, values in parameters.items()}
+        return (yield from read_each(f"{'filtered' if filtered else 'query'}/{statement}", given))
+
+    def _documents(self, statement: str, corpus: str) -> dict[str, Any]:
+        """Return the parameters that tell a statement which documents to search."""
         if self.documents is None:
-            return (yield from read_each(f"query/{statement}", parameters))
-        filtered = {}
-        for corpus, values in parameters.items():
-            documents = self.documents[corpus]
-            extra = {} if statement in WITHOUT_INDEX else {"overfetch": documents.overfetch}
-            filtered[corpus] = {**values, "documents": list(documents.ids), **extra}
-        return (yield from read_each(f"filtered/{statement}", filtered))
+            return {"documents": None} if statement in FOR_BOTH else {}
+        documents = self.documents[corpus]
+        indexed = statement not in FOR_BOTH | WITHOUT_INDEX
+        return {"documents": list(documents.ids), **({"overfetch": documents.overfetch} if indexed else {})}

@@ -54,7 +54,7 @@ class Condition(NamedTuple):
     values: tuple[Scalar, ...]
 
     def parameter(self) -> dict[str, Any]:
-        """Return the condition as `filtered/documents.cypher` takes it."""
+        """Return the condition as `query/matching_documents.cypher` takes it."""
         return {"property": PREFIX + self.name, "operator": self.operator, "values": list(self.values)}
 
     def __str__(self) -> str:

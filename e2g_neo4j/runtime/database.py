@@ -46,7 +46,7 @@ from e2g_neo4j.errors import (
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
 from e2g_neo4j.runtime.requests import Read, Rows, Write
-from e2g_neo4j.runtime.statements import for_server, load
+from e2g_neo4j.runtime.statements import for_server, load, on_server
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
@@ -143,13 +143,14 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
     with translated():
-        query = Query(load(for_server(request.statement, is_old(driver))), timeout=READ_SECONDS)
+        name, parameters = on_server(request.statement, request.parameters, is_old(driver))
+        query = Query(load(name), timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 with driver.session(**options) as session:
-                    return _rows(session.run(query, request.parameters))
+                    return _rows(session.run(query, parameters))
             except (Neo4jError, DriverError) as error:
                 attempts += 1
                 seconds = _seconds_to_wait(error, attempts, deadline)
@@ -238,13 +239,14 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
     with translated():
-        query = Query(load(for_server(request.statement, await is_old_async(driver))), timeout=READ_SECONDS)
+        name, parameters = on_server(request.statement, request.parameters, await is_old_async(driver))
+        query = Query(load(name), timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 async with driver.session(**options) as session:
-                    result = await session.run(query, request.parameters)
+                    result = await session.run(query, parameters)
                     return _rows([record async for record in result])
             except (Neo4jError, DriverError) as error:
                 attempts += 1

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
+
+ALL_DOCUMENTS = {"documents": None, "overfetch": 5}
+"""With these parameters, statements in `cypher/filtered/` search all documents of a corpus. Servers without the SEARCH
+clause cannot search an index for one corpus, so they are asked for five times as many nodes as are needed."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -40,6 +45,13 @@ def load(name: str) -> str:
 @cache
 def for_server(name: str, before_search: bool) -> str:
     """Return the name of the statement to run. Servers without the SEARCH clause use the one of the same name in
-    `cypher/lts/`, if it exists."""
-    lts_name = f"lts/{name}"
-    return lts_name if before_search and (folder("cypher") / f"{lts_name}.cypher").is_file() else name
+    `cypher/lts/`, if it exists; else, for one in `cypher/query/`, that in `cypher/filtered/`, if it exists."""
+    variants = [f"lts/{name}", name.replace("query/", "filtered/")] if before_search else []
+    return next((one for one in variants if (folder("cypher") / f"{one}.cypher").is_file()), name)
+
+
+def on_server(name: str, parameters: dict[str, Any], before_search: bool) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of the statement to run for a read."""
+    variant = for_server(name, before_search)
+    added = ALL_DOCUMENTS if variant != name and variant.startswith("filtered/") else {}
+    return variant, {**parameters, **added}

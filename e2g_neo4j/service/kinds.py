@@ -140,7 +140,13 @@ async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, A
         raise ClaimLost
     superseded = {one.id for one in documents if versions[one.id] not in (before.get(one.id), one.sha256)}
     mine = [one for one in documents if one.id not in superseded]
-    report = await run.client.index(mine, corpus=run.corpus, progress=run.progress, budget_tokens=run.budget_tokens)
+    report = await run.client.index(
+        mine,
+        corpus=run.corpus,
+        progress=run.progress,
+        budget_tokens=run.budget_tokens,
+        properties=run.parameters.get("properties"),
+    )
     run.count(report)
     return {**asdict(report), "superseded": [one.source for one in documents if one.id in superseded]}
 

@@ -210,7 +210,7 @@ def add_problems(app: FastAPI) -> None:
         faults = error.errors()
         if faults and faults[0]["type"] == "json_invalid":
             return problem(request_id(request), 422, "invalid_json", "The body is not valid JSON.")
-        return problem(request_id(request), 422, "invalid", " ".join(map(_fault, faults[:5])))
+        return problem(request_id(request), 422, "invalid", " ".join(map(fault_message, faults[:5])))
 
     def failed(request: Request, error: Exception) -> JSONResponse:
         logger.error("Request %s failed.", request_id(request), exc_info=error)
@@ -255,7 +255,8 @@ def request_id(request: Request) -> str:
     return str(getattr(request.state, "request_id", ""))
 
 
-def _fault(fault: dict[str, Any]) -> str:
+def fault_message(fault: Mapping[str, Any]) -> str:
+    """Return the message of a fault that pydantic found."""
     place = ".".join(str(part) for part in fault["loc"] if part not in ("body", "query", "path"))
     message = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
     return f"{place}: {message}." if place else f"{message}."

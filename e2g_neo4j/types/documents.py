@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -99,6 +99,10 @@ class SourceDocument:
     def __post_init__(self) -> None:
         if self.properties is not None:
             object.__setattr__(self, "properties", check_properties(self.properties))
+
+    def with_properties(self, properties: Properties) -> SourceDocument:
+        """Return the document with these properties added to its own. Raise InputError if one is invalid."""
+        return replace(self, properties={**(self.properties or {}), **properties})
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ Properties: TypeAlias = Mapping[str, Property]
 """Properties by name."""
 
 PREFIX = "meta_"
-"""What the names begin with in the database, so that they are never those of this program. `filtered/properties.cypher`
+"""What the names begin with in the database, so that they are never those of this program. `query/properties.cypher`
 has it too."""
 
 MAX_PROPERTIES = 100

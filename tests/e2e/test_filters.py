@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from graphs import comparable
 from libraries import remove
+from stated import state
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.retrieval.options import FILTERED_MODES, WINDOW_MODES
+from e2g_neo4j.retrieval.options import WINDOW_MODES, Mode
 
 CORPUS, OTHER, ALL = "filters-novels", "filters-others", "filters-all"
 
@@ -72,6 +73,7 @@ def _corpora(client, driver):
         client.index(documents(corpus, properties), corpus=corpus)
     for corpus in (CORPUS, ALL):
         client.enrich(corpus=corpus)
+        state(client, corpus)
     yield
     remove(driver, [CORPUS, OTHER, ALL])
 
@@ -80,7 +82,7 @@ def sources(found):
     return {passage.source for passage in found.passages}
 
 
-@pytest.mark.parametrize("mode", sorted(FILTERED_MODES))
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
     wanted = client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=100, where={"author": "Stoker"})
     assert sources(wanted) == {"d0", "d1"}
@@ -93,7 +95,7 @@ def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
         assert found >= len(text_of(0)), "neighbouring windows are one passage, and all windows are candidates"
 
 
-@pytest.mark.parametrize("mode", sorted(FILTERED_MODES))
+@pytest.mark.parametrize("mode", get_args(Mode))
 def test_a_filter_that_leaves_all_changes_nothing(client, mode):
     """So the statements in cypher/filtered/ do not differ in anything else."""
     for question, k in ((QUESTION, 1), (QUESTION, 3), ("What burned in the night?", 3)):
@@ -280,7 +282,8 @@ def test_filters_on_5_26(scratch_5_26, environment):
     with E2G(settings=settings) as e2g:
         e2g.index(documents(corpus, PROPERTIES[:3]), corpus=corpus)
         e2g.enrich(corpus=corpus)
-        for mode in sorted(FILTERED_MODES):
+        state(e2g, corpus)
+        for mode in get_args(Mode):
             found = e2g.retrieve(QUESTION, corpus=corpus, mode=mode, k=100, where={"author": "Stoker"})
             assert sources(found) == {"d0", "d1"}, mode
         e2g.index(documents(corpus, [{"a.b": 2}]), corpus=corpus)

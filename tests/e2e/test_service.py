@@ -119,6 +119,76 @@ def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, s
         )
 
 
+def test_files_are_uploaded_with_properties(
+    remote: RemoteE2G, local: E2G, service: RunningService, tmp_path: Path
+) -> None:
+    """They have the same properties as documents that the local client indexes."""
+    log, lines = tmp_path / "log.txt", tmp_path / "lines.jsonl"
+    log.write_text("The brig Averil left Port Hesk.")
+    lines.write_text(json.dumps({"text": "The brig Lantry sank.", "id": 1, "properties": {"year": 1, "own": "x"}}))
+    files = [log, lines]
+
+    def properties() -> list[dict[str, Any]]:
+        found = [one.properties for one in remote.documents("logs")]
+        assert found == [one.properties for one in local.documents("logs-local")]
+        return [dict(one) for one in found]
+
+    def both(**options: Any) -> tuple[int, int]:
+        report = remote.index(files, corpus="logs", **options)
+        assert local.index(files, corpus="logs-local", **options).unchanged == report.unchanged
+        return report.documents, report.unchanged
+
+    assert both(properties={"year": 1908, "tags": ["sea", "é"], "part": 1.0}) == (2, 0)
+    given = {"year": 1908, "tags": ("sea", "é"), "part": 1.0}
+    assert sorted(properties(), key=len) == [given, {**given, "own": "x"}]
+    found = remote.retrieve("Which brig?", corpus="logs", where={"year": 1908, "own": "x"})
+    assert [passage.text for passage in found.passages] == ["The brig Lantry sank."]
+    files = [log]
+    assert both(properties={"year": 1909}) == (0, 1), "the text is the same"
+    assert {"year": 1909} in properties()
+    assert both() == (0, 1)
+    assert {"year": 1909} in properties(), "those that are stored are kept"
+    assert both(properties={}) == (0, 1)
+    assert {} in properties()
+
+    text = from_text("The brig Auk came.", corpus="logs", source="Auk", properties={"year": 1, "own": "y"})
+    remote.index([text, log], corpus="logs", properties={"year": 2})
+    before = {one.source: dict(one.properties) for one in remote.documents("logs")}
+    assert (before["upload:Auk"], before["upload:log.txt"]) == ({"year": 2, "own": "y"}, {"year": 2})
+    mixed: Any = [1, "x"]
+    with pytest.raises(InputError, match="has values of several types"):
+        remote.index([text, log], corpus="logs", properties={"year": mixed})
+
+    path = "/v1/corpora/logs/documents"
+    [document] = [one.id for one in remote.documents("logs") if one.source == "upload:log.txt"]
+    for properties_field, message in {
+        '{"year": {"of": 1}}': r"properties: .*The property 'year' has a value of type dict",
+        '{"year": NaN}': "properties: ",
+        "[1]": "properties: ",
+        "year=1": "properties: Invalid JSON",
+    }.items():
+        for method, address, field in (("POST", path, "files"), ("PUT", f"{path}/{document}", "file")):
+            content = {field: ("log.txt", b"Another text.")}
+            with pytest.raises(InputError, match=message):
+                remote._send(method, address, files=content, data={"properties": properties_field})
+    others: list[dict[str, Any]] = [{"properties": ["{}", "{}"]}, {"title": "x"}]
+    for more in others:
+        with pytest.raises(InputError, match="nothing else"):
+            remote._send("POST", path, files={"files": ("log.txt", b"Another text.")}, data=more)
+    as_file = {"files": ("log.txt", b"Another text."), "properties": ("p.json", b"{}")}
+    with pytest.raises(InputError, match="in a field"):
+        remote._send("POST", path, files=as_file)
+    assert {one.source: dict(one.properties) for one in remote.documents("logs")} == before
+    task = remote._send(
+        "PUT", f"{path}/{document}", files={"file": ("new.txt", b"Another text.")}, data={"properties": '{"year": 3}'}
+    )
+    remote.task(task["id"], wait=30)
+    assert {one.source: dict(one.properties) for one in remote.documents("logs")} == {
+        **before,
+        "upload:log.txt": {"year": 3},
+    }
+
+
 def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2G) -> None:
     assert remote.corpora() == local.corpora()
     assert remote.documents("library") == local.documents("library")

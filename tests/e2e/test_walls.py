@@ -135,8 +135,8 @@ def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
-    client.index([library(folder, SECRET)], corpus=other)
-    client.index([library(folder)], corpus=mine)
+    client.index([library(folder, SECRET)], corpus=other, properties={"wall": 1})
+    client.index([library(folder)], corpus=mine, properties={"wall": 1})
     for corpus in (mine, other):
         assert client.enrich(corpus=corpus).communities
         state(client, corpus)
@@ -238,6 +238,10 @@ def retrieve(client: Any, two: Two) -> None:
             assert mode == "raptor" or len(texts) == len(found.passages)
             for pair in found.pairs:  # the secret would make them neighbours
                 assert (pair.a, pair.b, pair.hops) != ("ann harper", "dora finch", 1)
+    for mode in get_args(Mode):
+        found = client.retrieve(QUESTIONS[0], corpus=two.mine, mode=mode, k=100, where={"wall": 1})
+        assert_nothing_of_the_other(two, found.passages)
+        assert all(passage.level or passage.text in TEXTS[Path(passage.source).name] for passage in found.passages)
     near = client.retrieve(QUESTIONS[0], corpus=two.other, mode="e2g")
     assert ("ann harper", "dora finch", 1) in {(pair.a, pair.b, pair.hops) for pair in near.pairs}, "there it does"
 

@@ -18,6 +18,7 @@ from libraries import (
     performing,
     remove,
     small_document,
+    staging,
     text_of,
     write,
 )
@@ -29,6 +30,7 @@ from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.modes.raptor import raptor
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
@@ -274,3 +276,72 @@ def test_5_26_ranks_the_same(driver_5_26: Driver, driver: Driver, corpora: list[
         assert [node.row["id"] for node in new] == [node.row["id"] for node in old]
         assert [node.score for node in new] == pytest.approx([node.score for node in old], abs=1e-4)
         assert [node.row["path"] for node in new] == [node.row["path"] for node in old]
+
+
+# --- within some documents ---------------------------------------------------------------------------
+
+
+def placed(id: str, *cosines: float) -> NaiveDocument:
+    """A document whose chunks have these cosines with the first axis."""
+    text, found = text_of([[f"{id} {number}"] for number in range(len(cosines))], [" "] * len(cosines))
+    starts = [*(one.start for one in found), len(text)]
+    chunks = []
+    for number, cosine in enumerate(cosines):
+        vector, start, end = (cosine, (1 - cosine**2) ** 0.5), starts[number], starts[number + 1]
+        chunks.append(NaiveChunk(f"{id}-c{number}", number, start, end, vector, (NaiveWindow(start, end, vector),)))
+    return NaiveDocument(id, text, found, tuple(chunks), ())
+
+
+def cluster(driver: Driver, corpus: str, id: str, cosine: float, chunks: int, *members: str) -> None:
+    driver.execute_query(
+        "CREATE (c:Cluster {corpus: $corpus, id: $id, level: size($id), text: 'Of ' + $id, document: 'd0', start: 0, "
+        "end: 1, chunks: $chunks}) WITH c CALL db.create.setNodeVectorProperty(c, 'embedding', $vector) "
+        "WITH c MATCH (n:Chunk|Cluster {corpus: $corpus}) WHERE n.id IN $members CREATE (n)-[:IN_CLUSTER]->(c)",
+        corpus=corpus,
+        id=id,
+        chunks=chunks,
+        members=members,
+        vector=padded([[cosine, (1 - cosine**2) ** 0.5]], REAL_DIMENSIONS)[0].tolist(),
+    )
+
+
+def check_filtered(driver: Driver, corpus: str) -> None:
+    """Cluster a has the chunks of d0 alone; b and ab have one of d3 too, which is nearest."""
+    write(driver, corpus, [placed("d0", 0.9, 0.1), placed("d1", 0.3), placed("d2", 0.5), placed("d3", 0.95)])
+    cluster(driver, corpus, "a", 0.6, 2, "d0-c0", "d0-c1")
+    cluster(driver, corpus, "b", 0.99, 3, "d1-c0", "d2-c0", "d3-c0")
+    cluster(driver, corpus, "ab", 0.98, 5, "a", "b")
+    driver.execute_query(
+        "MATCH (c:Chunk {corpus: $corpus, id: 'd1-c0'}), (near:Chunk {corpus: $corpus, id: 'd0-c0'}) "
+        "CREATE (c)-[:IN_CLUSTER]->(s:StagedCluster {corpus: $corpus, chunks: 3})<-[:IN_CLUSTER]-(near)",
+        corpus=corpus,
+    )
+    for request in staging(corpus, [placed("d1", 0.99), placed("d4", 0.99)]):
+        database.write(driver, "neo4j", request)
+
+    def found(*documents: str, limit: int = 100) -> list[tuple[str, float]]:
+        query = Query("Who?", [corpus], limit, documents={corpus: FilteredDocuments(documents)})
+        nodes = driven(performing(driver), raptor(query), [1.0])
+        assert {node.row["document_id"] for node in nodes} <= set(documents)
+        assert not any("d3" in node.row["text"] or "Of b" in node.row["text"] for node in nodes)
+        return [(node.row["id"], round(node.score, 3)) for node in nodes]
+
+    # The mean of d0-c0, d0-c1, d1 and d2 in ab is .725, that of d1 and d2 in b is .7.
+    nearest = [("d0-c0", 0.95), ("a", 0.8), ("d2-c0", 0.75)]
+    assert found("d0", "d1", "d2", "d4") == [*nearest, ("d0-c1", 0.725), ("d1-c0", 0.725)]
+    assert found("d0", "d1", "d2", "d4", limit=4) == [*nearest, ("d1-c0", 0.725)]
+    assert found("d1", "d2") == [("d2-c0", 0.75), ("d1-c0", 0.7)]
+    assert found("d1") == [("d1-c0", 0.65)]
+    assert found("d4") == []
+
+
+def test_clusters_count_by_the_chunks_of_the_filtered_documents(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    check_filtered(driver, corpus)
+
+
+def test_5_26_filters_the_same(driver_5_26: Driver, corpus: str) -> None:
+    check_filtered(driver_5_26, corpus)
+    remove(driver_5_26, [corpus])

@@ -25,11 +25,11 @@ from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
 from e2g_neo4j.indexing.merge_overrides import join, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import FILTERED_MODES, Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.statements import folder, load, on_server
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -331,6 +331,21 @@ def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> Non
     assert not re.search(r"\{\}|%s|\{\w+\}|\$\{", statement), "no placeholders to be filled in by text"
 
 
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("filtered/")])
+def test_a_filtered_statement_takes_and_gives_the_same(name: str) -> None:
+    """It takes the documents in addition. A server of 5.26 runs it for questions without a filter."""
+    without = name.replace("filtered/", "query/")
+    assert parameters_told(name) - {"documents", "overfetch"} == parameters_told(without)
+    assert columns_told(name) == columns_told(without)
+    given = {parameter: VALUES.get(parameter, []) for parameter in parameters_told(without)}
+    variant, parameters = on_server(without, given, True)
+    assert parameters.keys() == parameters_told(variant)
+    assert on_server(without, given, False) == (without, given)
+    filtered = {**given, "documents": ["d"], **({"overfetch": 7} if "overfetch" in parameters_told(name) else {})}
+    for old in (True, False):
+        assert on_server(name, filtered, old) == (name, filtered)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_somebody_uses_the_file(name: str) -> None:
     short = name.split("/")[1]
@@ -387,7 +402,7 @@ class Recorded:
             "query/corpus": [link],
             "query/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
             "filtered/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
-            "filtered/documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
+            "query/matching_documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
         }
         reply: Any = None
         while True:
@@ -427,8 +442,7 @@ def recorded() -> dict[str, set[str]]:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)
-            if mode in FILTERED_MODES:
-                record.retrieve(mode, unit, chunks, {"year": 1897})
+            record.retrieve(mode, unit, chunks, {"year": 1897})
     return record.given
 
 
@@ -451,8 +465,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
-    filtered = {name for name in FILES if name.startswith("filtered/")}
-    assert filtered - {"filtered/properties"} == {name for name in given if name.startswith("filtered/")}
+    assert {name for name in FILES if name.startswith("filtered/")} == {
+        name for name in given if name.startswith("filtered/")
+    }
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",

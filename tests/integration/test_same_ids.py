@@ -41,7 +41,7 @@ from e2g_neo4j.runtime.statements import folder, load
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in ("query", "index", "communities", "clusters", "entities", "statements", "link", "adopt")
+    for kind in ("query", "filtered", "index", "communities", "clusters", "entities", "statements", "link", "adopt")
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
@@ -96,7 +96,9 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "ids": [f"d{n}-c0" for n in range(2)] + [f"d{n}-c0-w0" for n in range(2)] + ["d0", "d1", "long"],
         "types": ["KNOWS"],
         "document": "long",
-        "documents": ["d0"],
+        "documents": ["d0", "long"],
+        "overfetch": 2,
+        "where": [],
         "key": "mr harker",
         "label": linked,
         "after": "",
@@ -144,6 +146,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str) -> None:
     """Documents, of which one is being indexed anew; nodes that wait to be removed; a name kept apart; links."""
     write(driver, corpus, documents)
+    driver.execute_query("MATCH (d:Document {corpus: $corpus, id: 'd0'}) SET d.meta_year = 1", corpus=corpus)
+    driver.execute_query("MATCH (d:Document {corpus: $corpus, id: 'd1'}) SET d.meta_theirs = 1", corpus=corpus)
     perform = performing(driver)
     driven(perform, merge_overrides.split("mr harker", corpus=corpus))
     driver.execute_query(

@@ -22,7 +22,7 @@ from e2g_neo4j.evaluation import Question, evaluate
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import FILTERED_MODES, LLM_MODES, Mode
+from e2g_neo4j.retrieval.options import LLM_MODES, Mode
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.bookmarks import as_text
 from e2g_neo4j.runtime.requests import Read
@@ -81,7 +81,7 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")
     yield client.index([replace(changed, properties={"year": 1900})], corpus=corpus)
-    for mode in sorted(FILTERED_MODES):
+    for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode, where={"year": 1900})
     yield client.retrieve("Who met?", corpus=corpus, mode="fulltext", unit="chunk", where={"year": 1900})
     yield client.retrieve("Who?", corpus=corpus, mode="e2g", where={"year": 1900})

@@ -31,6 +31,7 @@ from e2g_neo4j.indexing.statements import layer
 from e2g_neo4j.indexing.statements.chat import REPLY_TOKENS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.modes import graphrag_local
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.runtime import database
@@ -415,3 +416,68 @@ def test_an_older_server_finds_the_same(
         assert ask(older, [other], near) == ask(driver, [other], near)
         driven(performing(older), delete(corpus, [one.id for one in LIBRARY]))
         assert snapshot(older, corpus) == ({}, {})
+
+
+FAMOUS = [
+    small_document("d0", ["ann", "bob"]),
+    small_document("d1", ["ann", "cid"]),
+    small_document("d2", ["bob", "dan"], ["bob"]),
+    small_document("d3", ["cid", "dan"]),
+]
+FAME: dict[str, str | list[str]] = {
+    "ann bob": "ann | knows | bob | NEAR",
+    "ann cid": "ann | knows | cid | far one",
+    "bob dan": "bob | knows | dan | far two\nbob | is | - | far three",
+    "cid dan": "cid | knows | dan | far four",
+}
+"""Bob has more statements than Cid, but not without d2."""
+
+
+def check_filtered(driver: Driver, corpus: str, famous: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told(driver, corpus)
+    write(driver, famous, FAMOUS)
+    made(driver, famous, Model(FAME, "famous"))
+    staged = [small_document("d0", ["ann", "bob"]), small_document("d9", ["dan", "eve"])]
+    for request in [*staging(corpus, staged), *staging(famous, staged)]:
+        database.write(driver, "neo4j", request)
+
+    def found(corpus: str, vector: list[float], numbers: Sequence[int], limit: int = 200) -> list[str]:
+        results = []
+        for overfetch in (0, 1, 1000):
+            documents = {corpus: FilteredDocuments([f"d{number}" for number in numbers], overfetch)}
+            operation = graphrag_local.graphrag_local(Query("Who?", [corpus], limit, documents=documents))
+            results.append([window.document for window, _ in driven(performing(driver), operation, vector)])
+        assert results[0] == results[1] == results[2]
+        return results[0]
+
+    monkeypatch.setattr(graphrag_local, "CANDIDATES", 1)
+    near = question("NEAR", "far four")
+    assert found(corpus, near, range(6)) == [f"d{number}" for number in (4, 2, 1, 0, 3, 5)], "first those of Ann"
+    # Without d1, the nearest statement is that of d0, about Dan and Eve. d4 has another relation of Eve.
+    assert found(corpus, near, [0, 2, 4, 5, 9]) == ["d0", "d4", "d2", "d5"]
+    assert found(corpus, near, [4, 5]) == ["d4", "d5"]
+    assert found(corpus, near, [9]) == []
+
+    monkeypatch.setattr(graphrag_local, "ENTRY", 1)
+    monkeypatch.setattr(graphrag_local, "AROUND", 1)
+    near = question("NEAR")
+    # Ann's relation to the one who has more statements: to Bob, of whom d2 has two.
+    assert found(famous, near, range(4)) == ["d0", "d1", "d2", "d3"]
+    assert found(famous, near, [0, 1, 3]) == ["d1", "d0", "d3"]
+
+
+def test_only_statements_of_the_filtered_documents_choose_text(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora += [corpus, famous := f"{corpus}-famous"]
+    check_filtered(driver, corpus, famous, monkeypatch)
+
+
+def test_an_older_server_filters_the_same(
+    scratch_5_26: Connection, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
+    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
+        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+        check_filtered(older, corpus, f"{corpus}-famous", monkeypatch)
+        remove(older, [corpus, f"{corpus}-famous"])

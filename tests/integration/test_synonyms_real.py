@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -33,6 +34,7 @@ from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval import synonyms
+from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.modes import synonyms as mode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.synonyms import Match, match_keywords
@@ -154,12 +156,15 @@ def test_windows_with_relations_of_matches_come_first(
     write(driver, corpus, documents)
     matches = {corpus: (Match("a", "ann", "key", 1.0), Match("c", "cid", "vector", 0.95))}
 
-    def ids(limit: int = 10) -> list[str]:
-        found = run(driver, mode.synonyms(Query("Who?", [corpus], limit, matches=matches)), {})
+    def ids(limit: int = 10, only: Sequence[str] | None = None) -> list[str]:
+        documents = None if only is None else {corpus: FilteredDocuments(only)}
+        found = run(driver, mode.synonyms(Query("Who?", [corpus], limit, matches=matches, documents=documents)), {})
         return [window.document for window, _ in found]
 
     assert ids() == ["d2", "d1", "d0", "d3"]
     assert ids(2) == ["d2", "d1"]
+    assert ids(only=["d0", "d1", "d3"]) == ["d1", "d0", "d3"]
+    assert ids(1, only=["d3"]) == ["d3"]
     monkeypatch.setattr(mode, "NEIGHBOURS", 1)  # that of ann with cid, although bob has more weight
     assert ids() == ["d2", "d0", "d1", "d3"]
     monkeypatch.setattr(mode, "HUB", 2)  # ann is in three chunks
@@ -169,7 +174,7 @@ def test_windows_with_relations_of_matches_come_first(
 @few_examples(16)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
-    """Three corpora side by side with the same ids and names."""
+    """Three corpora side by side with the same ids and names, each searched as a whole or within some documents."""
     unique = uuid4().hex
     written = {f"{unique}-{number}": data.draw(libraries(NAMES), f"library {number}") for number in range(3)}
     try:
@@ -177,6 +182,11 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
             write(driver, corpus, library)
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
+            chosen = {
+                corpus: data.draw(st.none() | st.lists(st.sampled_from(library), unique_by=lambda one: one.id))
+                for corpus, library in written.items()
+            }
+            overfetch = data.draw(st.sampled_from([0, 1, 1000]), "overfetch")
             meant = data.draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([0.9, 1.0]), max_size=3))
             constants = {
                 "NEIGHBOURS": data.draw(st.integers(1, 4), "neighbours"),
@@ -186,17 +196,24 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                 with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
                     for name, value in constants.items():
                         patch.setattr(mode, name, value)
-                    expected = naive(library, vector, meant)
+                    only = chosen[corpus]
+                    expected = naive(library, library if only is None else only, vector, meant)
                     found = tuple(Match(key, key, "key", score) for key, score in meant.items())
                     query = Query("Who?", [corpus], 200, matches={corpus: found})
+                    if only is not None:
+                        filtered = FilteredDocuments([one.id for one in only], overfetch)
+                        query = replace(query, documents={corpus: filtered})
                     ranked = driven(performing(driver), mode.synonyms(query), vector)
                     assert [window.id for window, _ in ranked] == expected
     finally:
         remove(driver, list(written))
 
 
-def naive(library: list[NaiveDocument], vector: list[float], meant: Mapping[str, float]) -> list[str]:
-    """Rank windows by their own scores, and by the mean of both ends of the relations that they mention."""
+def naive(
+    library: list[NaiveDocument], chosen: list[NaiveDocument], vector: list[float], meant: Mapping[str, float]
+) -> list[str]:
+    """Rank windows of some documents by their own scores, and by the mean of both ends of the relations that they
+    mention. Relations are those of the whole library."""
     question = padded([vector], REAL_DIMENSIONS)[0].tolist()
     relations: dict[tuple[str, str], float] = {}
     for key in meant:
@@ -205,7 +222,7 @@ def naive(library: list[NaiveDocument], vector: list[float], meant: Mapping[str,
         order = sorted(weights, key=lambda pair: (others[pair] not in meant, -round(weights[pair], 6), others[pair]))
         for pair in order[: mode.NEIGHBOURS]:
             relations[pair] = sum(meant.get(end, 0.0) for end in pair) / 2
-    places = windows(library)
+    places = windows(chosen)
     total = {}
     for id, place in places.items():
         own = (1 + cosine(padded([place.vector], REAL_DIMENSIONS)[0].tolist(), question)) / 2

@@ -11,7 +11,7 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval import filters
 from e2g_neo4j.retrieval.filters import COMPARED, find_documents
-from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.where import Condition, conditions
 from e2g_neo4j.types.properties import from_stored, parse_property, same, stored
 
@@ -79,13 +79,6 @@ def test_conditions_are_written_in_these_ways(where: Any, expected: list[Any]) -
 def test_other_conditions_are_refused(where: Any, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         RetrievalOptions.of({"where": where})
-
-
-@pytest.mark.parametrize("mode", ["raptor", "synonyms", "graphrag_local"])
-def test_a_mode_that_cannot_be_restricted_refuses(mode: Mode) -> None:
-    with pytest.raises(QueryError, match=f"Mode {mode} cannot be restricted by `where`: choose among auto, e2g"):
-        RetrievalOptions.of({"mode": mode, "where": {"year": 1}})
-    assert RetrievalOptions.of({"mode": mode}).where == ()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import Any
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -44,7 +44,7 @@ def graphrag_local(query: Query) -> Ranking:
         "around": AROUND,
         "limit": max(query.limit, LIMIT),
     }
-    rows = yield from read_each("query/graphrag_local", dict.fromkeys(query.corpora, constants))
+    rows = yield from query.read_each("graphrag_local", dict.fromkeys(query.corpora, constants))
     return ranked(rows)[: query.limit]
 
 

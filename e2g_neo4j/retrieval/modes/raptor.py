@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, Operation
 
 
 def raptor(query: Query) -> Operation[list[ScoredNode]]:
     """Find the `query.limit` nearest chunks and clusters."""
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "k": query.limit}
-    return top_k((yield from read_each("query/raptor", dict.fromkeys(query.corpora, parameters))), query.limit)
+    return top_k((yield from query.read_each("raptor", dict.fromkeys(query.corpora, parameters))), query.limit)

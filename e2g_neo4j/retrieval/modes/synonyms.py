@@ -16,7 +16,7 @@ from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.windows import Window, windows_of
-from e2g_neo4j.runtime.requests import Embed, read_each
+from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
 NEIGHBOURS = 10
@@ -36,7 +36,7 @@ def synonyms(query: Query) -> Ranking:
     constants = {"vector": vector, "neighbours": NEIGHBOURS, "hub": HUB, "limit": max(query.limit, LIMIT)}
     keys = {corpus: list(scores_of(query, corpus)) for corpus in query.corpora}
     parameters = {corpus: {**constants, "keys": keys[corpus]} for corpus in query.corpora}
-    rows = yield from read_each("query/relations", parameters)
+    rows = yield from query.read_each("relations", parameters)
     return ranked(rows, {corpus: scores_of(query, corpus) for corpus in query.corpora})[: query.limit]
 
 

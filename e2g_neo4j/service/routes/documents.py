@@ -16,9 +16,9 @@ from e2g_neo4j.errors import DocumentNotFoundError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
-from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import DocumentPage, NewText, TextDocuments
+from e2g_neo4j.service.schemas import DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
 from e2g_neo4j.types.documents import SourceDocument
@@ -40,6 +40,7 @@ uploads = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
 
 _TEXTS = TypeAdapter(TextDocuments)
 _TEXT = TypeAdapter(NewText)
+_PROPERTIES = TypeAdapter(Given)
 
 
 def _bodies(json_body: str, file: dict[str, Any]) -> dict[str, Any]:
@@ -57,6 +58,13 @@ def _bodies(json_body: str, file: dict[str, Any]) -> dict[str, Any]:
 
 
 _FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
+_FILE_PROPERTIES = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "contentSchema": {"type": "object"},
+    "description": "Properties of all documents in the files, added to those that they have themselves. Default: those "
+    "that are stored.",
+}
 
 
 @uploads.post(
@@ -69,7 +77,11 @@ _FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
     },
     openapi_extra=_bodies(
         "TextDocuments",
-        {"files": {"type": "array", "items": _FILE, "minItems": 1}, "budget_tokens": {"type": "integer", "minimum": 1}},
+        {
+            "files": {"type": "array", "items": _FILE, "minItems": 1},
+            "budget_tokens": {"type": "integer", "minimum": 1},
+            "properties": _FILE_PROPERTIES,
+        },
     ),
 )
 async def add_documents(
@@ -100,7 +112,7 @@ async def add_documents(
     "/{document}",
     status_code=202,
     responses=documented(404, 409, 415),
-    openapi_extra=_bodies("NewText", {"file": _FILE}),
+    openapi_extra=_bodies("NewText", {"file": _FILE, "properties": _FILE_PROPERTIES}),
 )
 async def replace_document(
     request: Request,
@@ -120,8 +132,10 @@ async def replace_document(
             parameters |= {"documents": [{"source": stored.source, "title": new.title, "properties": new.properties}]}
         else:
             files = [file_parts(one) for one in form.getlist("file") if isinstance(one, UploadFile)]
-            if len(files) != 1 or len(form.multi_items()) != 1:
-                raise ProblemError(422, "invalid", "file: Send exactly one file.")
+            properties = _properties(form)
+            if len(files) != 1 or len(form.multi_items()) != 1 + ("properties" in form):
+                raise ProblemError(422, "invalid", "file: Send exactly one file, and nothing else but `properties`.")
+            parameters |= {"properties": properties}
         task = await submitted(
             state_of(request).client,
             caller,
@@ -217,9 +231,25 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
     budget = form.get("budget_tokens")
     if budget is not None and not (isinstance(budget, str) and budget.isdecimal() and int(budget) > 0):
         raise ProblemError(422, "invalid", "budget_tokens: Send a whole number above 0.")
-    if not files or (len(form.multi_items()) != len(files) + (budget is not None)):
-        raise ProblemError(422, "invalid", "files: Send one file or several in the fields `files`, and nothing else.")
-    return files, {"budget_tokens": int(budget) if isinstance(budget, str) else None}
+    properties = _properties(form)
+    if not files or (len(form.multi_items()) != len(files) + (budget is not None) + ("properties" in form)):
+        raise ProblemError(
+            422,
+            "invalid",
+            "files: Send one file or several in the fields `files`, and nothing else but `properties` and "
+            "`budget_tokens`.",
+        )
+    return files, {"budget_tokens": int(budget) if isinstance(budget, str) else None, "properties": properties}
+
+
+def _properties(form: FormData) -> dict[str, Any] | None:
+    """Return the properties that a form gives to the documents of its files."""
+    given = form.get("properties")
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise ProblemError(422, "invalid", "properties: Send a JSON object in a field, not a file.")
+    return _read(_PROPERTIES, given.encode(), "properties")
 
 
 async def _plan(request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any]) -> IndexPlan:
@@ -257,10 +287,9 @@ def _media_type(request: Request) -> str:
     return given
 
 
-def _read(kind: TypeAdapter[T], body: bytes) -> T:
+def _read(kind: TypeAdapter[T], body: bytes, *place: str) -> T:
     try:
         return kind.validate_json(body)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise ProblemError(422, "invalid", f"{place}: {fault['msg']}." if place else f"{fault['msg']}.") from None
+        raise ProblemError(422, "invalid", fault_message({**fault, "loc": place + fault["loc"]})) from None

@@ -1,11 +1,16 @@
-// Like `query/graphrag_local`. The indexes do not know corpora: if one finds too few nodes of this corpus, all of the
-// corpus are compared.
+// Like `query/graphrag_local`, for filters and for 5.26: with the statements and windows of $documents, null for all.
+// The indexes, which know neither documents nor corpora, are asked for $overfetch times as many as are needed. If that
+// is 0, or if they find too few, statements and windows are compared one by one.
+// $documents, $overfetch
 // $corpus, $vector, $entry, $candidates, $around, $limit
 // → entities: [{key, score}], candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score,
 //   place, relations}]}]. A score is (1 + cosine) / 2; `place` is null if the window is only one of the nearest.
 CALL () {
-  CALL db.index.vector.queryNodes('e2g_statement_embedding', 5 * $candidates, $vector) YIELD node AS s, score
+  WITH $overfetch * $candidates AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_statement_embedding', many, $vector) YIELD node AS s, score
   WHERE s.corpus = $corpus
+        AND ($documents IS NULL OR EXISTS { (s)-[:STATED_IN]->(c:Chunk) WHERE c.document IN $documents })
   RETURN collect({statement: s, score: score}) AS indexed_statements
 }
 CALL (indexed_statements) {
@@ -15,8 +20,9 @@ CALL (indexed_statements) {
     RETURN one.statement AS s, one.score AS score
     UNION ALL
     WITH indexed_statements WHERE size(indexed_statements) < $candidates
-    MATCH (s:Statement {corpus: $corpus})
-    WHERE s.id IS NOT NULL
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (s:Statement)-[:STATED_IN]->(:Chunk {corpus: $corpus, document: d.id})
     RETURN s, vector.similarity.cosine(s.embedding, $vector) AS score
   }
   WITH s, score ORDER BY round(score, 5) DESC, s.id LIMIT $candidates
@@ -25,8 +31,10 @@ CALL (indexed_statements) {
   RETURN collect(e) AS entities, collect(score) AS scores
 }
 CALL () {
-  CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $limit, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus
+  WITH $overfetch * $limit AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({window: w, score: score}) AS indexed_windows
 }
 CALL (indexed_windows) {
@@ -36,8 +44,9 @@ CALL (indexed_windows) {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed_windows WHERE size(indexed_windows) < $limit
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.id IS NOT NULL
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit
@@ -45,7 +54,8 @@ CALL (indexed_windows) {
 }
 CALL (entities) {
   UNWIND entities AS e
-  MATCH (e)<-[:SUBJECT|OBJECT]-(s:Statement)
+  MATCH (e)<-[:SUBJECT|OBJECT]-(s:Statement)-[:STATED_IN]->(c:Chunk)
+  WHERE $documents IS NULL OR c.document IN $documents
   WITH DISTINCT entities, s
   MATCH (a:Entity)<-[:SUBJECT]-(s)-[:OBJECT]->(b:Entity)
   WITH s, a, b, a IN entities AS from, b IN entities AS to
@@ -54,8 +64,17 @@ CALL (entities) {
   UNWIND stated AS one
   WITH one.statement AS s, one.a AS a, one.b AS b, one.inside AS inside,
        CASE WHEN one.inside THEN 0 ELSE links END AS links
-  WITH s, inside, links,
-       COUNT { (a)<-[:SUBJECT|OBJECT]-(:Statement) } + COUNT { (b)<-[:SUBJECT|OBJECT]-(:Statement) } AS degree
+  WITH a, collect({statement: s, b: b, inside: inside, links: links}) AS of_a
+  WITH of_a, COUNT {
+    (a)<-[:SUBJECT|OBJECT]-(:Statement)-[:STATED_IN]->(c:Chunk) WHERE $documents IS NULL OR c.document IN $documents
+  } AS degree
+  UNWIND of_a AS one
+  WITH one.b AS b, collect([one, degree]) AS of_b
+  WITH of_b, COUNT {
+    (b)<-[:SUBJECT|OBJECT]-(:Statement)-[:STATED_IN]->(c:Chunk) WHERE $documents IS NULL OR c.document IN $documents
+  } AS degree
+  UNWIND of_b AS one
+  WITH one[0].statement AS s, one[0].inside AS inside, one[0].links AS links, one[1] + degree AS degree
   ORDER BY inside DESC, links DESC, degree DESC, s.id
   WITH collect(s) AS relations, sum(CASE WHEN inside THEN 1 ELSE 0 END) AS within
   RETURN relations[..within + $around * size(entities)] AS relations
@@ -70,6 +89,7 @@ CALL (entities, relations, descriptions, nearest) {
   CALL (entities, relations, descriptions, nearest) {
     UNWIND relations + descriptions AS s
     MATCH (s)-[:STATED_IN]->(c:Chunk)
+    WHERE $documents IS NULL OR c.document IN $documents
     MATCH (s)-[:SUBJECT|OBJECT]->(e:Entity)-[m:FROM_CHUNK]->(c)
     WHERE e IN entities
     OPTIONAL MATCH (s)-[:SUBJECT|OBJECT]->(other:Entity)-[n:FROM_CHUNK]->(c)

@@ -1,5 +1,7 @@
-// Like `query/relations`. The index does not know corpora: if it finds too few windows of this corpus, all of the corpus
-// are compared.
+// Like `query/relations`, for filters and for 5.26: with the windows of $documents, null for all. The index, which
+// knows neither documents nor corpora, is asked for $overfetch times as many as are needed. If that is 0, or if it
+// finds too few, windows are compared one by one.
+// $documents, $overfetch
 // $corpus, $vector, $keys: entities, $neighbours, $hub, $limit
 // → relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
@@ -17,8 +19,10 @@ CALL () {
   RETURN collect([startNode(r), endNode(r)]) AS relations
 }
 CALL () {
-  CALL db.index.vector.queryNodes('e2g_window_embedding', 5 * $limit, $vector) YIELD node AS w, score
-  WHERE w.corpus = $corpus
+  WITH $overfetch * $limit AS many
+  WHERE many > 0
+  CALL db.index.vector.queryNodes('e2g_window_embedding', many, $vector) YIELD node AS w, score
+  WHERE w.corpus = $corpus AND ($documents IS NULL OR w.document IN $documents)
   RETURN collect({window: w, score: score}) AS indexed
 }
 CALL (indexed) {
@@ -28,8 +32,9 @@ CALL (indexed) {
     RETURN one.window AS w, one.score AS score
     UNION ALL
     WITH indexed WHERE size(indexed) < $limit
-    MATCH (w:Window {corpus: $corpus})
-    WHERE w.id IS NOT NULL
+    MATCH (d:Document {corpus: $corpus})
+    WHERE d.id IS NOT NULL AND ($documents IS NULL OR d.id IN $documents)
+    MATCH (w:Window {corpus: $corpus, document: d.id})
     RETURN w, vector.similarity.cosine(w.embedding, $vector) AS score
   }
   WITH w, score ORDER BY round(score, 5) DESC, w.id LIMIT $limit
@@ -40,6 +45,7 @@ CALL (nearest, ids, relations) {
     UNWIND range(0, size(relations) - 1) AS position
     WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
     MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
+    WHERE $documents IS NULL OR c.document IN $documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
     WITH ids, c, i, collect(position) AS positions
     ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit
