@@ -74,13 +74,14 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.plan([whole], corpus=corpus)
     yield client.index([whole], corpus=corpus)
     yield client.index([changed], corpus=corpus)
+    yield client.index([replace(changed, properties={"year": 1900})], corpus=corpus)
+    yield client.retrieve("Who met?", corpus=corpus, mode="lightrag", where={"year": 1900})
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus, layers=["statements"])
     for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")
-    yield client.index([replace(changed, properties={"year": 1900})], corpus=corpus)
     for mode in sorted(FILTERED_MODES):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode, where={"year": 1900})
     yield client.retrieve("Who met?", corpus=corpus, mode="fulltext", unit="chunk", where={"year": 1900})
