@@ -218,7 +218,8 @@ class E2G(SyncClient):
             options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them. It needs no options and one sample.
+                and the answer is made of them; "drift": points are taken from the evidence for follow-up questions too.
+                The last two need no options and one sample.
             **retrieval: as `retrieve`.
 
         Returns:

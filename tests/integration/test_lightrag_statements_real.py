@@ -84,15 +84,17 @@ def ask(
     near, too = MODELS.embedder.embed(["NEAR", "NEAR TOO"])
     query = Query("Who?", corpora, 200, documents=documents, statements=corpora)
     vector = padded([(1.0, 0.0)], REAL_DIMENSIONS)[0].tolist()
-    entities = dict.fromkeys(corpora, ["ann"])
+    entities = {one: ["ann"] for one in corpora}
     operation = lightrag._rows_of_statements(query, vector, entities, (near + 0.5 * too).tolist())
     rows = driven(perform, operation)
     return [window.document for window, _ in lightrag.mixed(rows)], rows
 
 
 def test_statements_are_the_relations(driver: Driver, corpora: list[str], corpus: str) -> None:
-    """Of Ann's three relations, that to Fay has the lowest degrees, and those to Dan and Bob come by strength. By vector
-    d0; by entity Ann, Bob and Cid d0, d2 and d4; by relation d0, d2 and d1. The rest that mentions an end follows."""
+    """Of Ann's three relations, that to Fay has the lowest degrees, and those to Dan and Bob come by strength.
+
+    By vector d0; by entity Ann, Bob and Cid d0, d2 and d4; by relation d0, d2 and d1. The rest mentions an end.
+    """
     corpora.append(corpus)
     stated(driver, corpus)
     found, [row] = ask(driver, [corpus])
@@ -115,7 +117,7 @@ def test_hubs_are_only_ends(driver: Driver, corpora: list[str], corpus: str, mon
 def test_a_filter_leaves_statements_of_its_documents(
     driver: Driver, corpora: list[str], corpus: str, overfetch: int
 ) -> None:
-    """Ann and Bob are related in d0 alone. By vector d2; by entity Ann, Bob and Cid d2, d4 and d1; by relation d2, d1."""
+    """Ann and Bob are related in d0 alone. By vector d2; by entity Ann, Bob and Cid d2, d4, d1; by relation d2, d1."""
     corpora.append(corpus)
     stated(driver, corpus)
     found, [row] = ask(driver, [corpus], {corpus: FilteredDocuments(["d1", "d2", "d4", "d5"], overfetch)})
