@@ -92,7 +92,11 @@ def settings(neo4j_connection: Connection) -> Settings:
 
 @pytest.fixture(scope="module")
 def clients(settings: Settings) -> Iterator[dict[type, Any]]:
-    model = FakeListChatModel(responses=["Nothing is known of that. [1]"])
+    reply = {
+        "points": [{"text": "Nothing is known of that.", "score": 9, "passages": [1]}],
+        "follow_ups": [{"question": QUESTIONS[1], "score": 9}],
+    }
+    model = FakeListChatModel(responses=[json.dumps(reply)])
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner())
         both = AsyncE2G(settings=settings, chat_model=model)
@@ -340,6 +344,10 @@ def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
     assert found.given
+    found = client.answer(QUESTIONS[0], corpus=two.mine, k=100, method="drift")
+    assert_nothing_of_the_other(two, (found.given, found.evidence.passages))
+    assert f"Follow-up questions in mode graphrag_local: {QUESTIONS[1]}" in found.evidence.reason
+    assert found.citations
 
 
 def stream(client: Any, two: Two) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from e2g_neo4j.answering.drift import CALLS, follow_ups_in, local_options
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat, Embed, Read
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage
@@ -65,7 +65,7 @@ class Search:
         self.layers = {"communities": True, "statements": None}
         monkeypatch.setattr(module, "retrieve", self.retrieve)
 
-    def retrieve(self, models: Any, question: str, corpora: Sequence[str], options: Any) -> Iterator[Any]:
+    def retrieve(self, models: Any, question: str, corpora: Sequence[str], options: Any) -> Operation[Evidence]:
         self.searched.append(question)
         self.options = options
         return evidence(question, *self.passages.get(question, ()), round_trips=2)
@@ -87,7 +87,8 @@ class Search:
         models: Any = None
         retrieval = RetrievalOptions(**options)
         operation: Any = answer_by_method(found, models, retrieval, MODEL, settings, method="drift")
-        left, reply = list(replies), None
+        left = list(replies)
+        reply: Any = None
         while True:
             try:
                 request = operation.send(reply)
