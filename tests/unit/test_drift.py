@@ -308,3 +308,12 @@ def test_without_a_chat_model_there_is_the_evidence_alone() -> None:
     with pytest.raises(StopIteration) as end:
         next(operation)
     assert end.value.value == Answer(None, evidence("Who?", 0))
+
+
+def test_a_question_is_not_asked_about_again_beyond_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the reports, three calls for the question, three for a and one for b, one is left for c."""
+    search = Search(monkeypatch, {f"{name}?": [place] for place, name in enumerate("abc", 1)})
+    replies = ["", "no", "{}", "", "no", "{}", read((5, [3])), "no", "Luke [3]."]
+    answer = search.answer(evidence("Who?", 0), primed(a=9, b=8, c=7), *replies)
+    assert (answer.calls, search.searched) == (CALLS - 2, ["a?", "b?", "c?"])
+    assert answer.evidence.reason.endswith("no usable points: 3.")
