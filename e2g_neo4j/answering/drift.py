@@ -171,7 +171,7 @@ def drift(
     follow_ups.add(primed or (), 1)
 
     found, points, given = [evidence], list[Point](), list[Passage]()
-    searched, unusable = list[str](), 0
+    searched, usable, unusable = list[str](), 0, 0
     while follow_ups.open and calls.left:
         one = follow_ups.next()
         asked_for = question
@@ -179,7 +179,10 @@ def drift(
             asked_for = f"{question}\nFollow-up question: {one.question}"
             found.append((yield from retrieve(models, one.question, evidence.corpora, options)))
             searched.append(one.question)
-        numbers = numbers_of(found[-1], given, calls.budget("follow_up.txt", asked_for), model)
+        budget = calls.budget("follow_up.txt", asked_for)
+        numbers = numbers_of(found[-1], given, budget, model)
+        if not numbers and evidence.passages and not one.round:
+            raise too_small(budget)
         if not numbers:
             continue
         listed = "\n\n".join(numbered(given[number - 1], number) for number in numbers)
@@ -187,9 +190,10 @@ def drift(
         if read is None:
             unusable += 1
             continue
+        usable += 1
         points += read[0]
         follow_ups.add(read[1], one.round + 1)
-    if unusable and not points and unusable == 1 + len(searched):
+    if unusable and not usable:
         raise UnusableReplyError(
             f"The chat model {model.name} returned no points: try again, or set another E2G_CHAT_MODEL."
         )
@@ -205,15 +209,25 @@ def drift(
         told.append(f"Questions whose passages are left out, because the chat model sent no usable points: {unusable}.")
     if follow_ups.open:
         told.append(f"Follow-up questions that were left when {CALLS - TRIES} calls were made: {len(follow_ups.open)}.")
-    passages = {place_of(passage): passage for one in reversed(found) for passage in one.passages}
-    ordered = dict.fromkeys(place_of(passage) for one in found for passage in one.passages)
-    merged = replace(
-        evidence,
-        reason=" ".join([evidence.reason, *told]),
-        passages=tuple(passages[place] for place in ordered),
-        round_trips=sum(one.round_trips for one in found) + READS * len(evidence.corpora),
+    return (yield from answer_of(kept, merged(found, told), tuple(given), model, settings, calls.used))
+
+
+def merged(found: Sequence[Evidence], told: Sequence[str]) -> Evidence:
+    """Return the evidence for the question itself with the passages for all questions, each once.
+
+    Args:
+        found: The evidence for the question itself, then that for follow-up questions.
+        told: Sentences to add to the reason.
+    """
+    passages: dict[tuple[object, ...], Passage] = {}
+    for passage in (passage for one in found for passage in one.passages):
+        passages.setdefault(place_of(passage), passage)
+    return replace(
+        found[0],
+        reason=" ".join([found[0].reason, *told]),
+        passages=tuple(passages.values()),
+        round_trips=sum(one.round_trips for one in found) + READS * len(found[0].corpora),
     )
-    return (yield from answer_of(kept, merged, tuple(given), model, settings, calls.used))
 
 
 def check_communities(rows: Iterable[Mapping[str, Any]]) -> None:
@@ -264,15 +278,10 @@ def numbers_of(evidence: Evidence, given: list[Passage], budget: int, model: Str
         given: All passages so far, by number from 1. New ones are added.
         budget: Maximum number of tokens.
         model: The chat model, which counts tokens.
-
-    Raises:
-        ModelError: There are passages, but none fits.
     """
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
     fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
     chosen = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
-    if evidence.passages and not chosen:
-        raise too_small(budget)
     places = [place_of(passage) for passage in given]
     for passage in chosen:
         if place_of(passage) not in places:

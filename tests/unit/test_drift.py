@@ -205,6 +205,8 @@ def test_no_usable_reply_about_any_passage_is_an_error(monkeypatch: pytest.Monke
     search = Search(monkeypatch, {"a?": [1]})
     with pytest.raises(UnusableReplyError, match="returned no points"):
         search.answer(evidence("Who?", 0), primed(a=9), *["no"] * 6)
+    with pytest.raises(UnusableReplyError, match="returned no points"):
+        search.answer(evidence("Who?"), primed(a=9), *["no"] * 3)
     with pytest.raises(UnusableReplyError, match="returned no text"):
         search.answer(evidence("Who?", 0), primed(), read((5, [1])), "", "", "")
 
