@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor, schema
@@ -218,7 +219,8 @@ class E2G(SyncClient):
             options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them. It needs no options and one sample.
+                and the answer is made of them; "drift": points are taken from the evidence for follow-up questions too.
+                The last two need no options and one sample.
             **retrieval: as `retrieve`.
 
         Returns:
@@ -244,9 +246,23 @@ class E2G(SyncClient):
         options = RetrievalOptions.of(retrieval)
         yield from self._stream(answer(self.models, question, asked, options, method=method))
 
-    def run_template(self, name: str, parameters: Mapping[str, Any], *, corpus: str) -> StatementResult:
-        """The rows of a Cypher template, at most 1000. `e2g templates` lists the templates and their parameters."""
-        return self._ask(run_template(self.settings, name, parameters, corpus))
+    def run_template(
+        self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
+    ) -> StatementResult:
+        """The rows of a Cypher template, at most 1000. `e2g templates` lists the templates and their parameters.
+
+        Args:
+            name: the name of the template.
+            parameters: its parameters.
+            corpus: the corpus.
+            question: a question from which the chat model takes the parameters that are not given.
+
+        Returns:
+            The rows, and the parameters that were used.
+        """
+        if question is None:
+            return self._ask(run_template(self.settings, name, parameters or {}, corpus))
+        return self._ask(run_template_for(self.models, name, parameters or {}, corpus, question))
 
     def text_to_cypher(self, question: str, *, corpus: str) -> StatementResult:
         """The rows of a Cypher statement that the chat model writes, at most 100. `settings.text_to_cypher` allows it.

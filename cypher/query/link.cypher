@@ -1,6 +1,6 @@
 // What the graph has about a question's entities, in one round trip: whether the corpus has documents, which entities
 // exist (at most $limit, the rarest first), the distance of each pair, the chunks that mention at least two of them,
-// and what the index was made with. A name resolves to the entity with this key, and to up to $meanings entities of
+// what the index was made with, and whether the corpus' statements are up to date (null without any). A name resolves to the entity with this key, and to up to $meanings entities of
 // which it is an alias in some document. Two entities that only the same name resolves to are no pair. Paths longer
 // than six edges are ignored.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
@@ -8,7 +8,7 @@
 // $corpus, $names, $limit, $meanings, $terms
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, type, names: [name]}],
 //   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}],
-//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
@@ -57,4 +57,8 @@ CALL () {
   RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
 }
 RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named,
-       pairs, shared, words
+       pairs, shared, words, COLLECT {
+         MATCH (c:Corpus {corpus: $corpus})
+         WHERE EXISTS { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL }
+         RETURN c.statements = coalesce(c.revision, 0)
+       }[0] AS statements

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 from e2g_neo4j.answering.agreement import most_agreed
 from e2g_neo4j.answering.citations import ShownAnswer
+from e2g_neo4j.answering.drift import drift
 from e2g_neo4j.answering.evidence import (
     FACTS,
     NOT_SAID,
@@ -40,8 +41,9 @@ PROMPTS = Path(__file__).with_name("prompts")
 TRIES = 3
 """Maximum number of requests per answer, until a reply is usable."""
 
-Method: TypeAlias = Literal["direct", "map_reduce"]
-"""How to answer: from all evidence in one prompt, or from points that the model takes from it in batches."""
+Method: TypeAlias = Literal["direct", "map_reduce", "drift"]
+"""How to answer: from all evidence in one prompt, from points that the model takes from it in batches, or from points
+of the evidence for follow-up questions too."""
 
 MAX_SAMPLES = 10
 """Maximum number of answers that are sampled."""
@@ -71,8 +73,40 @@ def answer(
     BATCHES times as many for map-reduce.
     """
     check_method(method, options, samples)
-    evidence = yield from retrieve(models, question, corpora, answer_options(retrieval, models.settings, method))
-    return (yield from answer_from(evidence, models.chat_model, models.settings, options, samples, method))
+    retrieval = answer_options(retrieval, models.settings, method)
+    evidence = yield from retrieve(models, question, corpora, retrieval)
+    asked = models.chat_model, models.settings, options, samples, method
+    return (yield from answer_by_method(evidence, models, retrieval, *asked))
+
+
+def answer_by_method(
+    evidence: Evidence,
+    models: Models,
+    retrieval: RetrievalOptions,
+    model: StreamingChatModel | None,
+    settings: Settings,
+    options: Sequence[str] = (),
+    samples: int = 1,
+    method: Method = "direct",
+) -> Operation[Answer]:
+    """Answer by any method.
+
+    Args:
+        evidence: The evidence.
+        models: The models that process follow-up questions.
+        retrieval: The options with which the evidence was found.
+        model: The chat model. None: the answer has no text, only the evidence.
+        settings: The settings.
+        options: As `answer_from`.
+        samples: As `answer_from`.
+        method: How to answer, see `Method`.
+    """
+    check_method(method, options, samples)
+    if method != "drift":
+        return (yield from answer_from(evidence, model, settings, options, samples, method))
+    if model is None:
+        return with_usage(Answer(None, evidence), usage_of(evidence))
+    return (yield from drift(evidence, models, model, settings, retrieval))
 
 
 def answer_options(retrieval: RetrievalOptions, settings: Settings, method: Method = "direct") -> RetrievalOptions:
@@ -89,8 +123,9 @@ def check_method(method: Method, options: Sequence[str], samples: int) -> None:
         raise QueryError(f"There is no method {method!r}: choose among {', '.join(get_args(Method))}.")
     if not 1 <= samples <= MAX_SAMPLES:
         raise QueryError(f"Got samples={samples}: pass 1 to {MAX_SAMPLES}.")
-    if method == "map_reduce" and (options or samples > 1):
-        raise QueryError("Map-reduce writes one answer in words: leave out options and samples, or the method.")
+    if method != "direct" and (options or samples > 1):
+        name = {"map_reduce": "Map-reduce", "drift": "DRIFT"}[method]
+        raise QueryError(f"{name} writes one answer in words: leave out options and samples, or the method.")
 
 
 def answer_from(
@@ -99,7 +134,7 @@ def answer_from(
     settings: Settings,
     options: Sequence[str] = (),
     samples: int = 1,
-    method: Method = "direct",
+    method: Literal["direct", "map_reduce"] = "direct",
 ) -> Operation[Answer]:
     """Ask the chat model for an answer from the evidence, or for the letter of an option.
 
@@ -110,7 +145,7 @@ def answer_from(
         options: Options to choose from, if any: 2 to 26.
         samples: Number of answers to sample, 1 to 10. The one that agrees most with the others is returned, with the
             tokens of all.
-        method: How to answer, see `Method`.
+        method: How to answer from this evidence, see `Method`.
 
     Raises:
         ModelError: The model failed, or no passage fits its context.

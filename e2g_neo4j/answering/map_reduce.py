@@ -9,7 +9,7 @@ quote some of it. With a large budget of tokens, this reads the source text, the
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         found: list[Point] | None = None
         for attempt in range(TRIES):
             request = request_for(question, listed, instructions, model, settings, attempt)
-            reply = yield from _asked(model, request, Unshown(), used)
+            reply = yield from asked(model, request, Unshown(), used)
             found = points_in(without_thought(reply.text), batch)
             if found is not None:
                 break
@@ -107,12 +107,8 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         raise UnusableReplyError(
             f"The chat model {model.name} returned no points: try again, or set another E2G_CHAT_MODEL."
         )
-    instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
-    important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
-    budget = evidence_budget(model, settings, instructions, question)
-    kept = fitting(important, budget, model)
-    if important and not kept:
-        raise too_small(budget)
+    important = important_of(points)
+    kept = kept_of(important, question, model, settings)
     told = [
         f"Map-reduce: points above 0: {len(important)}, batches: {len(batches)}, points in the answer: {len(kept)}."
     ]
@@ -121,13 +117,56 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     if failed:
         told.append(f"Batches that are left out, because the chat model sent no usable points: {failed}.")
     evidence = replace(evidence, reason=" ".join([evidence.reason, *told]))
+    return (yield from answer_of(kept, evidence, given, model, settings, used))
+
+
+def important_of(points: Iterable[Point]) -> list[Point]:
+    """Return the points with a score above 0, the most important first."""
+    return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
+
+
+def kept_of(important: Sequence[Point], question: str, model: StreamingChatModel, settings: Settings) -> list[Point]:
+    """Return the points that fit into the prompt for the answer.
+
+    Raises:
+        ModelError: There are points, but none fits.
+    """
+    budget = evidence_budget(model, settings, load_prompt(PROMPTS / "reduce.txt", settings.prompts), question)
+    kept = fitting(important, budget, model)
+    if important and not kept:
+        raise too_small(budget)
+    return kept
+
+
+def answer_of(
+    kept: Sequence[Point],
+    evidence: Evidence,
+    given: tuple[Passage, ...],
+    model: StreamingChatModel,
+    settings: Settings,
+    used: ChatUsage,
+) -> Operation[Answer]:
+    """Ask the chat model for an answer from points, with at most TRIES calls. Without points, it is not asked.
+
+    Args:
+        kept: The points, the most important first.
+        evidence: The evidence.
+        given: The passages whose numbers the points have.
+        model: The chat model.
+        settings: The settings.
+        used: The usage so far. The calls are added.
+
+    Raises:
+        UnusableReplyError: The model sent no answer.
+    """
     if not kept:
         return with_usage(Answer(NOT_SAID, evidence, given=given, found=False), used)
+    instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
     listed = "\n".join(point.shown() for point in kept)
     valid = {number for point in kept for number in point.passages}
     for attempt in range(TRIES):
-        request = request_for(question, listed, instructions, model, settings, attempt)
-        reply = yield from _asked(model, request, ShownAnswer(len(given), valid), used)
+        request = request_for(evidence.question, listed, instructions, model, settings, attempt)
+        reply = yield from asked(model, request, ShownAnswer(len(given), valid), used)
         answer = cited_answer(reply, evidence, given, valid)
         if answer is not None:
             return with_usage(answer, used)
@@ -236,8 +275,7 @@ def points_in(reply: str, batch: Collection[int]) -> list[Point] | None:
 def _point(item: object, batch: Collection[int]) -> Point | None:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return None
-    score = item.get("score")
-    number = round(score) if isinstance(score, float) and math.isfinite(score) else whole_number(score)
+    number = score_in(item)
     text = item["text"]
     cited = [one for _, _, numbers in citations_in(text) for one in numbers]
     numbers = valid_numbers(item.get("passages"), max(batch)) or []
@@ -246,7 +284,14 @@ def _point(item: object, batch: Collection[int]) -> Point | None:
     text = " ".join((without_numbers.add(text) + without_numbers.end()).split())
     if number is None or not text or not passages:
         return None
-    return Point(text, min(max(number, 0), MOST), passages)
+    return Point(text, number, passages)
+
+
+def score_in(item: Mapping[str, object]) -> int | None:
+    """Return the score of an item of a reply, limited to 0 to MOST, or None."""
+    score = item.get("score")
+    number = round(score) if isinstance(score, float) and math.isfinite(score) else whole_number(score)
+    return None if number is None else min(max(number, 0), MOST)
 
 
 def request_for(
@@ -271,7 +316,8 @@ def request_for(
     return ChatRequest(system, user, max_tokens, temperature=0.7 if attempt else 0.0, seed=attempt)
 
 
-def _asked(model: StreamingChatModel, request: ChatRequest, shown: TextFilter, used: ChatUsage) -> Operation[ChatReply]:
+def asked(model: StreamingChatModel, request: ChatRequest, shown: TextFilter, used: ChatUsage) -> Operation[ChatReply]:
+    """Call the chat model and add the call to the usage."""
     reply: ChatReply = yield Chat(model, request, shown)
     used.add(reply)
     return reply

@@ -58,14 +58,17 @@ def ask(
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
     method: Annotated[
-        Literal["direct", "map-reduce"],
-        typer.Option("--method", help="Answer from all evidence at once, or from points of it, batch by batch."),
+        Literal["direct", "map-reduce", "drift"],
+        typer.Option(
+            "--method",
+            help="Answer from all evidence at once, from points of it, batch by batch, or by follow-up questions.",
+        ),
     ] = "direct",
     as_json: Json = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
-    chosen: Method = "map_reduce" if method == "map-reduce" else "direct"
+    chosen: Method = "map_reduce" if method == "map-reduce" else method
     with E2G() as e2g:
         if options or as_json or samples != 1:
             answer = e2g.answer(

@@ -13,6 +13,7 @@ from e2g_neo4j.cli.options import Corpus, Json, Question, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
+from e2g_neo4j.retrieval.templates import CORPUS
 from e2g_neo4j.retrieval.templates import templates as all_templates
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.statements import StatementResult
@@ -30,13 +31,15 @@ def cypher(question: Question, corpus: Corpus = "default", as_json: Json = False
         return
     out.print(escape(result.statement))
     _show(result)
-    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
-    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
+    _show_usage(result)
 
 
 def template(
     name: Annotated[str, typer.Argument(help="The name of the template.", show_default=False)],
     values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="Its parameters.")] = None,
+    question: Annotated[
+        str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
+    ] = None,
     corpus: Corpus = "default",
     as_json: Json = False,
 ) -> None:
@@ -48,11 +51,16 @@ def template(
             raise InputError(f"{one!r} is not a new parameter: write KEY=VALUE, once for each parameter.")
         parameters[key] = value
     with E2G() as e2g:
-        result = e2g.run_template(name, parameters, corpus=corpus)
+        result = e2g.run_template(name, parameters, corpus=corpus, question=question)
     if as_json:
         print_json(as_object(result))
-    else:
-        _show(result)
+        return
+    if question is not None:
+        used = (f"{key}={value}" for key, value in result.parameters.items() if key != CORPUS)
+        out.print(escape(f"Parameters: {', '.join(used)}"))
+    _show(result)
+    if result.calls:
+        _show_usage(result)
 
 
 def templates(as_json: Json = False) -> None:
@@ -85,6 +93,11 @@ def _show(result: StatementResult) -> None:
     out.print(table)
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
+
+
+def _show_usage(result: StatementResult) -> None:
+    tokens = f"{result.prompt_tokens} tokens of prompts and {result.completion_tokens} of replies"
+    out.print(f"{result.calls} {'call' if result.calls == 1 else 'calls'} of the chat model, {tokens}.")
 
 
 def _excerpt(value: object) -> str:

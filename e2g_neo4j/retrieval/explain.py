@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
@@ -79,6 +79,12 @@ def origins_told(windows: Iterable[Window]) -> str:
         f"Windows found: {counts['vector']} by vector, {counts['question']} by entities of the question, "
         f"{counts['seed']} by entities of the nearest windows, {counts['neighbour']} by neighbours of these entities."
     )
+
+
+def relations_told(corpora: Sequence[str], with_statements: Collection[str]) -> str:
+    """Tell in which corpora mode `lightrag` takes statements as relations."""
+    where = f" of {', '.join(with_statements)}" if len(with_statements) < len(corpora) else ""
+    return f"Relations are the statements{where}."
 
 
 def global_reason(entities: Sequence[str], linked: Sequence[dict[str, Any]], pairs: Sequence[Pair], hops: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -40,6 +40,7 @@ class Query:
         chat: The chat model that the mode asks, if the option `llm` is set.
         matches: Per corpus, the entities that keywords of the question mean. Only for mode `synonyms`.
         documents: Per corpus, the documents to search. None: all.
+        statements: The corpora that have statements. Only for mode `lightrag`.
     """
 
     question: str
@@ -51,6 +52,7 @@ class Query:
     chat: ChatCalls | None = None
     matches: Mapping[str, Sequence[Match]] = field(default_factory=dict)
     documents: Mapping[str, FilteredDocuments] | None = None
+    statements: Collection[str] = ()
 
     def read_each(self, statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Run a read in each corpus, within the documents of the question, and add the corpus to every row.

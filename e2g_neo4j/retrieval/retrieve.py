@@ -23,6 +23,7 @@ from e2g_neo4j.retrieval.explain import (
     global_reason,
     local_reason,
     origins_told,
+    relations_told,
     with_chat,
     with_filter,
     with_reranker,
@@ -214,6 +215,8 @@ def find_evidence(
         left = {id for documents in filter.by_corpus.values() for id in documents.ids}
         shared = [candidate for candidate in shared if candidate.place[0] in left]
     query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links) if terms else None)
+    if mode == "lightrag":
+        query = replace(query, statements=[link["corpus"] for link in links if link["statements"] is not None])
 
     route: Route
     used, trace = hops, tuple[Round, ...]()
@@ -225,6 +228,8 @@ def find_evidence(
         reason = auto_reason(mode, entities, distances, pairs, len(pairs_by_chunk), hops)
         if mode == "routes":
             reason = f"{reason} {origins_told(window for window, _ in ranked)}"
+        if query.statements:
+            reason = f"{reason} {relations_told(corpora, query.statements)}{_behind('statements', links)}"
     else:
         k = selection.chunks
         chosen, used, trace = select_chunks(pairs, shared, k=k, hops=hops)
@@ -324,9 +329,8 @@ def _without_graph(
         found = yield from selection.of_chunks(chunks[: selection.chunks])
     else:
         found = yield from selection.of_windows((yield from WINDOW_RANKINGS[mode](query)))
-    if layer and (behind := [row["corpus"] for row in rows if not row[layer]]):
-        command = _ENRICH.get(layer, "e2g enrich")
-        reason += f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `{command}` again."
+    if layer:
+        reason += _behind(layer, rows)
     return Evidence(
         question=question,
         corpora=tuple(corpora),
@@ -339,6 +343,13 @@ def _without_graph(
         passages=found,
         mode=mode,
     )
+
+
+def _behind(layer: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Tell which corpora have changed since a layer of theirs was made, or nothing."""
+    behind = [row["corpus"] for row in rows if row[layer] is False]
+    command = _ENRICH.get(layer, "e2g enrich")
+    return f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `{command}` again." * bool(behind)
 
 
 def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:

@@ -141,8 +141,13 @@ def template_of(settings: Settings, name: str) -> Template:
     return by_name[name]
 
 
-def checked(template: Template, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all parameters of a template.
+def checked(template: Template, parameters: Mapping[str, Any], *, all_given: bool = True) -> dict[str, Any]:
+    """Return the values of parameters of a template.
+
+    Args:
+        template: The template.
+        parameters: The parameters.
+        all_given: Whether none may be missing.
 
     Raises:
         InputError: A parameter is missing, unknown or of another type.
@@ -151,9 +156,11 @@ def checked(template: Template, parameters: Mapping[str, Any]) -> dict[str, Any]
     takes = ", ".join(f"{name} ({type})" for name, type in types.items()) or "none"
     if unknown := parameters.keys() - types.keys():
         raise InputError(f"The template {template.name} has no parameter {min(unknown)!r}. Its parameters: {takes}.")
-    if missing := types.keys() - parameters.keys():
+    if all_given and (missing := types.keys() - parameters.keys()):
         raise InputError(f"The template {template.name} needs the parameter {min(missing)!r}. Its parameters: {takes}.")
-    return {name: _converted(template, name, type, parameters[name]) for name, type in types.items()}
+    return {
+        name: _converted(template, name, type, parameters[name]) for name, type in types.items() if name in parameters
+    }
 
 
 def _converted(template: Template, name: str, type: ParameterType, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Modes that call a chat model, and answers by map-reduce, with models of a real Ollama server on a real Neo4j."""
+"""Modes that call a chat model, and answers by map-reduce and DRIFT, with a real Ollama server and a real Neo4j."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ TEXT = "\n\n".join(
     f"sails off Port Hesk. Theodora Lisle and Josiah Quill saw the gale from Gannet Head."
     for day in range(12)
 )
+FOLLOW_UP = "What did Theodora Lisle see from Gannet Head?"
 POINT = {"text": "Luke Farran was at the helm.", "score": 80, "passages": [1]}
 REPLIES = {
     "relevant": {"relevant": [1]},
     "nothing": {"relevant": []},
     "rater": {"1": 0, "2": 5},
     "points": {"points": [POINT]},
+    "drift": {"points": [POINT], "follow_ups": [{"question": FOLLOW_UP, "score": 70}]},
 }
 
 
@@ -155,7 +157,37 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
 
 
-def test_the_command_line_has_both(
+def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(settings: Settings) -> None:
+    """The model says the same to the reports, to the passages of both questions, and to the points."""
+    chosen = settings.model_copy(update={"chat_model": "ollama:modes-drift", "evidence_tokens": 1500})
+    with E2G(settings=chosen) as e2g:
+        answer = e2g.answer(QUESTION, corpus=CORPUS, method="drift")
+        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, method="drift")
+    assert isinstance(streamed, Answer)
+    assert answer.text == "".join(map(str, pieces)) == json.dumps(REPLIES["drift"])
+    [cited] = answer.citations
+    assert TEXT[cited.passage.start : cited.passage.end] == cited.passage.text
+    assert "DRIFT: reports: " in answer.evidence.reason
+    assert answer.evidence.reason.endswith(f"Follow-up questions in mode auto: {FOLLOW_UP}")
+    assert answer.calls == 4
+    assert replace(streamed, evidence=answer.evidence) == answer
+
+    async def listen() -> list[str | Answer]:
+        async with AsyncE2G(settings=chosen) as client:
+            return [one async for one in client.stream(QUESTION, corpus=CORPUS, method="drift")]
+
+    *heard, told = asyncio.run(listen())
+    assert heard == pieces
+    assert isinstance(told, Answer)
+    assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
+    with E2G(settings=chosen) as e2g:
+        e2g.index([from_text("It rained.", corpus=f"{CORPUS}-none", source="x")], corpus=f"{CORPUS}-none")
+        with pytest.raises(QueryError, match="has no communities"):
+            e2g.answer(QUESTION, corpus=f"{CORPUS}-none", method="drift")
+        e2g.delete(corpus=f"{CORPUS}-none")
+
+
+def test_the_command_line_has_all(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert settings.neo4j_password is not None
@@ -181,6 +213,9 @@ def test_the_command_line_has_both(
     answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
     assert "Map-reduce" in answer["reason"]
     assert answer["calls"] > 2
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-drift")
+    answer = json.loads(run("ask", QUESTION, "--method", "drift", "--json"))
+    assert (answer["calls"], FOLLOW_UP in answer["reason"]) == (4, True)
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1

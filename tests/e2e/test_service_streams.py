@@ -15,7 +15,8 @@ from real_ollama import RealOllama
 from running_service import RunningService, create_key, environment, running
 from scripted_models import Says
 
-from e2g_neo4j import Answer, Settings
+from e2g_neo4j import E2G, Answer, Settings
+from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
@@ -136,6 +137,36 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     assert "".join(map(str, pieces)) == answer.text
     assert isinstance(streamed, Answer)
     assert streamed.calls == 2
+
+
+def test_a_client_elsewhere_answers_by_follow_up_questions(
+    scratch: Connection, variables: dict[str, str], service: RunningService, ollama_server: RealOllama
+) -> None:
+    reply = {
+        "points": [{"text": "Luke.", "score": 9, "passages": [1]}],
+        "follow_ups": [{"question": "Who met Luke Farran?", "score": 70}],
+    }
+    ollama_server.create("drifter", Says(json.dumps(reply)))
+    settings = Settings(
+        neo4j_uri=scratch.uri,
+        neo4j_username=scratch.username,
+        neo4j_password=scratch.password,
+        ollama_host=ollama_server.host,
+        chat_model="ollama:drifter",
+    )
+    key = create_key(variables, scopes="read,ask", corpora="*")
+    with running(settings) as url, RemoteE2G(url, key) as client:
+        with pytest.raises(QueryError, match="has no communities"):
+            client.answer(ASKED, corpus="ships", method="drift")
+        with E2G(settings=settings) as e2g:
+            e2g.enrich(corpus="ships", layers=["communities"])
+        answer = client.answer(ASKED, corpus="ships", method="drift")
+        *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
+    assert answer.evidence.reason.endswith("Follow-up questions in mode auto: Who met Luke Farran?")
+    assert (answer.calls, [one.number for one in answer.citations]) == (4, [1])
+    assert "".join(map(str, pieces)) == answer.text
+    assert isinstance(streamed, Answer)
+    assert streamed.calls == 4
 
 
 @pytest.fixture

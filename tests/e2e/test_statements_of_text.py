@@ -88,6 +88,9 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
         assert found.passages
         assert "statements about the entities" in found.reason
         assert "behind" not in found.reason
+        mixed = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="lightrag")
+        assert mixed.reason.endswith("rank the text. Relations are the statements.")
+        assert (mixed.round_trips, mixed.calls, bool(mixed.passages)) == (3, 0, True)
         file = tmp_path / "corpus.zip"
         e2g.export_corpus(file, corpus=corpus)
         e2g.import_corpus(file, corpus=(copy := f"{corpus}-copy"))
@@ -101,6 +104,8 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
         e2g.index([note], corpus=corpus)
         found = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="graphrag_local")
         assert "are behind the corpus: run `e2g enrich --with statements`" in found.reason
+        mixed = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="lightrag")
+        assert "are behind the corpus: run `e2g enrich --with statements`" in mixed.reason
         assert any(corpus in one.what for one in e2g.doctor() if one.check == "layers")
     with E2G(settings=with_model(settings, "lister")) as e2g:
         report = e2g.index([from_text(MORE + " All was well.", corpus=corpus, source="note")], corpus=corpus)

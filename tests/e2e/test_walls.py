@@ -27,7 +27,7 @@ from stated import state
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
-from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError
+from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
 from e2g_neo4j.evaluation import Question, compare, evaluate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
@@ -92,7 +92,11 @@ def settings(neo4j_connection: Connection) -> Settings:
 
 @pytest.fixture(scope="module")
 def clients(settings: Settings) -> Iterator[dict[type, Any]]:
-    model = FakeListChatModel(responses=["Nothing is known of that. [1]"])
+    reply = {
+        "points": [{"text": "Nothing is known of that.", "score": 9, "passages": [1]}],
+        "follow_ups": [{"question": QUESTIONS[1], "score": 9}],
+    }
+    model = FakeListChatModel(responses=[json.dumps(reply)])
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner())
         both = AsyncE2G(settings=settings, chat_model=model)
@@ -344,6 +348,10 @@ def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
     assert found.given
+    found = client.answer(QUESTIONS[0], corpus=two.mine, k=100, method="drift")
+    assert_nothing_of_the_other(two, (found.given, found.evidence.passages))
+    assert f"Follow-up questions in mode graphrag_local: {QUESTIONS[1]}" in found.evidence.reason
+    assert found.citations
 
 
 def stream(client: Any, two: Two) -> None:
@@ -356,6 +364,8 @@ def run_template(client: Any, two: Two) -> None:
     found = client.run_template("neighbours_of", {"entity": "Ann Harper", "limit": 50}, corpus=two.mine)
     assert found.rows
     assert_nothing_of_the_other(two, found.rows)
+    with pytest.raises(UnusableReplyError, match="needs the parameter 'entity'"):  # the reply is one for `answer`
+        client.run_template("neighbours_of", {"limit": 50}, corpus=two.mine, question=QUESTIONS[0])
 
 
 def text_to_cypher(client: Any, two: Two) -> None:

@@ -53,6 +53,7 @@ VALUES: dict[str, Any] = {
     "words": "text:a",
     "type": "text:person",
     "vector": [1.0] + [0.0] * 383,
+    "statement_vector": [1.0] + [0.0] * 383,
     "names": ["a"],
     "ids": ["a"],
     "depth": 20,
@@ -377,14 +378,21 @@ class Recorded:
         for statement, parameters in statements:
             assert self.given.setdefault(statement, set(parameters)) == set(parameters)
 
-    def retrieve(self, mode: Mode, unit: Unit | None, shared: list[dict[str, Any]], where: Where = ()) -> None:
+    def retrieve(
+        self,
+        mode: Mode,
+        unit: Unit | None,
+        shared: list[dict[str, Any]],
+        where: Where = (),
+        statements: bool | None = True,
+    ) -> None:
         link = {
             "found": True,
             "adopts": None,
             "communities": True,
             "clusters": True,
             "entity_vectors": True,
-            "statements": True,
+            "statements": statements,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
@@ -443,6 +451,8 @@ def recorded() -> dict[str, set[str]]:
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)
             record.retrieve(mode, unit, chunks, {"year": 1897})
+    record.retrieve("lightrag", None, [], statements=None)
+    record.retrieve("lightrag", None, [], {"year": 1897}, statements=None)
     return record.given
 
 
@@ -457,6 +467,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/signals",
         "query/routes",
         "query/lightrag",
+        "query/lightrag_statements",
         "query/pagerank",
         "query/pagerank_windows",
         "query/activate",

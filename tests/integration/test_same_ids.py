@@ -93,6 +93,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "threshold": 0.9,
         "keywords": [{"key": WORD, "stem": WORD, "vector": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()}],
         "vector": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist(),
+        "statement_vector": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist(),
         "ids": [f"d{n}-c0" for n in range(2)] + [f"d{n}-c0-w0" for n in range(2)] + ["d0", "d1", "long"],
         "types": ["KNOWS"],
         "document": "long",

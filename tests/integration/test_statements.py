@@ -74,6 +74,8 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.plan([whole], corpus=corpus)
     yield client.index([whole], corpus=corpus)
     yield client.index([changed], corpus=corpus)
+    yield client.index([replace(changed, properties={"year": 1900})], corpus=corpus)
+    yield client.retrieve("Who met?", corpus=corpus, mode="lightrag", where={"year": 1900})
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus, layers=["statements"])

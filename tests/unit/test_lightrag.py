@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.explain import auto_reason
+from e2g_neo4j.retrieval.explain import auto_reason, relations_told
 from e2g_neo4j.retrieval.modes import lightrag
 from e2g_neo4j.retrieval.modes.lightrag import mixed
 from e2g_neo4j.retrieval.query import Query
@@ -84,3 +84,45 @@ def test_the_reason_says_what_takes_turns() -> None:
     assert auto_reason("lightrag", ["ann"], [], [], 0, 3).endswith(
         "turns of vectors, entities and relations rank the text."
     )
+
+
+# --- statements as relations -------------------------------------------------------------------------
+
+
+def test_windows_of_a_statement_are_in_its_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2 mentions both ends of the relation in the first chunk, 3 and 0 one of them; 1 is in another chunk. Without 2, 3
+    is the first of the relation."""
+    elsewhere = {**row((1, 0.9, "ab"))["candidates"][0], "chunk": "d-c1", "index": 1}
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 1)
+
+    def first_of(*windows: tuple[int, float, str]) -> list[str]:
+        stated = row(*windows, local=[["a", "b", "d-c0"]])
+        stated["candidates"].append(elsewhere)
+        return [window.id for window, _ in mixed([stated])]
+
+    assert first_of((0, 0.1, "a"), (2, 0.4, "ab"), (3, 0.8, "b")) == ["d-c0-w2", "d-c1-w1", "d-c0-w3", "d-c0-w0"]
+    assert first_of((0, 0.1, "a"), (3, 0.8, "b")) == ["d-c0-w3", "d-c1-w1", "d-c0-w0"]
+
+
+def test_vectors_entities_and_statements_take_turns() -> None:
+    """By vector 1 and 2, by entity 2 and 3, by relation 4."""
+    windows = [(0, 0.1, ""), (1, 0.9, ""), (2, 0.8, "a"), (3, 0.7, "a"), (4, 0.6, "bc")]
+    one = row(*windows, nearest=["d-c0-w1", "d-c0-w2"], named=["a"], local=[["b", "c", "d-c0"]])
+    assert numbers(one) == [1, 2, 4, 3, 0]
+
+
+def test_corpora_with_statements_are_asked_for_these() -> None:
+    query = Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": ["bob"]}, statements=["b"])
+    operation: Any = lightrag.lightrag(query)
+    operation.send(None)
+    first, second = operation.send([1.0]), operation.send([])
+    assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
+        ("query/lightrag", "a", ["ann"]),
+        ("query/lightrag_statements", "b", ["bob"]),
+    ]
+    assert second.parameters["vector"] == second.parameters["statement_vector"] == [1.0]
+
+
+def test_the_reason_says_where_relations_are_statements() -> None:
+    assert relations_told(["a", "b"], ["b"]) == "Relations are the statements of b."
+    assert relations_told(["a", "b"], ["a", "b"]) == "Relations are the statements."

@@ -430,6 +430,22 @@ def test_useless_keywords_leave_the_way_without_a_model() -> None:
     assert chat.told == ["The chat model sent no usable reply in 3 calls: there are no keywords."]
 
 
+def test_general_keywords_are_compared_with_statements() -> None:
+    """In a corpus with statements. Without general keywords, the question is."""
+    asked = []
+
+    def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        if statement == "query/link":
+            return lightrag_rows(statement, parameters)
+        asked.append((statement, parameters["names"], parameters["vector"], parameters["statement_vector"]))
+        return []
+
+    query = Query("Who?", ["w"], 100, {"w": ["bob"]}, chat=chat_of(), statements=["w"])
+    drive(lightrag.lightrag(query), rows, '{"high_level": ["the sea"], "low_level": ["Ann", "nobody"]}')
+    drive(lightrag.lightrag(query), rows, '{"low_level": ["Ann", "nobody"]}')
+    assert asked == [("query/lightrag_statements", ["ann"], [1.0], vector) for vector in ([2.0], [1.0])]
+
+
 # --- the option --------------------------------------------------------------------------------------
 
 

@@ -2,10 +2,13 @@
 
 LightRAG has a chat model name specific and general keywords of a question. It finds entities by the specific ones and
 relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
-specific keywords are the entities of the question; relations are co-occurrences; and instead of general keywords, the
-nearest windows lead to relations. With the option `llm`, a chat model names keywords: the entities are those that the
-specific ones name, and the windows that lead to relations are the nearest to the general ones. As in the published
-code, text units are taken by their similarity to the question, 2.5 for each entity or relation.
+specific keywords are the entities of the question, and the question itself is used for the general ones. With the
+option `llm`, a chat model names both. As in the published code, text units are taken by their similarity to the
+question, 2.5 for each entity or relation.
+
+If a corpus has statements, these are its relations: those of the entities, and those whose vectors are nearest to the
+general keywords. LightRAG has one relation per pair of entities; here every statement is one. In other corpora,
+relations are co-occurrences, and as these have no vectors, the windows nearest to the general keywords lead to them.
 """
 
 from __future__ import annotations
@@ -29,7 +32,10 @@ NEAREST = 20
 """Windows by vector: LightRAG's `chunk_top_k`."""
 
 RELATIONS = 40
-"""Relations of the question's entities, and as many of the nearest windows: LightRAG's `top_k`."""
+"""Relations of the question's entities, and as many others: LightRAG's `top_k`."""
+
+CANDIDATES = 100
+"""Statements that the index is asked for. It is approximate, and some statements only describe an entity."""
 
 ENTRY = 5
 """The nearest windows whose relations are taken. In *Dracula*, a window has about 130, so the first gives all 40."""
@@ -60,13 +66,15 @@ def lightrag(query: Query) -> Ranking:
         keywords = yield from keywords_of(query.question, query.chat)
         if keywords is not None:
             return (yield from _by_keywords(query, query.chat, keywords, vector))
-    return mixed((yield from _rows(query, vector, query.entities)))
+    rows = yield from _rows(query, vector, query.entities)
+    rows += yield from _rows_of_statements(query, vector, query.entities, vector)
+    return mixed(rows)
 
 
 def _rows(
     query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry: int | None = None
 ) -> Operation[Rows]:
-    """Read windows, entities and relations.
+    """Read windows, entities and relations of the corpora without statements.
 
     Args:
         query: The question.
@@ -82,8 +90,38 @@ def _rows(
         "hub": HUB,
         "limit": LIMIT,
     }
-    parameters = {corpus: {"names": list(names), **constants} for corpus, names in entities.items()}
+    parameters = {
+        corpus: {"names": list(names), **constants}
+        for corpus, names in entities.items()
+        if corpus not in query.statements
+    }
     return (yield from query.read_each("lightrag", parameters))
+
+
+def _rows_of_statements(
+    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], statement_vector: Sequence[float]
+) -> Operation[Rows]:
+    """Read windows, entities and relations of the corpora with statements.
+
+    Args:
+        query: The question.
+        vector: The vector of the question.
+        entities: Per corpus, the entities whose relations are the local ones.
+        statement_vector: The vector to which the global relations are nearest.
+    """
+    constants = {
+        "vector": vector,
+        "statement_vector": statement_vector,
+        "nearest": NEAREST,
+        "candidates": CANDIDATES,
+        "relations": RELATIONS,
+        "hub": HUB,
+        "limit": LIMIT,
+    }
+    parameters = {
+        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus in query.statements
+    }
+    return (yield from query.read_each("lightrag_statements", parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +165,7 @@ def _characters(text: str) -> str:
 
 def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequence[float]) -> Ranking:
     """Rank windows by the entities that specific keywords name, or otherwise by those of the question, and by the
-    relations in the windows nearest to the general keywords."""
+    relations to which the general keywords lead."""
     names = sorted({key for one in keywords.specific if (key := entity_key(one))})
     entities = query.entities
     if names:
@@ -139,10 +177,12 @@ def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequ
         else:
             chat.told.append("No specific keyword names an entity: those of the question are used.")
     rows = yield from _rows(query, vector, entities, entry=0)
+    general = vector
     if keywords.general:
         general = yield Embed(", ".join(keywords.general))
         related = yield from _rows(query, general, dict.fromkeys(query.entities, ()))
         rows += yield from _scored_by_question(related, vector)
+    rows += yield from _rows_of_statements(query, vector, entities, general)
     return mixed(rows)
 
 
@@ -172,29 +212,37 @@ def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float])
 
 
 def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
-    """Return the windows of rows of `lightrag.cypher`: by vector, by entity and by relation in turn, then all others.
+    """Return the windows of rows of `lightrag.cypher` or `lightrag_statements.cypher`: by vector, by entity and by
+    relation in turn, then all others.
 
-    Each list has the windows nearest to the question first. The score of a window is (1 + cosine) / 2, so scores may
-    rise down the list.
+    The windows of a relation mention both of its ends. Of a statement, they are in its chunk; if none of this chunk
+    mentions both ends, they mention one. Each list has the windows nearest to the question first. The score of a window
+    is (1 + cosine) / 2, so scores may rise down the list.
     """
     found: list[tuple[Window, float]] = []
     by_vector, by_entity, by_relation = set[str](), set[str](), set[str]()
     entities = relations = 0
     for row in rows:
-        of_entity = {*row["named"], *(key for pair in row["global"] for key in pair)}
-        pairs = {tuple(pair) for pair in (*row["local"], *row["global"])}
-        entities, relations = entities + len(of_entity), relations + len(pairs)
+        of_entity = {*row["named"], *(key for relation in row["global"] for key in relation[:2])}
+        different = {tuple(relation) for relation in (*row["local"], *row["global"])}
+        entities, relations = entities + len(of_entity), relations + len(different)
         by_vector.update(row["nearest"])
-        mentioning = defaultdict[str, set[str]](set)
+        mentioning, of_chunk = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
         for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
             windows = windows_of(candidate)
             for one in sorted(candidate["windows"], key=lambda one: one["number"]):
                 window = windows[one["number"]]
                 found.append((window, one["score"]))
+                of_chunk[window.chunk].add(window.id)
                 for key in one["mentioned"]:
                     mentioning[key].add(window.id)
         by_entity.update(*(mentioning[key] for key in of_entity))
-        by_relation.update(*(mentioning[a] & mentioning[b] for a, b in pairs))
+        for a, b, *chunk in different:
+            both = mentioning[a] & mentioning[b]
+            if chunk:
+                stating = of_chunk[chunk[0]]
+                both = both & stating or (mentioning[a] | mentioning[b]) & stating
+            by_relation |= both
     nearest = {found[at][0].id: found[at] for at in best_first([score for _, score in found], TIE)}
     lists = [
         [id for id in nearest if id in by_vector][:NEAREST],

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import TypeAdapter
 
-from e2g_neo4j.answering.answer import answer_from, answer_options, check_method
+from e2g_neo4j.answering.answer import answer_by_method, answer_options, check_method
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
@@ -119,7 +119,8 @@ async def answer_events(
     evidence = await evidence_for(state, question, options, caller)
     yield Event("evidence", evidence)
     model = state.chat_model(caller)
-    answering = answer_from(evidence, model, settings, question.choices, question.samples, question.method)
+    asked = model, settings, question.choices, question.samples, question.method
+    answering = answer_by_method(evidence, state.client.models, options, *asked)
     streamed = False
     async with aclosing(state.client.runner.stream(answering)) as pieces:
         async for piece in pieces:

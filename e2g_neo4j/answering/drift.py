@@ -1,0 +1,331 @@
+"""Answer a question by follow-up questions, as DRIFT search of GraphRAG does (its published code).
+
+Reports of communities lead to follow-up questions (primer). Each is searched for by itself, and its passages give
+points and more follow-up questions. The most important points become the answer, as in map-reduce.
+
+The published code makes up to 67 calls: one for a hypothetical report, 5 for reports, 20 for follow-up questions in
+each of three rounds, which are drawn at random, and one for the answer. Here the question itself is searched for first,
+then always the follow-up question with the highest score, until the calls are used up. The answer that the model gives
+to the reports is not used, because a citation leads to text, and reports only quote some of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from e2g_neo4j.answering.evidence import (
+    FACTS,
+    evidence_budget,
+    facts_within_budget,
+    numbered,
+    too_small,
+    usage_of,
+    within_budget,
+)
+from e2g_neo4j.answering.map_reduce import (
+    MOST,
+    TRIES,
+    Point,
+    answer_of,
+    asked,
+    important_of,
+    kept_of,
+    points_in,
+    request_for,
+    score_in,
+)
+from e2g_neo4j.errors import QueryError, UnusableReplyError
+from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.prompts import load_prompt
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.chat_calls import Unshown
+from e2g_neo4j.retrieval.modes.communities import nearest
+from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.results import Answer, Evidence, Passage
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+CALLS = 12
+"""Maximum number of calls of the chat model. TRIES of them are kept for the answer."""
+
+ROUNDS = 3
+"""Follow-up questions of follow-up questions are searched for up to this round, as in the published code."""
+
+REPORTS = 20
+"""Nearest reports of which those are read that fit into one prompt. The published code reads as many, in five calls."""
+
+FOLLOW_UPS = 5
+"""Follow-up questions of a reply that are used, the first ones."""
+
+LONGEST_QUESTION = 500
+"""Characters of a follow-up question. Longer ones are left out."""
+
+LOCAL: Mode = "graphrag_local"
+"""How follow-up questions are searched for by default, if all corpora have statements."""
+
+READS = 3
+"""Reads in each corpus: its layers, its nearest communities, and their reports."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A question to search for, with its score from 0 to 100 and its round, from 0 for the question itself."""
+
+    question: str
+    score: int
+    round: int
+
+
+class FollowUps:
+    """The questions to search for, each once.
+
+    Args:
+        question: The question itself, which is the first.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.open = [FollowUp(question, MOST, 0)]
+        self._seen = {words_of(question)}
+
+    def add(self, questions: Iterable[tuple[str, int]], round: int) -> None:
+        """Add the questions with their scores, without those that there were before, if the round is not the last."""
+        for question, score in questions if round <= ROUNDS else ():
+            words = words_of(question)
+            if words not in self._seen:
+                self._seen.add(words)
+                self.open.append(FollowUp(question, score, round))
+
+    def next(self) -> FollowUp:
+        """Take the question with the highest score, of several the first."""
+        best = max(self.open, key=lambda one: (one.round == 0, one.score))
+        self.open.remove(best)
+        return best
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of the chat model before the answer."""
+
+    model: StreamingChatModel
+    settings: Settings
+    used: ChatUsage
+    left: int = CALLS - TRIES
+
+    def budget(self, prompt: str, question: str) -> int:
+        """Return how many tokens of passages or reports fit into a prompt."""
+        return evidence_budget(
+            self.model, self.settings, load_prompt(PROMPTS / prompt, self.settings.prompts), question
+        )
+
+    def ask(self, prompt: str, question: str, listed: str, parse: Callable[[str], T | None]) -> Operation[T | None]:
+        """Ask up to TRIES times, as long as calls are left, and return what the reply means. None: no usable reply."""
+        instructions = load_prompt(PROMPTS / prompt, self.settings.prompts)
+        for attempt in range(min(TRIES, self.left)):
+            request = request_for(question, listed, instructions, self.model, self.settings, attempt)
+            reply = yield from asked(self.model, request, Unshown(), self.used)
+            self.left -= 1
+            found = parse(without_thought(reply.text))
+            if found is not None:
+                return found
+        return None
+
+
+def drift(
+    evidence: Evidence, models: Models, model: StreamingChatModel, settings: Settings, retrieval: RetrievalOptions
+) -> Operation[Answer]:
+    """Search for follow-up questions, and ask the chat model for an answer from the points of all passages.
+
+    Args:
+        evidence: The evidence for the question itself.
+        models: The models that process follow-up questions.
+        model: The chat model.
+        settings: The settings.
+        retrieval: The options with which the evidence was found. Follow-up questions are searched for with them too.
+
+    Raises:
+        QueryError: A corpus has no communities.
+        ModelError: The model failed, or no passage fits its context.
+        UnusableReplyError: The model sent no usable reply about any passages, or no answer.
+    """
+    question, calls = evidence.question, Calls(model, settings, usage_of(evidence))
+    rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in evidence.corpora})
+    check_communities(rows)
+    options = local_options(retrieval, rows)
+    follow_ups = FollowUps(question)
+    reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
+    primed = None
+    if reports:
+        primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), follow_ups_in)
+    follow_ups.add(primed or (), 1)
+
+    found, points, given = [evidence], list[Point](), list[Passage]()
+    searched, usable, unusable = list[str](), 0, 0
+    while follow_ups.open and calls.left:
+        one = follow_ups.next()
+        asked_for = question
+        if one.round:
+            asked_for = f"{question}\nFollow-up question: {one.question}"
+            found.append((yield from retrieve(models, one.question, evidence.corpora, options)))
+            searched.append(one.question)
+        budget = calls.budget("follow_up.txt", asked_for)
+        numbers = numbers_of(found[-1], given, budget, model)
+        if not numbers and evidence.passages and not one.round:
+            raise too_small(budget)
+        if not numbers:
+            continue
+        listed = "\n\n".join(numbered(given[number - 1], number) for number in numbers)
+        read = yield from calls.ask("follow_up.txt", asked_for, listed, partial(reply_in, batch=numbers))
+        if read is None:
+            unusable += 1
+            continue
+        usable += 1
+        points += read[0]
+        follow_ups.add(read[1], one.round + 1)
+    if unusable and not usable:
+        raise UnusableReplyError(
+            f"The chat model {model.name} returned no points: try again, or set another E2G_CHAT_MODEL."
+        )
+
+    important = important_of(points)
+    kept = kept_of(important, question, model, settings)
+    told = [f"DRIFT: reports: {len(reports)}, points above 0: {len(important)}, points in the answer: {len(kept)}."]
+    if searched:
+        told.append(f"Follow-up questions in mode {options.mode}: {' '.join(searched)}")
+    if reports and primed is None:
+        told.append("The chat model sent no usable reply to the reports.")
+    if unusable:
+        told.append(f"Questions whose passages are left out, because the chat model sent no usable points: {unusable}.")
+    if follow_ups.open:
+        told.append(f"Follow-up questions that were left when {CALLS - TRIES} calls were made: {len(follow_ups.open)}.")
+    return (yield from answer_of(kept, merged(found, told), tuple(given), model, settings, calls.used))
+
+
+def merged(found: Sequence[Evidence], told: Sequence[str]) -> Evidence:
+    """Return the evidence for the question itself with the passages for all questions, each once.
+
+    Args:
+        found: The evidence for the question itself, then that for follow-up questions.
+        told: Sentences to add to the reason.
+    """
+    passages: dict[tuple[object, ...], Passage] = {}
+    for passage in (passage for one in found for passage in one.passages):
+        passages.setdefault(place_of(passage), passage)
+    return replace(
+        found[0],
+        reason=" ".join([found[0].reason, *told]),
+        passages=tuple(passages.values()),
+        round_trips=sum(one.round_trips for one in found) + READS * len(found[0].corpora),
+    )
+
+
+def check_communities(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Raise QueryError if a corpus has no communities."""
+    for row in rows:
+        if row["communities"] is None:
+            raise QueryError(
+                f"The corpus {row['corpus']!r} has no communities, which DRIFT needs: make them with "
+                f"`e2g enrich --corpus {row['corpus']}`."
+            )
+
+
+def local_options(retrieval: RetrievalOptions, rows: Iterable[Mapping[str, Any]]) -> RetrievalOptions:
+    """Return the options to search for follow-up questions with. No mode calls the chat model."""
+    mode = retrieval.mode
+    stated = all(row["statements"] is not None for row in rows)
+    if mode == DEFAULT_MODE and stated:
+        mode = LOCAL
+    return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": ()})
+
+
+def nearest_reports(evidence: Evidence) -> Operation[list[str]]:
+    """Return the reports of the communities nearest to the question, nearest first."""
+    vector = yield Embed(evidence.question)
+    parameters = {"vector": vector, "best": REPORTS, "windows": 1}
+    ids = nearest((yield from read_each("query/communities", dict.fromkeys(evidence.corpora, parameters))), REPORTS)
+    rows = yield from read_each("query/reports", {corpus: {"ids": ids} for corpus in evidence.corpora})
+    reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
+    return [f"[{number}] {reports[id]}" for number, id in enumerate(ids, 1) if id in reports]
+
+
+def within(budget: int, texts: Iterable[str], model: StreamingChatModel) -> list[str]:
+    """Return the first texts that fit into a number of tokens. One that is too long is left out."""
+    kept = []
+    for text in texts:
+        cost = model.count(f"{text}\n\n")
+        if cost <= budget:
+            kept.append(text)
+            budget -= cost
+    return kept
+
+
+def numbers_of(evidence: Evidence, given: list[Passage], budget: int, model: StreamingChatModel) -> list[int]:
+    """Choose the passages and facts that fit into a prompt, and return their numbers.
+
+    Args:
+        evidence: The evidence.
+        given: All passages so far, by number from 1. New ones are added.
+        budget: Maximum number of tokens.
+        model: The chat model, which counts tokens.
+    """
+    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
+    fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
+    chosen = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
+    places = [place_of(passage) for passage in given]
+    for passage in chosen:
+        if place_of(passage) not in places:
+            given.append(passage)
+            places.append(place_of(passage))
+    return [places.index(place_of(passage)) + 1 for passage in chosen]
+
+
+def place_of(passage: Passage) -> tuple[object, ...]:
+    """Return what equal passages have in common, whichever question has found them."""
+    return passage.corpus, passage.source, passage.level, passage.start, passage.end, passage.text
+
+
+def reply_in(reply: str, batch: Sequence[int]) -> tuple[list[Point], list[tuple[str, int]]] | None:
+    """Return the points and follow-up questions of a reply about passages, or None if it has neither."""
+    points, questions = points_in(reply, batch), follow_ups_in(reply)
+    return None if points is None and not questions else (points or [], questions or [])
+
+
+def follow_ups_in(reply: str) -> list[tuple[str, int]] | None:
+    """Return the follow-up questions of a reply with their scores, at most FOLLOW_UPS.
+
+    None if it has none and does not say so with an empty list. Questions without text or score are left out.
+    """
+    items: list[object] = []
+    said = False
+    for one in objects_in(reply):
+        listed = one.get("follow_ups")
+        if isinstance(listed, list):
+            items, said = listed, True
+        elif "question" in one and not said:  # of a reply that was truncated
+            items.append(one)
+    questions = [question for item in items if (question := _follow_up(item)) is not None]
+    return questions[:FOLLOW_UPS] if questions or (said and not items) else None
+
+
+def _follow_up(item: object) -> tuple[str, int] | None:
+    if not isinstance(item, dict) or not isinstance(item.get("question"), str):
+        return None
+    question = " ".join(item["question"].encode("utf-8", "ignore").decode().split())
+    score = score_in(item)
+    return (question, score) if words_of(question) and len(question) <= LONGEST_QUESTION and score else None
+
+
+def words_of(question: str) -> str:
+    """Return the words of a question in lower case. Questions with the same words are the same."""
+    return " ".join(re.findall(r"\w+", question.casefold()))

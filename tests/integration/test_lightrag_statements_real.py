@@ -1,0 +1,159 @@
+"""Mode `lightrag` in corpora with statements, on the real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import sqrt
+from typing import Any
+
+import pytest
+from graphs import snapshot
+from libraries import MODELS, REAL_DIMENSIONS, driven, padded, performing, remove, small_document, write
+from naive import NaiveChunk, NaiveDocument, NaiveWindow
+from neo4j import Driver, GraphDatabase
+from stated import Model, Models
+
+from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.retrieval.filters import FilteredDocuments
+from e2g_neo4j.retrieval.modes import lightrag
+from e2g_neo4j.retrieval.query import Query
+
+
+def at(cosine: float, id: str, *names: str) -> NaiveDocument:
+    """A document of one window with this cosine to (1, 0, …), whose sentence mentions the names."""
+    document = small_document(id, names)
+    [chunk] = document.chunks
+    vector = (cosine, sqrt(1 - cosine**2))
+    window = NaiveWindow(chunk.start, chunk.end, vector)
+    return replace(document, chunks=(NaiveChunk(chunk.id, 0, chunk.start, chunk.end, vector, (window,)),))
+
+
+LIBRARY = [
+    at(0.9, "d0", "ann", "bob"),
+    at(0.3, "d1", "bob", "cid"),
+    at(0.5, "d2", "ann", "dan"),
+    at(0.7, "d3", "dan", "eve"),
+    at(0.4, "d4", "bob", "cid", "bob"),
+    at(0.2, "d5", "ann"),
+    at(0.1, "d6", "ann", "fay"),
+]
+TOLD: dict[str, str | list[str]] = {
+    "bob cid bob": "NONE",
+    "ann bob": "ann | knows | bob | far one || 3",
+    "bob cid": "bob | knows | cid | NEAR",
+    "ann dan": "ann | meets | dan | far two || 9",
+    "dan eve": "dan | is | eve | far three",
+    "ann fay": "ann | greets | fay | far four || 10",
+    "So ann.": "ann | is | - | NEAR TOO",
+}
+"""Ann is related to three entities, Bob and Dan to two, the others to one. The statements about Bob and Cid in d1, and
+about Ann in d5, are near; the second describes her and is no relation. D4 mentions Bob and Cid, but states nothing."""
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+
+
+@pytest.fixture(autouse=True)
+def _bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"NEAREST": 1, "RELATIONS": 2, "CANDIDATES": 2, "WINDOWS_EACH": 1}.items():
+        monkeypatch.setattr(lightrag, name, value)
+
+
+def stated(driver: Driver, corpus: str, told: dict[str, str | list[str]] = TOLD) -> None:
+    write(driver, corpus, LIBRARY)
+    models: Any = Models(Model(told, f"model of {corpus}"))
+    driven(performing(driver), layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+
+
+def ask(
+    driver: Driver, corpora: Sequence[str], documents: dict[str, FilteredDocuments] | None = None
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The windows, and the rows that they come from, for the entity ann and keywords that are like NEAR (TOO)."""
+    perform = performing(driver)
+    near, too = MODELS.embedder.embed(["NEAR", "NEAR TOO"])
+    query = Query("Who?", corpora, 200, documents=documents, statements=corpora)
+    vector = padded([(1.0, 0.0)], REAL_DIMENSIONS)[0].tolist()
+    entities = {one: ["ann"] for one in corpora}
+    operation = lightrag._rows_of_statements(query, vector, entities, (near + 0.5 * too).tolist())
+    rows = driven(perform, operation)
+    return [window.document for window, _ in lightrag.mixed(rows)], rows
+
+
+def test_statements_are_the_relations(driver: Driver, corpora: list[str], corpus: str) -> None:
+    """Of Ann's three relations, that to Fay has the lowest degrees, and those to Dan and Bob come by strength.
+
+    By vector d0; by entity Ann, Bob and Cid d0, d2 and d4; by relation d0, d2 and d1. The rest mentions an end.
+    """
+    corpora.append(corpus)
+    stated(driver, corpus)
+    found, [row] = ask(driver, [corpus])
+    assert (row["nearest"], row["named"]) == (["d0-c0-w0"], ["ann"])
+    assert row["local"] == [["ann", "dan", "d2-c0"], ["ann", "bob", "d0-c0"]]
+    assert row["global"] == [["bob", "cid", "d1-c0"]]
+    assert found == ["d0", "d2", "d4", "d1", "d3", "d5", "d6"]
+
+
+def test_hubs_are_only_ends(driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpora.append(corpus)
+    stated(driver, corpus)
+    monkeypatch.setattr(lightrag, "HUB", 1)
+    found, [row] = ask(driver, [corpus])
+    assert (row["named"], row["local"], row["global"]) == ([], [], [["bob", "cid", "d1-c0"]])
+    assert found == ["d0", "d1"]
+
+
+@pytest.mark.parametrize("overfetch", [0, 1, 1000])
+def test_a_filter_leaves_statements_of_its_documents(
+    driver: Driver, corpora: list[str], corpus: str, overfetch: int
+) -> None:
+    """Ann and Bob are related in d0 alone. By vector d2; by entity Ann, Bob and Cid d2, d4, d1; by relation d2, d1."""
+    corpora.append(corpus)
+    stated(driver, corpus)
+    found, [row] = ask(driver, [corpus], {corpus: FilteredDocuments(["d1", "d2", "d4", "d5"], overfetch)})
+    assert (row["nearest"], row["named"]) == (["d2-c0-w0"], ["ann"])
+    assert row["local"] == [["ann", "dan", "d2-c0"]]
+    assert row["global"] == [["bob", "cid", "d1-c0"]]
+    assert found == ["d2", "d4", "d1", "d5"]
+    _, [row] = ask(driver, [corpus], {corpus: FilteredDocuments(["d4", "d6"], overfetch)})
+    assert (row["local"], row["global"]) == ([["ann", "fay", "d6-c0"]],) * 2, "however far it is"
+
+
+def test_statements_of_other_corpora_change_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    stated(driver, corpus)
+    before = ask(driver, [corpus])
+    stated(driver, other, {"dan eve": "dan | is | eve | NEAR", "ann dan": "ann | is | dan | NEAR || 10"})
+    assert ask(driver, [corpus])[0] == before[0]
+    assert ask(driver, [corpus])[1][0]["global"] == [["bob", "cid", "d1-c0"]]
+    assert ask(driver, [other])[1][0]["local"] == [["ann", "dan", "d2-c0"]]
+
+
+def test_an_older_server_finds_the_same(
+    scratch_5_26: Connection, driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
+    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
+        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+        corpora += [corpus, other := f"{corpus}-other"]
+        for one in (older, driver):
+            stated(one, corpus)
+            stated(one, other)
+        found, [row] = ask(older, [corpus])
+        now, [same] = ask(driver, [corpus])
+        assert found == now == ["d0", "d2", "d4", "d1", "d3", "d5", "d6"]
+        assert (row["local"], row["global"]) == (same["local"], same["global"])
+        kept = {corpus: FilteredDocuments(["d1", "d2", "d4", "d5"])}
+        assert ask(older, [corpus], kept)[0] == ["d2", "d4", "d1", "d5"]
+        driven(performing(older), delete(corpus, [one.id for one in LIBRARY]))
+        assert snapshot(older, corpus) == ({}, {})
