@@ -37,6 +37,7 @@ from e2g_neo4j.runtime.requests import CallDriver, Execute, Executor, GetExecuto
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
+from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import check_corpus_name, utf8
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
@@ -46,6 +47,7 @@ from e2g_neo4j.types.reports import (
     ArchiveInfo,
     DocumentInfo,
     EnrichReport,
+    GraphDocumentReport,
     IndexPlan,
     IndexReport,
     Layer,
@@ -215,7 +217,7 @@ def enrich(
     yield from agree_on_fingerprint(models.fingerprint)
     show = _until((yield GetExecutor()).cancelled, progress)
     if "statements" in wanted:
-        statements.required_extractor(models)  # before anything is made
+        yield from statements.required_extractor(models, corpus)  # before anything is made
     report = EnrichReport(corpus)
     if "communities" in wanted:
         report = yield from communities.enrich(models, corpus, show)
@@ -235,6 +237,17 @@ def enrich(
         made = yield from statements.enrich(models, corpus, _meter(budget_tokens, show), show)
         report = replace(report, statements=made)
     return report
+
+
+def add_graph_documents(
+    models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
+) -> Operation[GraphDocumentReport]:
+    """Keep what others have extracted from the texts of a corpus, and make statements of it."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    yield from agree_on_fingerprint(models.fingerprint)
+    show = _until((yield GetExecutor()).cancelled, progress)
+    return (yield from statements.add(models, corpus, graph_documents, show))
 
 
 def link(

@@ -62,6 +62,29 @@ class StatementReport:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphDocumentReport:
+    """What `add_graph_documents` did with the relationships of graph documents, and the descriptions of their nodes.
+
+    Attributes:
+        graph_documents: the number of graph documents.
+        added: how many statements they are. Those about a text that several chunks have are counted for each.
+        not_found: how many relationships and descriptions wait, because the corpus does not have their text.
+        invalid: how many were left out, because they have no names, or too long ones.
+        unmatched: how many were left out, because the chunk does not mention their subject.
+        without_object: how many describe their subject only, because the chunk does not mention their object.
+        statements: the number of statements of the corpus.
+    """
+
+    graph_documents: int
+    added: int
+    not_found: int
+    invalid: int
+    unmatched: int
+    without_object: int
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
 class EnrichReport:
     """What `enrich` did.
 
