@@ -227,9 +227,7 @@ def test_new_text_that_no_chat_model_has_read_is_not_passed_over(
     assert stated(driver, corpus) == FOUND[:2]
 
 
-def test_adding_in_batches(
-    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_adding_in_batches(driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpora.append(corpus)
     names: Sequence[str] = [f"n{number}" for number in range(7)]
     documents = [small_document(f"d{number}", [name, "ann"]) for number, name in enumerate(names)]

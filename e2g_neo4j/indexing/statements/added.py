@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any
 
 from e2g_neo4j.indexing.statements.chunks import ChunkParts
 from e2g_neo4j.indexing.statements.replies import Claim, parse
@@ -28,8 +28,8 @@ from e2g_neo4j.types.ids import added_key
 TEXTS_READ = 500
 """Texts that one statement reads."""
 
-PROBE = 8
-"""Words by which a text is looked for. Only where they are, all of its words are compared."""
+PROBE = 40
+"""Characters by which a text is looked for. Only where they are, all of its characters are compared."""
 
 WHOLE = 4
 """Texts with fewer words are compared as they are. Of longer ones, the first and the last word may be cut off, because
@@ -40,40 +40,41 @@ ID_NAMES = ("id", "chunk_id")
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-Words: TypeAlias = tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class AddedText:
-    """A text with what was found in it.
+    """A text with what was found in it. White space does not count.
 
     Attributes:
-        words: the number of words that are compared.
-        cut: the number of words before and after them that are not, because they may be cut off.
+        characters: the number of characters that are compared.
+        before: the number of characters before them, of a word that may be cut off.
+        after: the number of characters after them.
         probe: the first of those that are compared.
-        sha256: a hash of all of those, with a space between.
+        sha256: a hash of all of those.
         claims: what was found.
     """
 
-    words: int
-    cut: int
-    probe: Words
+    characters: int
+    before: int
+    after: int
+    probe: str
     sha256: str
     claims: tuple[Claim, ...]
 
     @classmethod
     def of(cls, text: str, claims: tuple[Claim, ...]) -> AddedText:
-        words = tuple(text.split())
+        words = text.split()
         cut = 0 if len(words) < WHOLE else 1
-        compared = words[cut : len(words) - cut]
-        return cls(len(compared), cut, compared[:PROBE], _hash(compared), claims)
+        before, after = "".join(words[:cut]), "".join(words[len(words) - cut :])
+        compared = "".join(words[cut : len(words) - cut])
+        return cls(len(compared), len(before), len(after), compared[:PROBE], _hash(compared), claims)
 
     @classmethod
     def loaded(cls, text: str) -> AddedText:
         """Return what `dumped` has written."""
         held = json.loads(text)
         claims = tuple(Claim(**{**claim, "keywords": tuple(claim["keywords"])}) for claim in held["claims"])
-        return cls(**{**held, "probe": tuple(held["probe"]), "claims": claims})
+        return cls(**{**held, "claims": claims})
 
     def dumped(self) -> str:
         return json.dumps(asdict(self))
@@ -155,9 +156,9 @@ def place(chunks: Iterable[ChunkParts], added: Sequence[AddedText]) -> Placed:
     for of_document in by_document.values():
         of_document.sort(key=lambda chunk: chunk.index)
         parts = [part.text for chunk in of_document for part in chunk.parts]
-        words = [word for part in parts for word in part.split()]
-        borders = list(accumulate((len(part.split()) for part in parts), initial=0))
-        for text, start, end in _occurrences(words, added):
+        words = [part.split() for part in parts]
+        borders = list(accumulate((sum(map(len, of_part)) for of_part in words), initial=0))
+        for text, start, end in _occurrences([word for of_part in words for word in of_part], added):
             missing.pop(text, None)
             first, after = bisect_right(borders, start) - 1, bisect_left(borders, end)
             for number in range(first, after):
@@ -168,17 +169,20 @@ def place(chunks: Iterable[ChunkParts], added: Sequence[AddedText]) -> Placed:
     return Placed({part: tuple(of_part) for part, of_part in claims.items()}, tuple(missing))
 
 
-def _occurrences(words: Sequence[str], added: Iterable[AddedText]) -> Iterator[tuple[AddedText, int, int]]:
-    """Yield where a document has an added text: its first word, and the one after its last."""
-    wanted: defaultdict[int, defaultdict[Words, list[AddedText]]] = defaultdict(lambda: defaultdict(list))
+def _occurrences(words: Iterable[str], added: Iterable[AddedText]) -> Iterator[tuple[AddedText, int, int]]:
+    """Yield where a document has an added text, in characters without white space. It begins and ends with a word."""
+    wanted: defaultdict[int, defaultdict[str, list[AddedText]]] = defaultdict(lambda: defaultdict(list))
     for text in added:
         wanted[len(text.probe)][text.probe].append(text)
+    words = list(words)
+    whole = "".join(words)
+    borders = dict.fromkeys(accumulate(map(len, words), initial=0))
     for length, by_probe in wanted.items():
-        for start in range(len(words) - length + 1 if length else 0):
-            for text in by_probe.get(tuple(words[start : start + length]), ()):
-                end = start + text.words
-                if _hash(words[start:end]) == text.sha256:
-                    yield text, max(start - text.cut, 0), min(end + text.cut, len(words))
+        for start in borders if length else ():
+            for text in by_probe.get(whole[start : start + length], ()):
+                end = start + text.characters
+                if end in borders and _hash(whole[start:end]) == text.sha256:
+                    yield text, max(start - text.before, 0), min(end + text.after, len(whole))
 
 
 def _part_about(claim: Claim, parts: Sequence[str]) -> str:
@@ -202,5 +206,5 @@ def _last_word(name: str) -> str:
 _key = lru_cache(maxsize=50_000)(entity_key)
 
 
-def _hash(words: Sequence[str]) -> str:
-    return sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -137,7 +137,7 @@ def add(
     chunks = yield from read_chunks(models, corpus, [])
     placed = place(chunks, added)
     found = _found(chunks, {}, placed.claims, (yield from _aliases(corpus)))
-    rows = [{"key": added_key(corpus, one.sha256), "text": one.dumped()} for one in added if one.words]
+    rows = [{"key": added_key(corpus, one.sha256), "text": one.dumped()} for one in added if one.characters]
     for batch in batched(rows, ROWS):
         writes = ("index/lock_corpus", {"corpus": corpus}), ("statements/add", {"corpus": corpus, "rows": batch})
         yield Write(writes)
