@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import purge
+from e2g_neo4j.indexing.asking import ask_about, read_replies
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, place, read_added
 from e2g_neo4j.indexing.statements.chat import LEVEL, REPLY_TOKENS, StatementExtractor
 from e2g_neo4j.indexing.statements.chunks import ChunkParts, read_chunks, texts_of
@@ -33,9 +34,6 @@ from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import added_key
 from e2g_neo4j.types.reports import GraphDocumentReport, Progress, StatementReport, TokenUsage
-
-REPLIES_READ = 500
-"""Cached replies that one statement reads."""
 
 ROWS = 200
 """Statements that are embedded, and written in one transaction."""
@@ -229,8 +227,8 @@ def _attempted(
             return None
         if missing and extractor is not None:
             execute = (yield GetExecutor()).execute
-            extractor.ask(list(missing.items()), SummaryCache(execute, corpus), meter, progress)
-            replies |= yield from _read(corpus, missing)
+            ask_about(extractor, list(missing.items()), SummaryCache(execute, corpus), meter, progress)
+            replies |= yield from read_replies(corpus, missing)
         found = _found(chunks, replies, claims, (yield from _aliases(corpus)))
         made = yield from _written(models, corpus, state, names, found, progress)
         if made is not None:
@@ -247,17 +245,7 @@ def _attempted(
 def _cached(corpus: str, chunks: Sequence[ChunkParts], *, use: bool = True) -> Operation[dict[str, str]]:
     """Read the cached replies to the parts of chunks, by key. With `use`, record that the corpus uses them."""
     keys = dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys)
-    return (yield from _read(corpus, keys, use=use))
-
-
-def _read(corpus: str, keys: Mapping[str, Any], *, use: bool = False) -> Operation[dict[str, str]]:
-    replies: dict[str, str] = {}
-    for batch in batched(keys, REPLIES_READ):
-        rows = yield Read("statements/cached", {"corpus": corpus, "keys": batch})
-        replies |= {row["key"]: row["text"] for row in rows}
-        if others := [row["key"] for row in rows if not row["used"]] if use else []:
-            yield Write((("statements/use_cached", {"corpus": corpus, "keys": others}),))
-    return replies
+    return (yield from read_replies(corpus, keys, use=use))
 
 
 def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:
