@@ -43,6 +43,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LinkReport,
     Progress,
+    ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.statements import StatementResult
@@ -305,6 +306,7 @@ class E2G(SyncClient):
         layers: Sequence[Layer] | None = None,
         progress: Progress | None = None,
         budget_tokens: int | None = None,
+        reports: ReportKind | None = None,
         dry_run: bool = False,
     ) -> EnrichReport:
         """Make layers that some modes need.
@@ -317,18 +319,21 @@ class E2G(SyncClient):
             corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
             progress: called with the stage and its progress.
-            budget_tokens: as `index`, for statements.
+            budget_tokens: as `index`, for statements and reports.
+            reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
+                corpus. None: as before, at first extractive.
             dry_run: only estimate what the chat model would cost.
 
         Raises:
             NotFoundError: the corpus has no documents.
             FingerprintError: the index was made with other models.
-            ConfigurationError: statements are wanted, no chat model is configured, and not all statements are of added
-                graph documents.
+            ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return self._run(operations.enrich(self.models, corpus, layers, progress, budget_tokens, dry_run=dry_run))
+        return self._run(
+            operations.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
+        )
 
     def add_graph_documents(
         self, graph_documents: Iterable[GraphDocument], *, corpus: str, progress: Progress | None = None

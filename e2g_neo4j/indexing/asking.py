@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
+from hashlib import sha256
 from threading import Lock
 from typing import Any, Protocol
 
@@ -140,6 +142,11 @@ def _ask(reader: Reader, key: str, text: str, cache: SummaryCache, meter: UsageM
         if not wrong:
             break
     cache.keep(key, best.text, model=model.name, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+
+
+def key_of(name: str, text: str) -> str:
+    """Return the key of the cache for a text, by the name of a reader."""
+    return sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
 def read_replies(corpus: str, keys: Mapping[str, Any], *, use: bool = False) -> Operation[dict[str, str]]:

@@ -53,6 +53,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LinkReport,
     Progress,
+    ReportKind,
 )
 
 Source: TypeAlias = str | Path | SourceDocument
@@ -200,27 +201,37 @@ def enrich(
     progress: Progress | None,
     budget_tokens: int | None = None,
     *,
+    reports: ReportKind | None = None,
     dry_run: bool = False,
 ) -> Operation[EnrichReport]:
-    """Make layers of a corpus. None is all of them that need no chat model."""
+    """Make layers of a corpus. None is all of them that need no chat model. `reports` says who writes the reports of
+    communities; None is the same as before."""
     wanted = set(DEFAULT_LAYERS if layers is None else layers)
     if unknown := sorted(wanted - set(get_args(Layer))):
         raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
     if not wanted:
         raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
+    if reports not in (None, *get_args(ReportKind)):
+        raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
+    if reports and "communities" not in wanted:
+        raise InputError("Reports are those of communities, and this layer is not named: add communities.")
     if dry_run:
         yield from catalog.documents(corpus)
+        written = (yield from communities.plan(models, corpus, reports)) if "communities" in wanted else None
         planned = (yield from statements.plan(models, corpus)) if "statements" in wanted else None
-        return EnrichReport(corpus, statements=planned, dry_run=True)
+        return EnrichReport(corpus, reports=written, statements=planned, dry_run=True)
     yield from migrate(models)
     yield from catalog.documents(corpus)
     yield from agree_on_fingerprint(models.fingerprint)
     show = _until((yield GetExecutor()).cancelled, progress)
     if "statements" in wanted:
         yield from statements.required_extractor(models, corpus)  # before anything is made
+    if reports == "llm":
+        communities.required_writer(models)
+    meter = _meter(budget_tokens, show)
     report = EnrichReport(corpus)
     if "communities" in wanted:
-        report = yield from communities.enrich(models, corpus, show)
+        report = yield from communities.enrich(models, corpus, show, reports, meter)
     if "sentences" in wanted:
         report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, show)))
     if "clusters" in wanted:
@@ -234,7 +245,7 @@ def enrich(
     if "entities" in wanted:
         report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, show)))
     if "statements" in wanted:
-        made = yield from statements.enrich(models, corpus, _meter(budget_tokens, show), show)
+        made = yield from statements.enrich(models, corpus, meter, show)
         report = replace(report, statements=made)
     return report
 

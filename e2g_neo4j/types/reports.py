@@ -16,13 +16,16 @@ clusters of chunks, vectors of the names of entities, and statements, which a ch
 DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
 """What `enrich` makes if no layer is named: those that need no chat model."""
 
+ReportKind: TypeAlias = Literal["extractive", "llm"]
+"""Who writes the reports of communities: they are sentences of the corpus, or a chat model writes them."""
+
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
 
 
 @dataclass(slots=True)
 class TokenUsage:
-    """How often the chat model was used for summaries, or for statements.
+    """How often the chat model was used for summaries, statements, or reports of communities.
 
     Attributes:
         calls: the number of calls.
@@ -62,6 +65,21 @@ class StatementReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportUsage:
+    """What a chat model did that writes the reports of communities. With `dry_run` these are estimates.
+
+    Attributes:
+        unreadable: the number of reports that are extractive, because no reply could be read.
+        usage: the use of the chat model.
+        cost: the price of it, in the currency of the configured prices.
+    """
+
+    unreadable: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDocumentReport:
     """What `add_graph_documents` did with the relationships of graph documents, and the descriptions of their nodes.
 
@@ -94,6 +112,7 @@ class EnrichReport:
         levels: the number of their levels.
         made: how many of them have a report that is new.
         kept: how many have one that was stored.
+        reports: how a chat model wrote the reports, None if they are extractive.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
         entities: the number of entities whose names were embedded, because they had no vector.
         clusters: the number of clusters, 0 if they were not asked for.
@@ -108,6 +127,7 @@ class EnrichReport:
     levels: int = 0
     made: int = 0
     kept: int = 0
+    reports: ReportUsage | None = None
     sentences: int = 0
     entities: int = 0
     clusters: int = 0
@@ -261,8 +281,8 @@ class IndexReport:
         co_occurrences: the number of co-occurrences in the corpus.
         mentions: the number of mentions in the corpus.
         seconds: wall time by stage. Stages run in parallel, so their times overlap.
-        spending: the use of the chat model, by level of the summary tree, and for statements on level 0. Empty without
-            a chat model.
+        spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
+            communities on level -1. Empty without a chat model.
         cost: the price of it, in the currency of the configured prices.
     """
 

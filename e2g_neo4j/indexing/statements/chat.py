@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from e2g_neo4j.indexing.asking import Judgement
+from e2g_neo4j.indexing.asking import Judgement, key_of
 from e2g_neo4j.indexing.statements.replies import parse
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
@@ -63,11 +63,6 @@ class StatementExtractor:
         """Return the lines of a reply that are finished, and how many statements they are."""
         said = _finished_lines(reply)
         return Judgement(said, len(parse(said).claims), fault_of(said, reply))
-
-
-def key_of(name: str, text: str) -> str:
-    """Return the key of the cache for a text, by the name of an extractor."""
-    return sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
 def keys_of(names: Iterable[str], text: str) -> list[str]:
