@@ -159,8 +159,10 @@ def _attempted(
             used.remembered(LEVEL)
         if (report := (yield from _stored(models, corpus, state, written.reports, names, show))) is not None:
             yield from purge(corpus)
-            usage = _usage(models, used.levels.get(LEVEL, TokenUsage()), written.unreadable)
-            return replace(report, reports=usage if names else None)
+            if not names:
+                return report
+            usage = used.levels.get(LEVEL, TokenUsage())
+            return replace(report, reports=_usage(models, usage, written.unreadable))
     raise InputError(
         f"The corpus {corpus!r} was changed {ATTEMPTS} times while its communities were made. Run `e2g enrich --corpus "
         f"{corpus}` when nothing is being indexed into it."
