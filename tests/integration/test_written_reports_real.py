@@ -182,6 +182,9 @@ def test_another_model_writes_what_is_new_until_it_is_asked_for_all(
     enriched(driver, corpus, second)
     assert sorted(one[0] for one in found(driver, corpus).values()) == ["Other As", "Other Ds"]
     assert len(second.requests) == 2
+    third = Model({"Names: ann, bob": report("Other As", 9), "Names: dan": report("Other Ds")}, "third")
+    assert enriched(driver, corpus, third).kept == 2, "no vector is made again"
+    assert sorted(one[2] or 0 for one in found(driver, corpus).values()) == [5, 9]
 
 
 def test_a_parent_reads_the_reports_of_its_parts(
