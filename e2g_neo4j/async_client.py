@@ -21,6 +21,7 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
@@ -30,11 +31,13 @@ from e2g_neo4j.types.reports import (
     DocumentInfo,
     EnrichReport,
     Finding,
+    GraphDocumentReport,
     IndexPlan,
     IndexReport,
     Layer,
     LinkReport,
     Progress,
+    ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.statements import StatementResult
@@ -326,6 +329,7 @@ class AsyncE2G(AsyncClient):
         layers: Sequence[Layer] | None = None,
         progress: Progress | None = None,
         budget_tokens: int | None = None,
+        reports: ReportKind | None = None,
         dry_run: bool = False,
     ) -> EnrichReport:
         """Make layers that some modes need.
@@ -338,17 +342,47 @@ class AsyncE2G(AsyncClient):
             corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
             progress: called with the stage and its progress.
-            budget_tokens: as `index`, for statements.
+            budget_tokens: as `index`, for statements and reports.
+            reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
+                corpus. None: as before, at first extractive.
             dry_run: only estimate what the chat model would cost.
 
         Raises:
             NotFoundError: the corpus has no documents.
             FingerprintError: the index was made with other models.
-            ConfigurationError: statements are wanted, and no chat model is configured.
+            ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
         """
-        return await self._run(operations.enrich(self.models, corpus, layers, progress, budget_tokens, dry_run=dry_run))
+        return await self._run(
+            operations.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
+        )
+
+    async def add_graph_documents(
+        self, graph_documents: Iterable[GraphDocument], *, corpus: str, progress: Progress | None = None
+    ) -> GraphDocumentReport:
+        """Add what another extractor has found in the texts of a corpus, as statements. Calls no chat model.
+
+        The text of each graph document is looked for in the documents of the corpus, as it is but for white space; or
+        its metadata name a chunk of the corpus, as `id` or `chunk_id`. Pass all graph documents at once: each call
+        makes the statements of the corpus again. What was added about the same texts before is replaced.
+
+        Args:
+            graph_documents: `GraphDocument`s of LangChain, or those that
+                `e2g_neo4j.integrations.neo4j_graphrag.graph_documents` makes of the graph of an extractor.
+            corpus: the corpus.
+            progress: called with the stage and its progress.
+
+        Returns:
+            How many statements were added, and what was left out.
+
+        Raises:
+            NotFoundError: the corpus has no documents.
+            FingerprintError: the index was made with other models.
+            InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
+                The graph documents are kept.
+        """
+        return await self._run(operations.add_graph_documents(self.models, corpus, list(graph_documents), progress))
 
     async def link(
         self,

@@ -47,6 +47,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LinkReport,
     Progress,
+    ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 
@@ -226,9 +227,14 @@ class RemoteE2G(RemoteBase):
         layers: Sequence[Layer] | None = None,
         progress: Progress | None = None,
         budget_tokens: int | None = None,
+        reports: ReportKind | None = None,
     ) -> EnrichReport:
         """See `E2G.enrich`."""
-        body = {"layers": None if layers is None else list(layers), "budget_tokens": budget_tokens}
+        body = {
+            "layers": None if layers is None else list(layers),
+            "reports": reports,
+            "budget_tokens": budget_tokens,
+        }
         return self._finished(self._send("POST", corpus_path(corpus, "enrich"), json=body), EnrichReport, progress)
 
     def link(

@@ -1,7 +1,8 @@
 // Make the staged communities of a run visible, in place of all others but $kept. `index/purge` removes the nodes.
-// $corpus, $run, $revision: what they were made from, $kept: [id]
+// $corpus, $run, $revision: what they were made from, $kept: [id], $models: the names of the models and prompts whose
+//   reports they have, null if these are extractive
 MATCH (corpus:Corpus {corpus: $corpus})
-SET corpus.communities = $revision
+SET corpus.communities = $revision, corpus.report_models = $models
 WITH corpus
 CALL () {
   MATCH (c:Community {corpus: $corpus})

@@ -1,10 +1,10 @@
 // Write staged communities.
-// $corpus, $run, $rows: [{id, level, title, text, entities, sha256, report_sha256,
-//   chunks: [id], embedding}]. entities: how many; chunks: those whose sentences the text has
+// $corpus, $run, $rows: [{id, level, title, text, rating, entities, sha256, report_sha256, chunks: [id], embedding}].
+//   rating: null if a report is extractive; entities: how many; chunks: those that the report is made from
 UNWIND $rows AS row
 CREATE (c:StagedCommunity {
-  corpus: $corpus, run: $run, id: row.id, level: row.level, title: row.title, text: row.text, entities: row.entities,
-  sha256: row.sha256, report_sha256: row.report_sha256
+  corpus: $corpus, run: $run, id: row.id, level: row.level, title: row.title, text: row.text, rating: row.rating,
+  entities: row.entities, sha256: row.sha256, report_sha256: row.report_sha256
 })
 WITH c, row
 CALL db.create.setNodeVectorProperty(c, 'embedding', row.embedding)

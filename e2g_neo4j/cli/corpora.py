@@ -22,7 +22,7 @@ from e2g_neo4j.errors import QueryError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
 
 
 def index(
@@ -144,6 +144,14 @@ def enrich(
             "--with", help="What to make, separated by commas: sentences, communities, clusters, entities, statements."
         ),
     ] = ",".join(DEFAULT_LAYERS),
+    reports: Annotated[
+        ReportKind | None,
+        typer.Option(
+            "--reports",
+            help="Who writes the reports of communities: llm or extractive. (default: as before)",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what the chat model would cost.")] = False,
     budget_tokens: Budget = None,
     as_json: Json = False,
@@ -151,12 +159,18 @@ def enrich(
     """Find communities of entities and clusters of chunks, embed the names of entities.
 
     Also embeds the sentences of a corpus that an earlier version has indexed. The configured chat model extracts
-    statements, if they are named. Later changes keep all of them up to date.
+    statements, if they are named, and writes the reports of communities with `--reports llm`. Later changes keep all of
+    them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
         report = e2g.enrich(
-            corpus=corpus, layers=named, progress=progress, budget_tokens=budget_tokens, dry_run=dry_run
+            corpus=corpus,
+            layers=named,
+            progress=progress,
+            budget_tokens=budget_tokens,
+            reports=reports,
+            dry_run=dry_run,
         )
     if as_json:
         print_json(asdict(report))

@@ -135,7 +135,7 @@ def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
     """Print calls and tokens per level of the tree and in total, and the cost if prices are set."""
     rows = [
         [
-            f"level {level}" if level else "statements",
+            {0: "statements", -1: "reports"}.get(level, f"level {level}"),
             one.calls,
             one.remembered,
             one.prompt_tokens,
@@ -234,10 +234,14 @@ def explanation(out: Console, found: Evidence) -> None:
 def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> None:
     """Print what was made, or what it would cost."""
     if report.dry_run:
-        if report.statements:
-            spending(out, {0: report.statements.usage}, report.statements.cost)
+        costs = {-1: report.reports, 0: report.statements}
+        planned = {level: one for level, one in costs.items() if one}
+        if planned:
+            spending(
+                out, {level: one.usage for level, one in planned.items()}, sum(one.cost for one in planned.values())
+            )
         else:
-            out.print("No chat model calls: only statements need them.")
+            out.print("No chat model calls: only statements and reports by a chat model need them.")
         return
     if "sentences" in layers:
         out.print(
@@ -251,6 +255,14 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
             f"{_plural(report.communities, 'community', 'communities')} on {_plural(report.levels, 'level')}: "
             f"{report.made} made, {report.kept} kept."
         )
+    if report.reports:
+        if report.reports.unreadable:
+            out.print(
+                f"Reports that are extractive, because replies could not be read: {report.reports.unreadable}. Choose "
+                "another chat model, or change the prompt.",
+                style="yellow",
+            )
+        spending(out, {-1: report.reports.usage}, report.reports.cost)
     if "clusters" in layers:
         out.print(
             f"Corpus [bold]{escape(report.corpus)}[/bold] has {_plural(report.clusters, 'cluster')} on "

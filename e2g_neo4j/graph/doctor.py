@@ -34,8 +34,8 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart",
         "Corpus": "corpus chunks windows term_windows adopts revision communities clusters entity_vectors statements "
-        "statement_models",
-        "Community": "corpus id level title text entities sha256 report_sha256 embedding",
+        "statement_models report_models",
+        "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength embedding",
         "Term": "corpus term windows",

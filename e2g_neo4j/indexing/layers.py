@@ -24,6 +24,6 @@ def update(
         meter: counts the use of the chat model. Without it, the chat model is not used.
     """
     yield from entity_vectors.update(models, corpus, progress)
-    yield from communities.update(models, corpus, progress)
+    yield from communities.update(models, corpus, progress, meter)
     yield from clusters.update(models, corpus, progress)
     yield from statements.update(models, corpus, progress, meter)

@@ -37,6 +37,7 @@ from e2g_neo4j.runtime.requests import CallDriver, Execute, Executor, GetExecuto
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
+from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import check_corpus_name, utf8
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
@@ -46,11 +47,13 @@ from e2g_neo4j.types.reports import (
     ArchiveInfo,
     DocumentInfo,
     EnrichReport,
+    GraphDocumentReport,
     IndexPlan,
     IndexReport,
     Layer,
     LinkReport,
     Progress,
+    ReportKind,
 )
 
 Source: TypeAlias = str | Path | SourceDocument
@@ -198,27 +201,37 @@ def enrich(
     progress: Progress | None,
     budget_tokens: int | None = None,
     *,
+    reports: ReportKind | None = None,
     dry_run: bool = False,
 ) -> Operation[EnrichReport]:
-    """Make layers of a corpus. None is all of them that need no chat model."""
+    """Make layers of a corpus. None is all of them that need no chat model. `reports` says who writes the reports of
+    communities; None is the same as before."""
     wanted = set(DEFAULT_LAYERS if layers is None else layers)
     if unknown := sorted(wanted - set(get_args(Layer))):
         raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
     if not wanted:
         raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
+    if reports not in (None, *get_args(ReportKind)):
+        raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
+    if reports and "communities" not in wanted:
+        raise InputError("Reports are those of communities, and this layer is not named: add communities.")
     if dry_run:
         yield from catalog.documents(corpus)
+        written = (yield from communities.plan(models, corpus, reports)) if "communities" in wanted else None
         planned = (yield from statements.plan(models, corpus)) if "statements" in wanted else None
-        return EnrichReport(corpus, statements=planned, dry_run=True)
+        return EnrichReport(corpus, reports=written, statements=planned, dry_run=True)
     yield from migrate(models)
     yield from catalog.documents(corpus)
     yield from agree_on_fingerprint(models.fingerprint)
     show = _until((yield GetExecutor()).cancelled, progress)
     if "statements" in wanted:
-        statements.required_extractor(models)  # before anything is made
+        yield from statements.required_extractor(models, corpus)  # before anything is made
+    if reports == "llm":
+        communities.required_writer(models)
+    meter = _meter(budget_tokens, show)
     report = EnrichReport(corpus)
     if "communities" in wanted:
-        report = yield from communities.enrich(models, corpus, show)
+        report = yield from communities.enrich(models, corpus, show, reports, meter)
     if "sentences" in wanted:
         report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, show)))
     if "clusters" in wanted:
@@ -232,9 +245,20 @@ def enrich(
     if "entities" in wanted:
         report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, show)))
     if "statements" in wanted:
-        made = yield from statements.enrich(models, corpus, _meter(budget_tokens, show), show)
+        made = yield from statements.enrich(models, corpus, meter, show)
         report = replace(report, statements=made)
     return report
+
+
+def add_graph_documents(
+    models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
+) -> Operation[GraphDocumentReport]:
+    """Keep what others have extracted from the texts of a corpus, and make statements of it."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    yield from agree_on_fingerprint(models.fingerprint)
+    show = _until((yield GetExecutor()).cancelled, progress)
+    return (yield from statements.add(models, corpus, graph_documents, show))
 
 
 def link(

@@ -9,16 +9,19 @@ with E2G() as e2g:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Optional, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Optional, Unpack
 
 import neo4j
+from langchain_core.documents import Document
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.integrations.passages import Vectoriser, facts_of, metadata
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 
 try:
@@ -31,7 +34,93 @@ except ImportError as error:
         "`pip install 'e2g-neo4j[neo4j-graphrag]'`."
     ) from error
 
-__all__ = ["E2GEmbedder", "E2GRetriever", "format_record"]
+if TYPE_CHECKING:  # earlier versions have it elsewhere
+    from neo4j_graphrag.components.types import LexicalGraphConfig, Neo4jGraph, Neo4jNode
+
+__all__ = ["E2GEmbedder", "E2GRetriever", "format_record", "graph_documents"]
+
+NAMES = ("name", "title")
+"""Properties that hold the name of a node. Without them it is its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LexicalNames:
+    """The names of the lexical graph, as `LexicalGraphConfig` has them."""
+
+    document_node_label: str = "Document"
+    chunk_node_label: str = "Chunk"
+    chunk_text_property: str = "text"
+    node_to_chunk_relationship_type: str = "FROM_CHUNK"
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    id: str
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Relationship:
+    source: _Node
+    target: _Node
+    type: str
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _GraphDocument:
+    source: Document
+    nodes: list[_Node] = field(default_factory=list)
+    relationships: list[_Relationship] = field(default_factory=list)
+
+
+def graph_documents(graph: Neo4jGraph, config: LexicalGraphConfig | None = None) -> Sequence[GraphDocument]:
+    """Return the graph of an extractor as graph documents for `E2G.add_graph_documents`, one for each chunk.
+
+    Args:
+        graph: The graph, as `LLMEntityRelationExtractor` returns it. The texts of its chunks are those of its lexical
+            graph. Without it, the extractor must have read chunks whose ids are those of chunks of the corpus.
+        config: The names of the lexical graph. Default: those of neo4j-graphrag.
+    """
+    lexical = config or _LexicalNames()
+    by_id = {node.id: node for node in graph.nodes}
+    chunk_of = {
+        one.start_node_id: one.end_node_id
+        for one in graph.relationships
+        if one.type == lexical.node_to_chunk_relationship_type
+    }
+
+    def chunk(node: Neo4jNode) -> str:
+        return chunk_of.get(node.id) or node.id.rpartition(":")[0]  # the extractor puts the id of the chunk first
+
+    nodes = {
+        node.id: _Node(_name(node, chunk(node)), node.properties)
+        for node in graph.nodes
+        if node.label not in (lexical.chunk_node_label, lexical.document_node_label)
+    }
+    texts = {
+        node.id: str(node.properties.get(lexical.chunk_text_property, ""))
+        for node in graph.nodes
+        if node.label == lexical.chunk_node_label
+    }
+    chunks = {id: chunk(by_id[id]) for id in nodes}
+    found = {
+        id: _GraphDocument(Document(page_content=texts.get(id, ""), metadata={"id": id}))
+        for id in dict.fromkeys([*texts, *chunks.values()])
+    }
+    for id, node in nodes.items():
+        found[chunks[id]].nodes.append(node)
+    for one in graph.relationships:
+        if one.start_node_id in nodes and one.end_node_id in nodes:
+            ends = nodes[one.start_node_id], nodes[one.end_node_id]
+            between = _Relationship(*ends, one.type, one.properties)
+            found[chunks[one.start_node_id]].relationships.append(between)
+    return list(found.values())
+
+
+def _name(node: Neo4jNode, chunk: str) -> str:
+    named = (node.properties.get(name) for name in NAMES)
+    return next((name for name in named if isinstance(name, str) and name), node.id.removeprefix(f"{chunk}:"))
 
 
 def format_record(record: neo4j.Record) -> RetrieverResultItem:

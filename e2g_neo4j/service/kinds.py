@@ -290,14 +290,18 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
 
 
 async def _enrich(run: Run) -> dict[str, Any]:
-    layers = run.parameters.get("layers")
     report = await run.client.enrich(
-        corpus=run.corpus, layers=layers, progress=run.progress, budget_tokens=run.budget_tokens
+        corpus=run.corpus,
+        layers=run.parameters.get("layers"),
+        reports=run.parameters.get("reports"),
+        progress=run.progress,
+        budget_tokens=run.budget_tokens,
     )
-    if report.statements:
-        run.prompt_tokens = report.statements.usage.prompt_tokens
-        run.completion_tokens = report.statements.usage.completion_tokens
-        run.cost = report.statements.cost
+    for used in (report.reports, report.statements):
+        if used:
+            run.prompt_tokens += used.usage.prompt_tokens
+            run.completion_tokens += used.usage.completion_tokens
+            run.cost += used.cost
     return asdict(report)
 
 

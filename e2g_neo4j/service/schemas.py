@@ -13,7 +13,7 @@ from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.properties import check_properties
-from e2g_neo4j.types.reports import DocumentInfo, Layer
+from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
@@ -259,6 +259,7 @@ class NewLayers(Body):
     """What to make of a corpus; see `E2G.enrich`. Default: all layers that need no chat model."""
 
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
+    reports: ReportKind | None = None
     budget_tokens: Annotated[int, Field(ge=1)] | None = None
 
 

@@ -19,6 +19,12 @@ def document_id(corpus: str, source: str) -> str:
     return sha256(json.dumps([corpus, source]).encode()).hexdigest()[:16]
 
 
+def added_key(corpus: str, text_sha256: str = "") -> str:
+    """Return the key under which what graph documents say about a text is kept; without a text, what all keys of the
+    corpus begin with."""
+    return f"{corpus_key(corpus)}-added-{text_sha256}"
+
+
 def utf8(text: str, what: str) -> bytes:
     """Encode a text.
 

@@ -16,13 +16,16 @@ clusters of chunks, vectors of the names of entities, and statements, which a ch
 DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
 """What `enrich` makes if no layer is named: those that need no chat model."""
 
+ReportKind: TypeAlias = Literal["extractive", "llm"]
+"""Who writes the reports of communities: they are sentences of the corpus, or a chat model writes them."""
+
 State: TypeAlias = Literal["pending", "indexing", "ready", "failed"]
 """The state of a document in the database."""
 
 
 @dataclass(slots=True)
 class TokenUsage:
-    """How often the chat model was used for summaries, or for statements.
+    """How often the chat model was used for summaries, statements, or reports of communities.
 
     Attributes:
         calls: the number of calls.
@@ -62,6 +65,44 @@ class StatementReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportUsage:
+    """What a chat model did that writes the reports of communities. With `dry_run` these are estimates.
+
+    Attributes:
+        unreadable: the number of reports that are extractive, because no reply could be read.
+        usage: the use of the chat model.
+        cost: the price of it, in the currency of the configured prices.
+    """
+
+    unreadable: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDocumentReport:
+    """What `add_graph_documents` did with the relationships of graph documents, and the descriptions of their nodes.
+
+    Attributes:
+        graph_documents: the number of graph documents.
+        added: how many statements they are. Those about a text that several chunks have are counted for each.
+        not_found: how many relationships and descriptions wait, because the corpus does not have their text.
+        invalid: how many were left out, because they have no names, or too long ones.
+        unmatched: how many were left out, because the chunk does not mention their subject.
+        without_object: how many describe their subject only, because the chunk does not mention their object.
+        statements: the number of statements of the corpus.
+    """
+
+    graph_documents: int
+    added: int
+    not_found: int
+    invalid: int
+    unmatched: int
+    without_object: int
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
 class EnrichReport:
     """What `enrich` did.
 
@@ -71,6 +112,7 @@ class EnrichReport:
         levels: the number of their levels.
         made: how many of them have a report that is new.
         kept: how many have one that was stored.
+        reports: how a chat model wrote the reports, None if they are extractive.
         sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
         entities: the number of entities whose names were embedded, because they had no vector.
         clusters: the number of clusters, 0 if they were not asked for.
@@ -85,6 +127,7 @@ class EnrichReport:
     levels: int = 0
     made: int = 0
     kept: int = 0
+    reports: ReportUsage | None = None
     sentences: int = 0
     entities: int = 0
     clusters: int = 0
@@ -238,8 +281,8 @@ class IndexReport:
         co_occurrences: the number of co-occurrences in the corpus.
         mentions: the number of mentions in the corpus.
         seconds: wall time by stage. Stages run in parallel, so their times overlap.
-        spending: the use of the chat model, by level of the summary tree, and for statements on level 0. Empty without
-            a chat model.
+        spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
+            communities on level -1. Empty without a chat model.
         cost: the price of it, in the currency of the configured prices.
     """
 

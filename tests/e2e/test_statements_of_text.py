@@ -153,7 +153,7 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
             cli.main()
         return (int(end.value.code or 0), *capsys.readouterr())
 
-    assert "No chat model calls: only statements need them." in enrich("--dry-run")[1]
+    assert "No chat model calls: only statements and reports by a chat model need them." in enrich("--dry-run")[1]
     code, out, _ = enrich("--with", "statements", "--dry-run")
     assert code == 0
     assert out.splitlines()[1].split()[:3] == ["statements", "1", "0"]

@@ -19,7 +19,9 @@ from uuid import uuid4
 import pytest
 import typer
 from graphs import snapshot
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
+from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from libraries import remove
 from neo4j import Driver
 from stated import state
@@ -344,6 +346,22 @@ def unadopt(client: Any, two: Two) -> None:
     assert f"{two.mine}-adopted" not in client.corpora()
 
 
+def add_graph_documents(client: Any, two: Two) -> None:
+    """A text that both corpora have, and one that only the other has."""
+    ann, quorn = Node(id="Ann Harper"), Node(id="Zyxelia Quorn")
+    graph = [
+        GraphDocument(
+            nodes=[ann, quorn],
+            relationships=[Relationship(source=ann, target=quorn, type="HID")],
+            source=Document(text),
+        )
+        for text in (TEXTS["ann.txt"], SECRET)
+    ]
+    client.enrich(corpus=two.mine, layers=["statements"])  # the replies of another model were forgotten
+    report = client.add_graph_documents(graph, corpus=two.mine)
+    assert (report.added, report.not_found, report.without_object) == (1, 1, 1)
+
+
 def answer(client: Any, two: Two) -> None:
     found = client.answer(QUESTIONS[0], corpus=two.mine, k=100)
     assert_nothing_of_the_other(two, found.given)
@@ -403,11 +421,12 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
         *(paths, entities, merges, split, join, export_corpus, import_corpus, link, links, unlink),
-        *(enrich, adopt, unadopt, run_template, text_to_cypher),
+        *(enrich, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
 WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "links", "unlink"} | {
     "enrich",
+    "add_graph_documents",
     "adopt",
     "unadopt",
 }

@@ -11,7 +11,9 @@ from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
+from langchain_neo4j.graphs.graph_document import GraphDocument
 from libraries import service_life
 from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver, GraphDatabase
 from recording import Sent, files, recorded
@@ -79,6 +81,7 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus)
     yield client.enrich(corpus=corpus, layers=["statements"])
+    yield client.add_graph_documents([GraphDocument(nodes=[], relationships=[], source=Document(TEXT))], corpus=corpus)
     for mode in get_args(Mode):
         yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode=mode)
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, mode="fulltext", unit="chunk")

@@ -26,7 +26,7 @@ from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_impor
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Execute, Read, Write
-from e2g_neo4j.types.ids import corpus_key, document_id
+from e2g_neo4j.types.ids import added_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
 ROWS = 10_000
@@ -95,6 +95,8 @@ class Archive:
                     properties[name] = renamed.get(head, head) + rest
             ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
             properties |= {name: value for name, value in ours.items() if name in properties}
+            if member == SUMMARIES and row["key"].startswith(added := added_key(self.manifest.corpus)):
+                row["key"] = properties["key"] = added_key(corpus, row["key"].removeprefix(added))
             yield row
 
     # --- checks before anything is written -------------------------------------------------------

@@ -1,6 +1,7 @@
 """Make the communities of a corpus, and keep them up to date.
 
-What is written depends on the visible graph alone, so communities after any updates are those of a fresh corpus. New
+What is written depends on the visible graph alone, and on the replies of a chat model if it writes the reports, which
+are cached. So communities after any updates are those of a fresh corpus. New
 ones are staged in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. A
 community whose members and report are the same is kept, with its vector.
 """
@@ -9,21 +10,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, purge
-from e2g_neo4j.indexing.communities.hierarchy import Community, communities
+from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
+from e2g_neo4j.indexing.communities.hierarchy import communities
+from e2g_neo4j.indexing.communities.nodes import Report, hash_of, sentence_texts
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
+from e2g_neo4j.indexing.communities.writing import (
+    Replies,
+    RepliesMissingError,
+    Written,
+    asking,
+    estimating,
+    write_reports,
+)
+from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.reports import EnrichReport, Progress
+from e2g_neo4j.types.reports import EnrichReport, Progress, ReportKind, ReportUsage, TokenUsage
 
 ENTITIES_READ = 500
 """Entities whose edges one statement reads."""
@@ -34,9 +46,6 @@ CHUNKS_READ = 200
 REPORTS = 100
 """Reports that are embedded, and written in one transaction."""
 
-SENTENCES_READ = 1_000
-"""Sentences that one statement reads."""
-
 DIGITS = 6
 """Weights are rounded to as many digits: after updates, their last bits depend on the order of additions."""
 
@@ -44,76 +53,131 @@ ATTEMPTS = 5
 """How often communities are made again because the corpus has changed meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A community with its report.
-
-    Attributes:
-        id: a hash of its level and members.
-        community: the community.
-        title: its title.
-        text: its sentences.
-        chunks: the ids of their chunks.
-    """
-
-    id: str
-    community: Community
-    title: str
-    text: str
-    chunks: tuple[str, ...]
-
-    @property
-    def embedded(self) -> str:
-        """The text whose vector is stored."""
-        return f"{self.title}\n{self.text}"
-
-    @property
-    def report_sha256(self) -> str:
-        """A hash of the text whose vector is stored."""
-        return _hash(self.embedded)
-
-    @property
-    def sha256(self) -> str:
-        """A hash of everything that is stored."""
-        return _hash(self.embedded, *self.chunks)
-
-
-def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[EnrichReport]:
+def enrich(
+    models: Models,
+    corpus: str,
+    progress: Progress | None,
+    reports: ReportKind | None = None,
+    meter: UsageMeter | None = None,
+) -> Operation[EnrichReport]:
     """Make the communities of a corpus, or make those again that have changed.
+
+    Args:
+        models: the models.
+        corpus: the corpus.
+        progress: called with the stage and its progress.
+        reports: who writes the reports. None: the same as before; at first they are extractive.
+        meter: counts the use of the chat model. Without it, the chat model is not used.
 
     Raises:
         NotFoundError: the corpus has no documents.
+        ConfigurationError: a chat model is to write the reports, and none is configured.
+        BudgetError: the budget is used up. The replies so far are cached.
         InputError: others change the corpus all the time.
     """
-    for _ in range(ATTEMPTS):
+    if reports == "llm":
+        required_writer(models)
+    try:
+        return (yield from _attempted(models, corpus, progress, reports, meter))
+    except RepliesMissingError:
+        raise ConfigurationError(
+            f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set E2G_CHAT_MODEL, "
+            "such as ollama:NAME, or run `e2g enrich --with communities --reports extractive`."
+        ) from None
+
+
+def update(
+    models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
+) -> Operation[None]:
+    """Bring the communities of a corpus up to date, if it has any.
+
+    If a chat model writes the reports, but there is none or no meter, nothing is asked for. If a report is not cached
+    then, the communities stay as they are, which `e2g doctor` reports.
+    """
+    [state] = yield Read("communities/state", {"corpus": corpus})
+    if state["communities"] is not None and state["communities"] != state["revision"]:
+        with suppress(RepliesMissingError):
+            yield from _attempted(models, corpus, progress, None, meter)
+
+
+def plan(models: Models, corpus: str, reports: ReportKind | None) -> Operation[ReportUsage | None]:
+    """Estimate what a chat model would cost that writes the reports; None if they are extractive.
+
+    Raises:
+        ConfigurationError: a chat model is to write the reports, and none is configured.
+    """
+    [state] = yield Read("communities/state", {"corpus": corpus})
+    names, writer = _writers(models, state, reports, UsageMeter())
+    if not names:
+        return None
+    writer = writer or required_writer(models)
+    usage = TokenUsage()
+    ask = estimating(writer, models.embedder.token_spans, usage)
+    usage.remembered = (yield from _reports(corpus, names, ask, dry_run=True)).cached
+    return _usage(models, usage)
+
+
+def required_writer(models: Models) -> ReportWriter:
+    """Return the writer of reports of the configured chat model. Raises ConfigurationError without one."""
+    if models.chat_model is None:
+        raise ConfigurationError(
+            "A chat model is to write the reports, and none is configured: set E2G_CHAT_MODEL, such as ollama:NAME."
+        )
+    settings = models.settings
+    return ReportWriter(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
+
+
+def _writers(
+    models: Models, state: Mapping[str, Any], reports: ReportKind | None, meter: UsageMeter | None
+) -> tuple[list[str], ReportWriter | None]:
+    """Return the names of the writers whose reports count, and the one to ask, which is the last. Without names, the
+    reports are extractive."""
+    if reports == "llm":
+        writer = required_writer(models)
+        return [writer.name], writer
+    before: list[str] = [] if reports == "extractive" else state["report_models"] or []
+    if not before or meter is None or models.chat_model is None:
+        return before, None
+    writer = required_writer(models)
+    return [*(name for name in before if name != writer.name), writer.name], writer
+
+
+def _attempted(
+    models: Models, corpus: str, progress: Progress | None, reports: ReportKind | None, meter: UsageMeter | None
+) -> Operation[EnrichReport]:
+    """Make communities until the corpus does not change meanwhile. Raises RepliesMissingError."""
+    show = progress or (lambda stage, done, total: None)
+    used = meter or UsageMeter()
+    for attempt in range(ATTEMPTS):
         yield from purge(corpus)  # also counts edges
         [state] = yield Read("communities/state", {"corpus": corpus})
         if not state["found"]:
             raise CorpusNotFoundError(corpus)
-        if (report := (yield from _made(models, corpus, state, progress))) is not None:
+        names, writer = _writers(models, state, reports, meter)
+        written = yield from _reports(corpus, names, asking(corpus, writer, used, show))
+        for _ in range(0 if attempt else written.cached):
+            used.remembered(LEVEL)
+        if (report := (yield from _stored(models, corpus, state, written.reports, names, show))) is not None:
             yield from purge(corpus)
-            return report
+            if not names:
+                return report
+            usage = used.levels.get(LEVEL, TokenUsage())
+            return replace(report, reports=_usage(models, usage, written.unreadable))
     raise InputError(
         f"The corpus {corpus!r} was changed {ATTEMPTS} times while its communities were made. Run `e2g enrich --corpus "
         f"{corpus}` when nothing is being indexed into it."
     )
 
 
-def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
-    """Bring the communities of a corpus up to date, if it has any."""
-    [state] = yield Read("communities/state", {"corpus": corpus})
-    if state["communities"] is not None and state["communities"] != state["revision"]:
-        yield from enrich(models, corpus, progress)
-
-
-def _made(
-    models: Models, corpus: str, state: Mapping[str, Any], progress: Progress | None
+def _stored(
+    models: Models,
+    corpus: str,
+    state: Mapping[str, Any],
+    reports: Sequence[Report],
+    names: Sequence[str],
+    show: Progress,
 ) -> Operation[EnrichReport | None]:
-    """Make communities of a revision. Return None if the corpus is not at this revision any more."""
-    show = progress or (lambda stage, done, total: None)
-    names, weights = yield from _graph(corpus)
-    hierarchy = communities(weights)
-    reports = yield from _reports(corpus, hierarchy, names, weights)
+    """Stage and publish communities. Return None if the corpus is not at this revision any more."""
     [rows] = yield Read("communities/stored", {"corpus": corpus})
     stored = {row["id"]: row["sha256"] for row in rows["communities"]}
     new = [report for report in reports if stored.get(report.id) != report.sha256]
@@ -138,9 +202,10 @@ def _made(
         if not (yield Write((("communities/stage_members", parameters),), ("communities/hold", held))):
             return None
     parents = [{"id": one.id, "parent": _parent(one, reports)} for one in reports]
+    revision = {"revision": state["revision"], "models": list(names) or None}
     published = yield Write(
         (
-            ("communities/publish", {"corpus": corpus, "run": run, "revision": state["revision"], "kept": kept}),
+            ("communities/publish", {"corpus": corpus, "run": run, **revision, "kept": kept}),
             ("communities/set_parents", {"corpus": corpus, "rows": parents}),
         ),
         ("communities/hold", held),
@@ -164,21 +229,26 @@ def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str],
     return names, {pair: weight for pair, weight in weights.items() if weight > 0}
 
 
-def _reports(
-    corpus: str, hierarchy: Sequence[Community], names: Mapping[str, str], weights: Mapping[tuple[str, str], float]
-) -> Operation[list[Report]]:
-    chosen = list(choose_sentences(hierarchy, (yield from _sentences(corpus)), weights))
-    texts = yield from _texts(corpus, {(one.chunk, *one.span) for sentences in chosen for one in sentences})
-    return [
+def _reports(corpus: str, writers: Sequence[str], ask: Replies, *, dry_run: bool = False) -> Operation[Written]:
+    """Find communities and make their reports: extractive ones, or by the writers of these names."""
+    names, weights = yield from _graph(corpus)
+    hierarchy = communities(weights)
+    sentences = yield from _sentences(corpus)
+    chosen = list(choose_sentences(hierarchy, sentences, weights))
+    texts = yield from sentence_texts(corpus, {(one.chunk, *one.span) for each in chosen for one in each})
+    extractive = [
         Report(
-            _hash(str(community.level), *community.members),
+            hash_of(str(community.level), *community.members),
             community,
             title,
-            " ".join(texts[one.chunk, *one.span] for one in sentences),
-            tuple(dict.fromkeys(one.chunk for one in sentences)),
+            " ".join(texts[one.chunk, *one.span] for one in each),
+            tuple(dict.fromkeys(one.chunk for one in each)),
         )
-        for community, title, sentences in zip(hierarchy, titles(hierarchy, weights, names), chosen, strict=True)
+        for community, title, each in zip(hierarchy, titles(hierarchy, weights, names), chosen, strict=True)
     ]
+    if not writers:
+        return Written(extractive)
+    return (yield from write_reports(corpus, extractive, sentences, weights, writers, ask, dry_run=dry_run))
 
 
 def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
@@ -201,17 +271,6 @@ def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
     return found
 
 
-def _texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:
-    """Read the texts of sentences, by chunk and span, without line breaks."""
-    texts: dict[tuple[str, int, int], str] = {}
-    for batch in batched(sorted(spans), SENTENCES_READ):
-        parameters = [{"chunk": chunk, "start": start, "end": end} for chunk, start, end in batch]
-        rows = yield Read("query/sentences", {"corpus": corpus, "spans": parameters})
-        by_start = {(row["chunk"], row["start"]): " ".join(row["text"].split()) for row in rows}
-        texts |= {span: by_start.get(span[:2], "") for span in batch}
-    return texts
-
-
 def _vectors(
     models: Models, corpus: str, reports: Sequence[Report], written: Collection[str]
 ) -> Operation[list[list[float]]]:
@@ -231,6 +290,7 @@ def _rows(reports: Sequence[Report], vectors: Sequence[Sequence[float]]) -> list
             "level": report.community.level,
             "title": report.title,
             "text": report.text,
+            "rating": report.rating,
             "entities": len(report.community.members),
             "sha256": report.sha256,
             "report_sha256": report.report_sha256,
@@ -246,5 +306,6 @@ def _parent(report: Report, reports: Sequence[Report]) -> str | None:
     return None if parent is None else reports[parent].id
 
 
-def _hash(*parts: str) -> str:
-    return sha256("\0".join(parts).encode()).hexdigest()
+def _usage(models: Models, usage: TokenUsage, unreadable: int = 0) -> ReportUsage:
+    price = cost({LEVEL: usage}, models.settings.price_prompt, models.settings.price_completion)
+    return ReportUsage(unreadable, usage, price)

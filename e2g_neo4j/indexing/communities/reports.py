@@ -47,7 +47,20 @@ class SentenceEntities:
 def choose_sentences(
     hierarchy: Sequence[Community], sentences: Iterable[SentenceEntities], weights: Weights
 ) -> Iterator[list[SentenceEntities]]:
-    """Yield the sentences of each community's report, in reading order.
+    """Yield the sentences of each community's extractive report, in reading order. See `covering_sentences`."""
+    for chosen in covering_sentences(hierarchy, sentences, weights, CHARACTERS, longest=CHARACTERS):
+        yield sorted(chosen, key=reading_order)
+
+
+def covering_sentences(
+    hierarchy: Sequence[Community],
+    sentences: Iterable[SentenceEntities],
+    weights: Weights,
+    characters: int,
+    *,
+    longest: int,
+) -> Iterator[list[SentenceEntities]]:
+    """Yield the sentences that say most about each community, best first.
 
     One after the other is the sentence whose pairs of the community's entities weigh most per character, without pairs
     that an earlier one has. That is the greedy algorithm for maximum coverage under a budget.
@@ -56,6 +69,8 @@ def choose_sentences(
         hierarchy: the communities.
         sentences: the sentences of the corpus.
         weights: (a, b) → weight of the edge, with a < b.
+        characters: the maximum length of all sentences of a community.
+        longest: the maximum length of a sentence.
     """
     candidates: defaultdict[int, list[tuple[SentenceEntities, list[tuple[str, str]]]]] = defaultdict(list)
     memberships = _memberships(hierarchy)
@@ -65,18 +80,18 @@ def choose_sentences(
             for number in memberships[entity]:
                 together[number].append(entity)
         for number, entities in together.items():
-            if len(entities) > 1 and sentence.length <= CHARACTERS:
+            if len(entities) > 1 and sentence.length <= longest:
                 candidates[number].append((sentence, list(combinations(entities, 2))))
     for number in range(len(hierarchy)):
-        yield sorted(_greedy(candidates[number], weights), key=_reading_order)
+        yield list(_greedy(candidates[number], weights, characters))
 
 
-def _reading_order(sentence: SentenceEntities) -> tuple[str, int, Span]:
+def reading_order(sentence: SentenceEntities) -> tuple[str, int, Span]:
     return sentence.document, sentence.index, sentence.span
 
 
 def _greedy(
-    candidates: Iterable[tuple[SentenceEntities, list[tuple[str, str]]]], weights: Weights
+    candidates: Iterable[tuple[SentenceEntities, list[tuple[str, str]]]], weights: Weights, characters: int
 ) -> Iterator[SentenceEntities]:
     """Yield sentences by what they add per character. What a sentence adds only becomes less, so only the first of the
     heap has to be computed again."""
@@ -85,10 +100,10 @@ def _greedy(
     def adds(sentence: SentenceEntities, pairs: list[tuple[str, str]]) -> float:
         return round(sum(weights.get(pair, 0.0) for pair in pairs if pair not in covered) / sentence.length, 9)
 
-    ordered = sorted(candidates, key=lambda one: _reading_order(one[0]))
+    ordered = sorted(candidates, key=lambda one: reading_order(one[0]))
     heap = [(-adds(*one), place, one) for place, one in enumerate(ordered)]
     heapify(heap)
-    left = CHARACTERS
+    left = characters
     while heap:
         before, place, (sentence, pairs) = heap[0]
         now = -adds(sentence, pairs)

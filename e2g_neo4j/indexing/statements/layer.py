@@ -1,7 +1,8 @@
 """Make the statements of a corpus, and keep them up to date.
 
-What is written depends on the visible graph and on the replies of the chat model alone, and these are cached. So after
-any updates the statements are those of a fresh corpus, and only text that is new is paid for. New statements are staged
+What is written depends on the visible graph, on the graph documents that were added and on the replies of the chat
+model alone, and all of these are kept. So after any updates the statements are those of a fresh corpus, and only text
+that is new is paid for. New statements are staged
 in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. Statements that are
 the same are kept, with their vectors.
 """
@@ -18,24 +19,21 @@ from uuid import uuid4
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import purge
-from e2g_neo4j.indexing.statements.chat import LEVEL, REPLY_TOKENS, StatementExtractor, keys_of
+from e2g_neo4j.indexing.asking import ask_about, read_replies
+from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, place, read_added
+from e2g_neo4j.indexing.statements.chat import LEVEL, REPLY_TOKENS, StatementExtractor
+from e2g_neo4j.indexing.statements.chunks import ChunkParts, read_chunks, texts_of
 from e2g_neo4j.indexing.statements.entities import entity_of
-from e2g_neo4j.indexing.statements.parts import parts
 from e2g_neo4j.indexing.statements.replies import Claim, parse
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.embedding.windows import embed_long
-from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
-from e2g_neo4j.types.reports import Progress, StatementReport, TokenUsage
-
-CHUNKS_READ = 200
-"""Chunks that one statement reads."""
-
-REPLIES_READ = 500
-"""Cached replies that one statement reads."""
+from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.ids import added_key
+from e2g_neo4j.types.reports import GraphDocumentReport, Progress, StatementReport, TokenUsage
 
 ROWS = 200
 """Statements that are embedded, and written in one transaction."""
@@ -46,23 +44,8 @@ ATTEMPTS = 5
 Aliases: TypeAlias = Mapping[str, Mapping[str, str]]
 """Document → name → entity."""
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a chunk: its text, and the keys of the cache under which a reply to it may be found."""
-
-    text: str
-    keys: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkParts:
-    """A chunk with the entities that it mentions, and its parts."""
-
-    id: str
-    document: str
-    entities: frozenset[str]
-    parts: Sequence[Part]
+Added: TypeAlias = Mapping[str, Sequence[Claim]]
+"""Text of a part → what was added about it."""
 
 
 @dataclass(slots=True)
@@ -73,11 +56,13 @@ class Found:
         rows: by id, the rows of `statements/stage` without vectors.
         unreadable: the number of parts whose reply says nothing that can be read.
         unmatched: the number of statements whose subject is no entity that the chunk mentions.
+        without_object: the number of statements whose object is no entity that the chunk mentions.
     """
 
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     unreadable: int = 0
     unmatched: int = 0
+    without_object: int = 0
 
 
 def enrich(models: Models, corpus: str, meter: UsageMeter, progress: Progress) -> Operation[StatementReport]:
@@ -85,12 +70,13 @@ def enrich(models: Models, corpus: str, meter: UsageMeter, progress: Progress) -
 
     Raises:
         NotFoundError: the corpus has no documents.
-        ConfigurationError: no chat model is configured.
+        ConfigurationError: no chat model is configured, and not all statements are of added graph documents.
         BudgetError: the budget is used up. The replies so far are cached.
         InputError: others change the corpus all the time.
     """
-    extractor = required_extractor(models)
-    report = yield from _attempted(models, corpus, [extractor.name], extractor, meter, progress)
+    extractor = yield from required_extractor(models, corpus)
+    names = [extractor.name] if extractor else []
+    report = yield from _attempted(models, corpus, names, extractor, meter, progress)
     if report is None:
         raise AssertionError("replies are missing that were asked for")
     return report
@@ -102,7 +88,7 @@ def update(
     """Bring the statements of a corpus up to date, if it has any.
 
     Without a chat model or a meter, nothing is asked for. If the reply to some text is not cached then, the statements
-    stay as they are, which `e2g doctor` reports.
+    stay as they are, which `e2g doctor` reports. If no chat model has ever made statements of the corpus, none does.
 
     Args:
         models: the models.
@@ -113,12 +99,62 @@ def update(
     [state] = yield Read("statements/state", {"corpus": corpus})
     if state["statements"] is None or state["statements"] == state["revision"]:
         return
-    extractor = extractor_of(models) if meter else None
     names = list(state["models"])
+    extractor = extractor_of(models) if meter and names else None
     if extractor:  # the last one is asked
         names = [*(name for name in names if name != extractor.name), extractor.name]
     show = progress or (lambda stage, done, total: None)
     yield from _attempted(models, corpus, names, extractor, meter or UsageMeter(), show)
+
+
+def add(
+    models: Models, corpus: str, documents: Sequence[GraphDocument], progress: Progress
+) -> Operation[GraphDocumentReport]:
+    """Keep what graph documents state about their texts, and make the statements of the corpus again.
+
+    What was added about the same texts before is replaced. Texts that the corpus does not have are kept too, for the
+    time when it has them.
+
+    Raises:
+        NotFoundError: the corpus has no documents.
+        InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time. The
+            graph documents are kept.
+    """
+    named = {id for document in documents for id in chunk_ids(document)}
+    texts = (yield from texts_of(corpus, named)) if named else {}
+    claims: defaultdict[str, dict[Claim, None]] = defaultdict(dict)
+    invalid = 0
+    for document in documents:
+        said = claims_of(document)
+        invalid += said.count(None)
+        of_chunk = next((texts[id] for id in chunk_ids(document) if id in texts), None)
+        text = of_chunk or (document.source.page_content if document.source else "")
+        claims[" ".join(text.split())] |= dict.fromkeys(claim for claim in said if claim)
+    added = [AddedText.of(text, tuple(stated)) for text, stated in claims.items()]
+
+    chunks = yield from read_chunks(models, corpus, [])
+    placed = place(chunks, added)
+    found = _found(chunks, {}, placed.claims, (yield from _aliases(corpus)))
+    rows = [{"key": added_key(corpus, one.sha256), "text": one.dumped()} for one in added if one.characters]
+    for batch in batched(rows, ROWS):
+        writes = ("index/lock_corpus", {"corpus": corpus}), ("statements/add", {"corpus": corpus, "rows": batch})
+        yield Write(writes)
+    [state] = yield Read("statements/state", {"corpus": corpus})
+    report = yield from _attempted(models, corpus, list(state["models"] or ()), None, UsageMeter(), progress)
+    if report is None:
+        raise InputError(
+            f"The graph documents are kept, but the corpus {corpus!r} has text that no chat model has read yet. Run "
+            f"`e2g enrich --with statements --corpus {corpus}`, which makes their statements too."
+        )
+    return GraphDocumentReport(
+        graph_documents=len(documents),
+        not_found=sum(len(one.claims) for one in placed.missing),
+        invalid=invalid,
+        unmatched=found.unmatched,
+        without_object=found.without_object,
+        added=len(found.rows),
+        statements=report.statements,
+    )
 
 
 def plan(models: Models, corpus: str) -> Operation[StatementReport]:
@@ -131,12 +167,15 @@ def plan(models: Models, corpus: str) -> Operation[StatementReport]:
     [state] = yield Read("statements/state", {"corpus": corpus})
     if not state["found"]:
         raise CorpusNotFoundError(corpus)
-    extractor = required_extractor(models)
     settings = models.settings
-    chunks = yield from _chunks(models, corpus, [extractor.name])
+    extractor = yield from required_extractor(models, corpus)
+    if extractor is None:
+        return StatementReport()
+    chunks = yield from read_chunks(models, corpus, [extractor.name])
+    placed = place(chunks, (yield from read_added(corpus)))
     replies = yield from _cached(corpus, chunks, use=False)
-    missing = _missing(chunks, replies)
-    usage = TokenUsage(remembered=len({part.text for chunk in chunks for part in chunk.parts}) - len(missing))
+    missing = _missing(chunks, replies, placed.claims)
+    usage = TokenUsage(remembered=_remembered(chunks, missing, placed.claims))
     for text in missing.values():
         usage.calls += 1
         usage.prompt_tokens += len(models.embedder.token_spans(extractor.request(text).text))
@@ -152,10 +191,12 @@ def extractor_of(models: Models) -> StatementExtractor | None:
     return StatementExtractor(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
 
 
-def required_extractor(models: Models) -> StatementExtractor:
-    """Return the extractor of the configured chat model. Raises ConfigurationError without one."""
+def required_extractor(models: Models, corpus: str) -> Operation[StatementExtractor | None]:
+    """Return the extractor of the configured chat model. None without one, if all statements of the corpus are of added
+    graph documents; else raises ConfigurationError."""
     extractor = extractor_of(models)
-    if extractor is None:
+    [state] = yield Read("statements/state", {"corpus": corpus})
+    if extractor is None and state["models"] != []:
         raise ConfigurationError(
             "Statements are extracted by a chat model, and none is configured: set E2G_CHAT_MODEL, such as ollama:NAME."
         )
@@ -176,19 +217,19 @@ def _attempted(
         [state] = yield Read("statements/state", {"corpus": corpus})
         if not state["found"]:
             raise CorpusNotFoundError(corpus)
-        chunks = yield from _chunks(models, corpus, names)
+        chunks = yield from read_chunks(models, corpus, names)
+        claims = place(chunks, (yield from read_added(corpus))).claims
         replies = yield from _cached(corpus, chunks)
-        missing = _missing(chunks, replies)
-        texts = {part.text for chunk in chunks for part in chunk.parts}
-        for _ in range(0 if attempt else len(texts) - len(missing)):
+        missing = _missing(chunks, replies, claims) if names else {}
+        for _ in range(0 if attempt or not names else _remembered(chunks, missing, claims)):
             meter.remembered(LEVEL)
         if missing and extractor is None:
             return None
         if missing and extractor is not None:
             execute = (yield GetExecutor()).execute
-            extractor.ask(list(missing.items()), SummaryCache(execute, corpus), meter, progress)
-            replies |= yield from _read(corpus, missing)
-        found = _found(chunks, replies, (yield from _aliases(corpus)))
+            ask_about(extractor, list(missing.items()), SummaryCache(execute, corpus), meter, progress)
+            replies |= yield from read_replies(corpus, missing)
+        found = _found(chunks, replies, claims, (yield from _aliases(corpus)))
         made = yield from _written(models, corpus, state, names, found, progress)
         if made is not None:
             yield from purge(corpus)
@@ -201,47 +242,25 @@ def _attempted(
     )
 
 
-def _chunks(models: Models, corpus: str, names: Sequence[str]) -> Operation[list[ChunkParts]]:
-    """Read the chunks of a corpus and cut them into parts."""
-    found = []
-    after = ""
-    while rows := (yield Read("statements/chunks", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
-        for row in rows:
-            starts = [sentence.start for sentence in decode(row["notes"]).sentences]
-            texts = parts(row["text"], tuple(row["own"]), starts, models.embedder.token_spans)
-            found.append(
-                ChunkParts(
-                    row["chunk"],
-                    row["document"],
-                    frozenset(row["entities"]),
-                    [Part(text, keys_of(names, text)) for text in texts],
-                )
-            )
-        after = rows[-1]["chunk"]
-    return found
-
-
 def _cached(corpus: str, chunks: Sequence[ChunkParts], *, use: bool = True) -> Operation[dict[str, str]]:
     """Read the cached replies to the parts of chunks, by key. With `use`, record that the corpus uses them."""
     keys = dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys)
-    return (yield from _read(corpus, keys, use=use))
+    return (yield from read_replies(corpus, keys, use=use))
 
 
-def _read(corpus: str, keys: Mapping[str, Any], *, use: bool = False) -> Operation[dict[str, str]]:
-    replies: dict[str, str] = {}
-    for batch in batched(keys, REPLIES_READ):
-        rows = yield Read("statements/cached", {"corpus": corpus, "keys": batch})
-        replies |= {row["key"]: row["text"] for row in rows}
-        if others := [row["key"] for row in rows if not row["used"]] if use else []:
-            yield Write((("statements/use_cached", {"corpus": corpus, "keys": others}),))
-    return replies
-
-
-def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str]) -> dict[str, str]:
+def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:
     """Return the texts to ask about, each once, by the key under which the reply will be cached."""
     return {
-        part.keys[-1]: part.text for chunk in chunks for part in chunk.parts if replies.keys().isdisjoint(part.keys)
+        part.keys[-1]: part.text
+        for chunk in chunks
+        for part in chunk.parts
+        if part.text not in added and replies.keys().isdisjoint(part.keys)
     }
+
+
+def _remembered(chunks: Sequence[ChunkParts], missing: Mapping[str, str], added: Added) -> int:
+    """Return the number of texts whose reply is cached."""
+    return len({part.text for chunk in chunks for part in chunk.parts} - added.keys()) - len(missing)
 
 
 def _aliases(corpus: str) -> Operation[Aliases]:
@@ -251,19 +270,26 @@ def _aliases(corpus: str) -> Operation[Aliases]:
     return aliases
 
 
-def _found(chunks: Sequence[ChunkParts], replies: Mapping[str, str], aliases: Aliases) -> Found:
-    """Return the statements in the replies to chunks. The first name of an extractor that has a reply counts."""
+def _found(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added, aliases: Aliases) -> Found:
+    """Return the statements about chunks: of each part those that were added, else those in the reply to it.
+
+    The first name of an extractor that has a reply counts. Without any, nothing is stated.
+    """
     found = Found()
     for chunk in chunks:
         for part in chunk.parts:
-            parsed = parse(next(replies[key] for key in part.keys if key in replies))
-            found.unreadable += not parsed.usable
-            for claim in parsed.claims:
+            claims = added.get(part.text)
+            if claims is None:
+                parsed = parse(next((replies[key] for key in part.keys if key in replies), "NONE"))
+                found.unreadable += not parsed.usable
+                claims = parsed.claims
+            for claim in claims:
                 row = _row(chunk, claim, aliases.get(chunk.document, {}))
                 if row is None:
                     found.unmatched += 1
                 else:
                     found.rows[row["id"]] = row
+                    found.without_object += bool(claim.object) and row["object"] is None
     return found
 
 

@@ -1,0 +1,152 @@
+"""Reports of communities that a chat model writes, as GraphRAG has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from e2g_neo4j.indexing.asking import Judgement
+from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+WORDS, FINDINGS = 120, 5
+"""The length of a summary, and the number of findings, that the prompt asks for at most."""
+
+REPLY_TOKENS = 400
+"""The expected length of a reply, for plans. The first reply may be twice as long, each further one twice as that."""
+
+LEVEL = -1
+"""Where the usage of the chat model for reports is counted. Summaries have the levels from 1, statements have 0."""
+
+LONGEST_TITLE, LONGEST_TEXT = 200, 4_000
+"""Maximum characters of a title and of a report. What is longer is cut off."""
+
+HIGHEST_RATING = 10
+
+_CUT_OFF = re.compile(r'"(title|summary)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_NUMBER = re.compile(r"\d{1,6}(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """A report as a model writes it.
+
+    Attributes:
+        title: its title; empty without one.
+        text: the summary, and the findings, each in a line.
+        rating: how much it matters, 1 to 10; None if it is not said.
+    """
+
+    title: str
+    text: str
+    rating: int | None
+
+
+class ReportWriter:
+    """Asks a chat model for reports.
+
+    Args:
+        model: the chat model.
+        prompts: a folder with prompts that replace the bundled ones.
+        concurrency: the maximum number of concurrent calls.
+    """
+
+    level = LEVEL
+    stage = "reports"
+
+    def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
+        self.model = model
+        self._instructions = load_prompt(PROMPTS / "report.txt", prompts)
+        self._again = load_prompt(PROMPTS / "report_retry.txt", prompts)
+        self.concurrency = concurrency
+        identity = json.dumps([model.name, self._instructions, self._again])
+        self.name = f"reports-{sha256(identity.encode()).hexdigest()[:12]}"
+
+    def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
+        """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
+        fence = delimiter_for(text)
+        user = delimited(text, fence)
+        if attempt:
+            user += "\n\n" + filled(self._again, fault=wrong)
+        return ChatRequest(
+            filled(self._instructions, fence=fence, words=WORDS, most=FINDINGS),
+            user,
+            max_tokens=2 * REPLY_TOKENS * 2**attempt,
+            temperature=0.7 if attempt else 0.0,
+            seed=attempt,
+        )
+
+    def judge(self, reply: ChatReply) -> Judgement:
+        """Say what a reply is worth: one that is cut off may have a summary."""
+        said = without_thought(reply.text).strip()
+        report = parse_report(said)
+        value = len(report.text) if report else 0
+        if report and reply.finish != "length":
+            return Judgement(said, value, "")
+        if reply.finish == "length":
+            fault = f"it was not finished after {reply.completion_tokens} tokens"
+        elif reply.finish == "refusal":
+            fault = "the model refused"
+        elif not said:
+            thought = reply.thinking or reply.text.strip()
+            fault = "it returned no text but only its thinking" if thought else "it returned no text"
+        else:
+            fault = 'it has no JSON object with a "summary"'
+        return Judgement(said, value, fault)
+
+
+def parse_report(reply: str) -> WrittenReport | None:
+    """Read a reply as far as possible; None if it has neither summary nor findings."""
+    held: Mapping[str, Any] | None = next((one for one in map(_lower, objects_in(reply)) if _has_text(one)), None)
+    if held is None:  # broken, or cut off
+        held = {name: _unescaped(value) for name, value in reversed(_CUT_OFF.findall(reply))}
+    findings = held.get("findings")
+    lines = [_line(held.get("summary")), *map(_finding, findings if isinstance(findings, list) else [findings])]
+    text = "\n".join(dict.fromkeys(line for line in lines if line))
+    if not text:
+        return None
+    return WrittenReport(_line(held.get("title"))[:LONGEST_TITLE], text[:LONGEST_TEXT], _rating(held.get("rating")))
+
+
+def _has_text(held: Mapping[str, Any]) -> bool:
+    return any(held.get(name) for name in ("summary", "findings"))
+
+
+def _lower(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.casefold(): value for name, value in held.items()}
+
+
+def _unescaped(value: str) -> str:
+    try:
+        return str(json.loads(f'"{value}"', strict=False))
+    except ValueError:
+        return value
+
+
+def _finding(finding: object) -> str:
+    """Return a finding, or both parts of one of GraphRAG's, as a line."""
+    if isinstance(finding, dict):
+        return " ".join(filter(None, map(_line, finding.values())))
+    return _line(finding)
+
+
+def _line(value: object) -> str:
+    """Return a text without line breaks and what no database stores; "" for anything else."""
+    if not isinstance(value, str):
+        return ""
+    return " ".join(value.encode("utf-8", "ignore").decode().replace("\0", "").split())
+
+
+def _rating(value: object) -> int | None:
+    """Return the first number: of 8, 8.5, "8" and "8/10" it is 8."""
+    number = None if isinstance(value, bool) else _NUMBER.search(str(value))
+    return min(max(int(float(number[0])), 1), HIGHEST_RATING) if number else None

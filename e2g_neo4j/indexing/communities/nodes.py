@@ -1,0 +1,64 @@
+"""Communities with their reports, as they are stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.runtime.batched import batched
+from e2g_neo4j.runtime.requests import Operation, Read
+
+SENTENCES_READ = 1_000
+"""Sentences that one statement reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A community with its report.
+
+    Attributes:
+        id: a hash of its level and members.
+        community: the community.
+        title: its title.
+        text: its sentences, or what a chat model has written.
+        chunks: the ids of the chunks that it is made from.
+        rating: how much it matters, as a chat model says.
+    """
+
+    id: str
+    community: Community
+    title: str
+    text: str
+    chunks: tuple[str, ...]
+    rating: int | None = None
+
+    @property
+    def embedded(self) -> str:
+        """The text whose vector is stored."""
+        return f"{self.title}\n{self.text}"
+
+    @property
+    def report_sha256(self) -> str:
+        """A hash of the text whose vector is stored."""
+        return hash_of(self.embedded)
+
+    @property
+    def sha256(self) -> str:
+        """A hash of everything that is stored."""
+        return hash_of(self.embedded, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
+
+
+def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:
+    """Read the texts of sentences, by chunk and span, without line breaks."""
+    texts: dict[tuple[str, int, int], str] = {}
+    for batch in batched(sorted(spans), SENTENCES_READ):
+        parameters = [{"chunk": chunk, "start": start, "end": end} for chunk, start, end in batch]
+        rows = yield Read("query/sentences", {"corpus": corpus, "spans": parameters})
+        by_start = {(row["chunk"], row["start"]): " ".join(row["text"].split()) for row in rows}
+        texts |= {span: by_start.get(span[:2], "") for span in batch}
+    return texts
+
+
+def hash_of(*parts: str) -> str:
+    return sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,163 @@
+"""Reports of communities that a chat model of a real Ollama server writes, by the client and the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import evidence, snapshot
+from neo4j import Driver
+from real_ollama import RealOllama
+from scripted_models import Says
+
+from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j.errors import BudgetError, ConfigurationError, InputError
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.chat import retry
+
+REPORT = json.dumps(
+    {"title": "The crew of the Averil", "summary": "Luke Farran sails.", "findings": ["A gale comes."], "rating": 9}
+)
+WRITTEN = ("The crew of the Averil", "Luke Farran sails.\nA gale comes.", 9)
+TEXT = "\n\n".join(
+    f"On day {day} of the voyage Luke Farran wrote in the log of the Averil. The wind was in the north and the mate, "
+    f"Josiah Quill, counted {day + 3} sails. They spoke of Port Hesk and of the gale."
+    for day in range(6)
+)
+MORE = "In Lisbon, Dora Finch sold a letter to Carol Dean. Carol Dean and Dora Finch read the letter in Lisbon."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def models(ollama_server: RealOllama) -> None:
+    """A prompt ends with the fence, one after an unusable reply with a brace."""
+    ollama_server.create("reporter", Says(REPORT))
+    ollama_server.create("shy-reporter", {"": Says("Aye, aye."), "}": Says(REPORT)})
+    ollama_server.create("silent-reporter", Says("Aye, aye."))
+
+
+@pytest.fixture
+def settings(
+    neo4j_connection: Connection, ollama_server: RealOllama, monkeypatch: pytest.MonkeyPatch, driver: Driver
+) -> Settings:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        chunk_tokens=120,
+        chunk_overlap=20,
+        ollama_host=ollama_server.host,
+        llm_concurrency=2,
+        price_prompt=1.0,
+    )
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    return settings.model_copy(update={"chat_model": f"ollama:{name}"})
+
+
+def reports(driver: Driver, corpus: str) -> list[tuple[str, str, int | None]]:
+    rows = driver.execute_query("MATCH (c:Community {corpus: $c}) RETURN c.title, c.text, c.rating", c=corpus).records
+    return [tuple(row) for row in rows]
+
+
+def test_the_life_of_written_reports(settings: Settings, corpus: str, driver: Driver, tmp_path: Path) -> None:
+    log, copy = from_text(TEXT, corpus=corpus, source="log"), f"{corpus}-copy"
+    with E2G(settings=settings) as e2g:  # summaries are extractive, so that only reports are asked for
+        e2g.index([log], corpus=corpus)
+        for faulty in ({"layers": ["entities"], "reports": "llm"}, {"reports": "short"}):
+            arguments: Any = faulty
+            with pytest.raises(InputError):
+                e2g.enrich(corpus=corpus, **arguments)
+        with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+            e2g.enrich(corpus=corpus, reports="llm")
+        assert e2g.stats(corpus)["communities"] == 0, "before anything is made"
+    with E2G(settings=with_model(settings, "reporter")) as e2g:
+        planned = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm", dry_run=True).reports
+        assert planned
+        with pytest.raises(BudgetError):
+            e2g.enrich(corpus=corpus, layers=["communities"], reports="llm", budget_tokens=100)
+        done = e2g.enrich(corpus=corpus, reports="llm")
+        assert done.reports
+        assert done.communities == planned.usage.calls > 0
+        assert done.reports.usage.calls + done.reports.usage.remembered == done.communities
+        assert done.reports.cost == pytest.approx(done.reports.usage.prompt_tokens / 1e6)
+        assert set(reports(driver, corpus)) == {WRITTEN}
+        found = e2g.retrieve("Who sailed?", corpus=corpus, mode="communities")
+        assert found.passages
+        assert all(passage.level == 0 for passage in found.passages), "a report is no evidence"
+        file = tmp_path / "corpus.zip"
+        e2g.export_corpus(file, corpus=corpus)
+        e2g.import_corpus(file, corpus=copy)
+        again = e2g.retrieve("Who sailed?", corpus=copy, mode="communities")
+        assert [one.text for one in evidence(again.passages)] == [one.text for one in evidence(found.passages)]
+        assert set(reports(driver, copy)) == {WRITTEN}
+        e2g.delete(corpus=copy)
+    with E2G(settings=settings) as e2g:
+        e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
+        assert "behind" in e2g.retrieve("Who sailed?", corpus=corpus, mode="communities").reason
+        assert any(corpus in one.what for one in e2g.doctor() if one.check == "layers")
+    with E2G(settings=with_model(settings, "reporter")) as e2g:
+        report = e2g.index([from_text(f"{MORE} All was well.", corpus=corpus, source="note")], corpus=corpus)
+        assert report.spending[-1].calls > 0
+        assert set(reports(driver, corpus)) == {WRITTEN}
+        assert not any(corpus in one.what for one in e2g.doctor() if one.check == "layers")
+        e2g.delete(corpus=corpus)
+    assert snapshot(driver, corpus) == ({}, {})
+    left = "MATCH (s:CachedSummary) WHERE any(one IN s.corpora WHERE one STARTS WITH $corpus) RETURN s"
+    assert not driver.execute_query(left, corpus=corpus).records
+
+
+def test_an_unusable_report_is_asked_for_again(settings: Settings, corpus: str, driver: Driver) -> None:
+    with E2G(settings=with_model(settings, "shy-reporter")) as e2g:
+        e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
+        done = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm")
+        assert done.reports
+        assert done.reports.usage.calls == 2 * done.communities > 0
+        assert done.reports.unreadable == 0
+        assert set(reports(driver, corpus)) == {WRITTEN}
+        e2g.delete(corpus=corpus)
+
+
+def test_the_command_says_what_it_costs_and_what_could_not_be_read(
+    settings: Settings,
+    ollama_server: RealOllama,
+    corpus: str,
+    driver: Driver,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", str(settings.neo4j_uri))
+    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
+    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())  # type: ignore[union-attr]
+    monkeypatch.setenv("OLLAMA_HOST", ollama_server.host)
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent-reporter")
+    with E2G(settings=settings) as e2g:
+        e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
+
+    def enrich(*options: str) -> tuple[int, str, str]:
+        arguments = ["e2g", "enrich", "--corpus", corpus, "--with", "communities", *options]
+        monkeypatch.setattr(sys, "argv", arguments)
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return (int(end.value.code or 0), *capsys.readouterr())
+
+    code, out, _ = enrich("--reports", "llm", "--dry-run")
+    assert code == 0
+    assert out.splitlines()[1].split()[0] == "reports"
+    assert enrich("--reports", "llm", "--budget-tokens", "100")[0] == BudgetError.exit_code
+    code, out, _ = enrich("--reports", "llm")
+    assert code == 0
+    assert "because replies could not be read" in " ".join(out.split())
+    made = json.loads(enrich("--json")[1])
+    assert made["reports"]["unreadable"] == made["communities"] > 0
+    assert {rating for _, _, rating in reports(driver, corpus)} == {None}
+    assert json.loads(enrich("--reports", "extractive", "--json")[1])["reports"] is None
+    assert "No chat model calls" in enrich("--dry-run")[1]
+    with E2G(settings=settings) as e2g:
+        e2g.delete(corpus=corpus)

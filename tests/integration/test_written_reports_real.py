@@ -1,0 +1,274 @@
+"""Reports of communities by a chat model, on the real server: what is read, written, paid for and kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from graphs import snapshot
+from libraries import MODELS, driven, performing, remove, small_document, write
+from neo4j import Driver
+from stated import Model, Models
+
+from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
+from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing.communities import inputs, layer
+from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
+from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.reports import EnrichReport, ReportKind
+
+TWO_GROUPS = [
+    small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
+    small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay"]),
+]
+
+
+def report(title: str, rating: int = 5) -> str:
+    return json.dumps({"title": title, "summary": f"{title} meet.", "findings": ["They talk."], "rating": rating})
+
+
+REPLIES: dict[str, str | list[str]] = {"Names: ann, bob": report("The As", 7), "Names: dan": report("The Ds")}
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end."""
+    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+
+
+def enriched(
+    driver: Driver,
+    corpus: str,
+    model: Model | None,
+    reports: ReportKind | None = "llm",
+    budget: int | None = None,
+) -> EnrichReport:
+    models: Any = Models(model)
+    return driven(performing(driver), layer.enrich(models, corpus, None, reports, UsageMeter(budget)))
+
+
+def updated(driver: Driver, corpus: str, model: Model | None, meter: UsageMeter | None = None) -> None:
+    models: Any = Models(model)
+    driven(performing(driver), layer.update(models, corpus, meter=meter))
+
+
+def planned(driver: Driver, corpus: str, model: Model | None, reports: ReportKind | None = "llm") -> Any:
+    models: Any = Models(model)
+    return driven(performing(driver), layer.plan(models, corpus, reports))
+
+
+def found(driver: Driver, corpus: str) -> dict[str, tuple[str, str, int | None, list[str]]]:
+    """The reports by the first of their members."""
+    records = driver.execute_query(
+        "MATCH (c:Community {corpus: $corpus}) RETURN c.title AS title, c.text AS text, c.rating AS rating, "
+        "COLLECT { MATCH (c)<-[:IN_COMMUNITY]-(e) RETURN e.key ORDER BY e.key } AS members, "
+        "COLLECT { MATCH (c)-[:QUOTES]->(n) RETURN n.id ORDER BY n.id } AS quotes",
+        corpus=corpus,
+    ).records
+    return {" ".join(one["members"]): (one["title"], one["text"], one["rating"], one["quotes"]) for one in records}
+
+
+def behind(driver: Driver) -> list[str]:
+    return [row["corpus"] for row in database.read(driver, "neo4j", Read("doctor/behind", {}))]
+
+
+def test_the_reports_are_those_of_the_model(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, other := f"{corpus}-other"]
+    for one in (corpus, other):
+        write(driver, one, TWO_GROUPS)
+    before = snapshot(driver, other, exact=True)
+    done = enriched(driver, corpus, model := Model(REPLIES))
+    assert found(driver, corpus) == {
+        "ann bob cid": ("The As", "The As meet.\nThey talk.", 7, ["d0-c0"]),
+        "dan eve fay": ("The Ds", "The Ds meet.\nThey talk.", 5, ["d1-c0"]),
+    }
+    assert (done.communities, done.made, done.kept) == (2, 2, 0)
+    assert done.reports
+    assert (done.reports.usage.calls, done.reports.usage.remembered, done.reports.unreadable) == (2, 0, 0)
+    sent = sum(model.count(request.text) for request in model.requests)
+    assert done.reports.usage.prompt_tokens == sent
+    assert done.reports.cost == pytest.approx((sent + 2 * done.reports.usage.completion_tokens) / 1e6)
+    read = next(one.user for one in model.requests if "Names: ann, bob" in one.user)
+    assert " ".join(TWO_GROUPS[0].text.split()) in " ".join(read.split())
+    vectors = driver.execute_query(
+        "MATCH (c:Community {corpus: $corpus}) RETURN c.title, c.text, c.embedding", corpus=corpus
+    )
+    for title, text, embedding in vectors.records:
+        assert embedding == pytest.approx(MODELS.embedder.embed([f"{title}\n{text}"])[0].tolist(), abs=1e-6)
+    assert snapshot(driver, other, exact=True) == before
+    again = enriched(driver, corpus, model)
+    assert again.reports
+    assert (again.kept, again.reports.usage.calls, again.reports.usage.remembered) == (2, 0, 2)
+    copied = enriched(driver, other, model)
+    assert copied.reports
+    assert copied.reports.usage.calls == 0
+    driven(performing(driver), delete(corpus, ["d0", "d1"]))
+    assert snapshot(driver, corpus) == ({}, {})
+    assert enriched(driver, other, model).reports == copied.reports, "the other corpus keeps the replies that it uses"
+    driven(performing(driver), delete(other, ["d0", "d1"]))
+    assert not driver.execute_query("MATCH (s:CachedSummary) RETURN s").records
+
+
+def test_the_kind_is_kept_and_can_be_changed(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    for one in (corpus, fresh):
+        write(driver, one, TWO_GROUPS)
+    model = Model(REPLIES)
+    assert enriched(driver, fresh, model, None).reports is None
+    assert not model.requests, "nobody has asked for them"
+    assert planned(driver, fresh, model, None) is None
+    enriched(driver, corpus, model)
+    kept = enriched(driver, corpus, model, None)
+    assert kept.reports
+    assert kept.reports.usage.remembered == 2
+    assert enriched(driver, corpus, None, None).kept == 2, "all of them are cached"
+    assert enriched(driver, corpus, model, "extractive").reports is None
+    assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    kinds: tuple[ReportKind | None, ...] = ("llm", None)
+    for reports in kinds:
+        write(driver, corpus, [small_document("d2", ["gil", "hal"], ["hal", "ida"], ["gil", "ida"])])
+        if reports is None:
+            enriched(driver, corpus, model)
+            write(driver, corpus, [small_document("d2", ["gil", "hal"], ["hal", "ida"], ["gil", "ida", "jim"])])
+        with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+            enriched(driver, corpus, None, reports)
+    with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+        planned(driver, corpus, None)
+
+
+def test_updates_ask_about_what_has_changed_alone(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    write(driver, corpus, TWO_GROUPS)
+    enriched(driver, corpus, model := Model(REPLIES))
+    changed = small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay", "gil"])
+    write(driver, corpus, [changed])
+    assert found(driver, corpus).keys() == {"ann bob cid"}, "at once, before any update"
+    updated(driver, corpus, None, UsageMeter())  # no chat model is configured
+    updated(driver, corpus, model)  # nobody pays
+    assert len(model.requests) == 2
+    assert corpus in behind(driver)
+    updated(driver, corpus, model, meter := UsageMeter())
+    assert (meter.levels[LEVEL].calls, meter.levels[LEVEL].remembered) == (1, 1)
+    assert corpus not in behind(driver)
+    write(driver, fresh, [TWO_GROUPS[0], changed])
+    enriched(driver, fresh, model)
+    assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    driven(performing(driver), delete(corpus, ["d1"]))
+    updated(driver, corpus, None)  # what is left is cached
+    assert corpus not in behind(driver)
+    assert found(driver, corpus).keys() == {"ann bob cid"}
+
+
+def test_another_model_writes_what_is_new_until_it_is_asked_for_all(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS[:1])
+    enriched(driver, corpus, Model(REPLIES))
+    write(driver, corpus, TWO_GROUPS[1:])
+    second = Model({"Names: ann, bob": report("Other As"), "Names: dan": report("Other Ds")}, "second")
+    updated(driver, corpus, second, UsageMeter())
+    assert [one[0] for one in found(driver, corpus).values()] == ["The As", "Other Ds"]
+    enriched(driver, corpus, second)
+    assert sorted(one[0] for one in found(driver, corpus).values()) == ["Other As", "Other Ds"]
+    assert len(second.requests) == 2
+    third = Model({"Names: ann, bob": report("Other As", 9), "Names: dan": report("Other Ds")}, "third")
+    assert enriched(driver, corpus, third).kept == 2, "no vector is made again"
+    assert sorted(one[2] or 0 for one in found(driver, corpus).values()) == [5, 9]
+
+
+def test_a_parent_reads_the_reports_of_its_parts(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own sentences are too long together. It quotes the chunks that its parts quote."""
+    corpora.append(corpus)
+    between = small_document("d2", ["cid", "dan"])
+    write(driver, corpus, [*TWO_GROUPS, between])
+    hierarchy = [
+        Community(1, ("ann", "bob", "cid"), 2),
+        Community(1, ("dan", "eve", "fay"), 2),
+        Community(2, ("ann", "bob", "cid", "dan", "eve", "fay"), None),
+    ]
+    monkeypatch.setattr(layer, "communities", lambda weights: hierarchy)
+    length = len(between.text)
+    monkeypatch.setattr(inputs.report_input, "__defaults__", (length + 6,))
+    short = {"Reports about": '{"summary": "All"}', "ann bob": '{"title": "A", "summary": "1"}'}
+    model = Model({**short, "dan eve": '{"title": "D", "summary": "2"}'})
+    enriched(driver, corpus, model)
+    whole = model.requests[-1].user
+    assert "A\n1\n\nD\n2" in whole
+    assert whole.count("Sentences:") == 1
+    assert whole.split("Sentences:")[1].splitlines()[1] == between.text.strip()
+    assert len(model.requests) == 3
+    assert planned(driver, corpus, Model({}, "another")).usage.calls == 3
+    title, text, _, quotes = found(driver, corpus)["ann bob cid dan eve fay"]
+    assert (text, quotes) == ("All", ["d0-c0", "d1-c0", "d2-c0"])
+    assert title.count(",") == 3, "it names entities, because the model gave it no title"
+    driven(performing(driver), delete(corpus, ["d0"]))
+    assert found(driver, corpus).keys() == {"dan eve fay"}, "nothing is left that was made of the document"
+
+
+def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    before = snapshot(driver, corpus, exact=True)
+    plan = planned(driver, corpus, model := Model(REPLIES))
+    assert (plan.usage.calls, plan.usage.remembered, plan.usage.completion_tokens) == (2, 0, 2 * REPLY_TOKENS)
+    assert plan.cost > 0
+    assert not model.requests
+    assert snapshot(driver, corpus, exact=True) == before
+    done = enriched(driver, corpus, model)
+    assert done.reports
+    assert done.reports.usage.prompt_tokens == plan.usage.prompt_tokens
+    again = planned(driver, corpus, model).usage
+    assert (again.calls, again.remembered, again.prompt_tokens) == (0, 2, 0)
+
+
+def test_unusable_replies_are_asked_for_again_then_the_report_is_extractive(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    model = Model({"Names: ann, bob": ["What?", str(REPLIES["Names: ann, bob"])], "Names: dan": "I write nothing."})
+    done = enriched(driver, corpus, model)
+    assert done.reports
+    assert (done.reports.usage.calls, done.reports.unreadable) == (5, 1)
+    assert all("no JSON object" in one.user for one in model.requests if one.seed)
+    there = found(driver, corpus)
+    assert there["ann bob cid"][0] == "The As"
+    assert there["dan eve fay"] == ("dan, eve, fay", " ".join(TWO_GROUPS[1].text.split()), None, ["d1-c0"])
+    again = enriched(driver, corpus, model)
+    assert again.reports
+    assert (again.reports.usage.calls, again.reports.unreadable) == (0, 1)
+
+
+def test_a_budget_or_an_error_stops_and_another_run_goes_on(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    model = Model(REPLIES)
+    plan = planned(driver, corpus, model)
+    before = snapshot(driver, corpus, exact=True)
+    with pytest.raises(BudgetError, match="replies are cached"):
+        enriched(driver, corpus, model, budget=plan.usage.prompt_tokens // 2 + 2 * REPLY_TOKENS + 20)
+    assert len(model.requests) == 1
+    assert snapshot(driver, corpus, exact=True) == before
+
+    class Failing(Model):
+        def ask(self, request: ChatRequest) -> ChatReply:
+            raise ModelError("The server is gone.")
+
+    with pytest.raises(ModelError, match="gone"):
+        enriched(driver, corpus, Failing(REPLIES))
+    done = enriched(driver, corpus, model)
+    assert done.reports
+    assert (done.reports.usage.calls, done.reports.usage.remembered) == (1, 1)

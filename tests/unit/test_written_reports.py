@@ -1,0 +1,189 @@
+"""Reports of communities by a chat model: what it reads about a community, and what can be read of its replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2g_neo4j.indexing.communities.chat import (
+    FINDINGS,
+    HIGHEST_RATING,
+    LONGEST_TEXT,
+    LONGEST_TITLE,
+    ReportWriter,
+    WrittenReport,
+    parse_report,
+)
+from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
+from e2g_neo4j.indexing.communities.reports import SentenceEntities, covering_sentences
+from e2g_neo4j.indexing.communities.writing import text_of
+from e2g_neo4j.types.chat import ChatReply
+
+WHOLE = WrittenReport("Ann and Bob", "Ann sails with Bob.\nAnn is the captain.\nBob steers.", 8)
+GOLD = {
+    "as asked": """{"title": "Ann and Bob", "summary": "Ann sails with Bob.",
+ "findings": ["Ann is the captain.", "Bob steers."], "rating": 8}""",
+    "in a fence, after words": """Here is the report:
+```json
+{"Title": "Ann and Bob", "Summary": "Ann sails\\nwith Bob.", "Findings": ["Ann is the captain.", "Bob steers."],
+ "Rating": "8/10"}
+```""",
+    "with GraphRAG's findings": """{"title": "Ann and Bob", "summary": "Ann sails with Bob.", "rating": 8.5,
+"findings": [{"summary": "Ann is", "explanation": "the captain."}, {"explanation": "Bob steers."}, 7, ""]}""",
+    "after an example": """{"title": "..."} {"title": "Ann and Bob", "summary": "Ann sails with Bob.",
+ "findings": ["Ann is the captain.", "Bob steers.", "Bob steers."], "rating": 8}""",
+}
+
+
+def reply(text: str, finish: str = "stop") -> ChatReply:
+    return ChatReply(text, finish, 1, 9)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", GOLD)
+def test_reports_are_read_in_all_forms_that_models_write(form: str) -> None:
+    assert parse_report(GOLD[form]) == WHOLE
+
+
+def test_a_broken_reply_is_read_as_far_as_it_goes() -> None:
+    cut = GOLD["as asked"][:-30]
+    assert parse_report(cut) == WrittenReport("Ann and Bob", "Ann sails with Bob.", None)
+    broken = '{"title": "A \\"B\\"", "summary": "Ann \\u00e9', '{"summary": "Ann \\"sails\\".", "findings": [Bob]}'
+    assert [parse_report(one) for one in broken] == [None, WrittenReport("", 'Ann "sails".', None)]
+    assert parse_report('{"findings": "Bob steers.", "rating": true}') == WrittenReport("", "Bob steers.", None)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ann sails.", "{}", "[1]", '{"title": "Ann"}', '{"summary": 7}', '{"summary": "", "findings": []}']
+)
+def test_other_replies_are_no_reports(text: str) -> None:
+    assert parse_report(text) is None
+    assert ReportWriter(Model()).judge(reply(text)).fault
+
+
+@pytest.mark.parametrize(
+    ("said", "rating"),
+    [("0", 1), ("99", HIGHEST_RATING), ('"7 of 10"', 7), ("null", None), ('"high"', None), ("9.9", 9), ("1e400", None)],
+)
+def test_ratings(said: str, rating: int | None) -> None:
+    found = parse_report(f'{{"summary": "Ann.", "rating": {said}}}')
+    assert found
+    assert found.rating == rating
+
+
+def test_what_is_too_long_or_no_text_is_left_out() -> None:
+    found = parse_report(f'{{"title": "{"t" * 300}", "summary": "a\\u0000b\\ud800 {"s" * 9_000}"}}')
+    assert found
+    assert (len(found.title), len(found.text), found.text[:3]) == (LONGEST_TITLE, LONGEST_TEXT, "ab ")
+
+
+def test_of_replies_that_cannot_be_used_the_one_that_says_most_is_kept() -> None:
+    writer = ReportWriter(Model())
+    whole, cut, nothing = (
+        writer.judge(one) for one in (reply(GOLD["as asked"]), reply(GOLD["as asked"][:-30], "length"), reply("No."))
+    )
+    assert (whole.fault, cut.fault) == ("", "it was not finished after 9 tokens")
+    assert "JSON" in nothing.fault
+    assert whole.value > cut.value > nothing.value == 0
+    assert "refused" in writer.judge(reply("", "refusal")).fault
+    assert "only its thinking" in writer.judge(reply("<think>Ann?</think>")).fault
+    assert "no text" in writer.judge(reply("")).fault
+
+
+class Model:
+    name = "model"
+    context = None
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+    def ask(self, request: Any) -> ChatReply:
+        raise NotImplementedError
+
+
+def test_the_request_and_the_name_follow_the_prompt(tmp_path: Path) -> None:
+    writer = ReportWriter(Model())
+    first, again = writer.request("Sentences."), writer.request("Sentences.", 2, "it was empty")
+    assert f"one to {FINDINGS} sentences" in first.system
+    assert "Sentences." in first.user
+    assert (first.temperature, first.seed, again.seed) == (0.0, 0, 2)
+    assert again.max_tokens == 4 * first.max_tokens
+    assert "it was empty" in again.user
+    (tmp_path / "report.txt").write_text("Write, $fence.")
+    own = ReportWriter(Model(), prompts=tmp_path)
+    assert own.request("Text.").system.startswith("Write, text-")
+    assert own.name != writer.name == ReportWriter(Model()).name
+
+
+# --- what is read ------------------------------------------------------------------------------------
+
+HIERARCHY = [
+    Community(1, ("a", "b", "c"), 2),
+    Community(1, ("d", "e", "f"), 2),
+    Community(2, ("a", "b", "c", "d", "e", "f", "g"), None),
+]
+
+
+def sentence(number: int, entities: str, length: int) -> SentenceEntities:
+    return SentenceEntities("d", 0, f"c{number}", (1000 * number, 1000 * number + length), tuple(entities))
+
+
+AB, BC, DE, CD, FG = (
+    sentence(1, "abx", 100),
+    sentence(2, "bc", 60),
+    sentence(3, "de", 130),
+    sentence(4, "cd", 50),
+    sentence(5, "fg", 40),
+)
+COVERS = [[BC, AB], [DE], [CD, BC, FG, AB, DE]]
+"""The sentences of the first child have 160 characters, those of the second 130, those of the parent 380 in all."""
+
+
+@pytest.mark.parametrize(
+    ("reports", "characters", "children", "sentences"),
+    [
+        # All sentences fit, in reading order.
+        ({0: "r" * 70, 1: "s" * 80}, 380, (), [AB, BC, DE, CD, FG]),
+        # 380 > 379: the first child has more sentences; 380 - 160 + 70 = 290 fit.
+        ({0: "r" * 70, 1: "s" * 80}, 379, (0,), [DE, CD, FG]),
+        ({0: "r" * 70, 1: "s" * 80}, 290, (0,), [DE, CD, FG]),
+        # 290 > 289: the second too, 290 - 130 + 80 = 240. What connects both stays.
+        ({0: "r" * 70, 1: "s" * 80}, 289, (0, 1), [CD, FG]),
+        # 240 > 239: the reports come first (150), then the best sentences that fit: 89 - 50 = 39 < 40.
+        ({0: "r" * 70, 1: "s" * 80}, 239, (0, 1), [CD]),
+        # The report of the first child leaves 29 characters.
+        ({0: "r" * 70, 1: "s" * 80}, 99, (0,), []),
+        # Neither fits; a sentence does.
+        ({0: "r" * 70, 1: "s" * 80}, 60, (), [CD]),
+        # A report that is not shorter than its sentences does not replace them.
+        ({0: "r" * 160, 1: "s" * 80}, 379, (1,), [AB, BC, CD, FG]),
+        ({0: "", 1: "s" * 80}, 379, (1,), [AB, BC, CD, FG]),
+    ],
+)
+def test_reports_replace_the_sentences_that_do_not_fit(
+    reports: dict[int, str], characters: int, children: tuple[int, ...], sentences: list[SentenceEntities]
+) -> None:
+    found = report_input(2, HIERARCHY, COVERS, reports, characters)
+    assert found == ReportInput(children, tuple(sentences))
+
+
+def test_a_finest_community_has_its_best_sentences() -> None:
+    assert report_input(0, HIERARCHY, COVERS, {}, 159) == ReportInput((), (BC,))
+    assert report_input(0, HIERARCHY, COVERS, {}, 160) == ReportInput((), (AB, BC))
+
+
+def test_sentences_cover_all_pairs() -> None:
+    weights = {("a", "b"): 1.0, ("b", "c"): 1.0, ("c", "d"): 5.0, ("d", "e"): 1.0, ("f", "g"): 1.0}
+    covers = list(covering_sentences(HIERARCHY, [FG, DE, CD, BC, AB], weights, 10_000, longest=120))
+    assert covers == [[BC, AB], [], [CD, FG, BC, AB]], "one is too long"
+
+
+def test_the_text_names_what_is_what() -> None:
+    texts = {(one.chunk, *one.span): f"Sentence {one.chunk}." for one in (AB, CD)}
+    read = ReportInput((0,), (AB, CD))
+    assert text_of("A, B", ["Child\nIt is."], read, texts) == (
+        "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\nSentences:\nSentence c1.\nSentence c4."
+    )
+    assert text_of("A, B", [], read, texts) == "Names: A, B\n\nSentences:\nSentence c1.\nSentence c4."
