@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from e2g_neo4j.models.embedding.base import Embedder
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from e2g_neo4j.models.embedding.base import Embedder, normalised
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
@@ -24,6 +29,18 @@ def packed(extraction: Extraction, own: Span, vectors: Vectors) -> bytes:
         vectors: a row for each of its sentences, of shape (sentences, dimensions).
     """
     return quantised(vectors[own_sentences_before_list(extraction.sentences, own)])
+
+
+def mean_by_length(vectors: Vectors, lengths: Sequence[int]) -> NDArray[np.float32]:
+    """Return the mean of the vectors of sentences, weighted by their length and scaled to length 1.
+
+    That is nearly the vector of their text, which is the mean of its tokens, and takes no model.
+
+    Args:
+        vectors: a row for each sentence, of shape (sentences, dimensions).
+        lengths: the lengths of the sentences, in characters.
+    """
+    return normalised((np.array(lengths, np.float32)[:, None] * vectors).sum(axis=0))
 
 
 def still_valid(vectors: bytes | None, before: bytes, now: bytes, own: Span) -> bytes | None:

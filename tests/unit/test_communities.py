@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import random
 from itertools import combinations, pairwise
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from libraries import MODELS, REAL_DIMENSIONS
 
+from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
+from e2g_neo4j.indexing.communities.nodes import Report
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
+from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.retrieval.modes.communities import by_turns
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
@@ -99,7 +105,7 @@ def test_what_is_far_from_a_change_stays() -> None:
 
 
 def sentence(number: int, entities: str, length: int = 100) -> SentenceEntities:
-    return SentenceEntities("d", 0, "c", (1000 * number, 1000 * number + length), tuple(entities))
+    return SentenceEntities("d", 0, "c", (1000 * number, 1000 * number + length), tuple(entities), number)
 
 
 def test_sentences_add_most_per_character_until_the_budget_is_spent() -> None:
@@ -150,3 +156,39 @@ def test_windows_of_communities_come_by_turns() -> None:
         (1, 0.8),
         (3, 0.6),
     ]
+
+
+# --- vectors -----------------------------------------------------------------------------------------
+
+
+def quoting(*sentences: SentenceEntities) -> Report:
+    return Report("r", Community(1, ("ann", "bob"), None), "Ann, Bob", "They met.", ("c",), sentences=sentences)
+
+
+def vectors_of(reports: list[Report], rows: list[dict[str, Any]]) -> list[list[float]] | None:
+    operation: Any = layer._vectors(MODELS, "w", reports)
+    assert next(operation).parameters["chunks"] == sorted({one.chunk for each in reports for one in each.sentences})
+    with pytest.raises(StopIteration) as end:
+        operation.send(rows)
+    found: list[list[float]] | None = end.value.value
+    return found
+
+
+def test_the_vector_of_an_extractive_report_is_the_mean_of_its_sentences_by_length() -> None:
+    rows = [
+        {"chunk": "c", "vectors": quantised(np.eye(REAL_DIMENSIONS, dtype=np.float32)[:2])},
+        {"chunk": "d", "vectors": quantised(np.eye(REAL_DIMENSIONS, dtype=np.float32)[2:3])},
+    ]
+    long, short = SentenceEntities("d", 0, "c", (5, 8), ("ann",), 1), SentenceEntities("d", 1, "d", (0, 1), ("bob",), 0)
+    found = vectors_of([quoting(long, short), quoting(), quoting(short)], rows)
+    assert found is not None
+    first, second, third = found
+    assert first[:3] == pytest.approx([0, 3 / 10**0.5, 1 / 10**0.5], abs=1e-6)
+    assert second == pytest.approx(MODELS.embedder.embed(["Ann, Bob\nThey met."])[0].tolist(), abs=1e-6)
+    assert third[:3] == pytest.approx([0, 0, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [[], [{"chunk": "c", "vectors": None}]])
+def test_sentences_that_are_gone_have_no_vector(rows: list[dict[str, Any]]) -> None:
+    """Another run has replaced their chunk meanwhile."""
+    assert vectors_of([quoting(SentenceEntities("d", 0, "c", (0, 3), ("ann",), 0))], rows) is None

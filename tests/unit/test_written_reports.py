@@ -127,7 +127,7 @@ HIERARCHY = [
 
 
 def sentence(number: int, entities: str, length: int) -> SentenceEntities:
-    return SentenceEntities("d", 0, f"c{number}", (1000 * number, 1000 * number + length), tuple(entities))
+    return SentenceEntities("d", 0, f"c{number}", (1000 * number, 1000 * number + length), tuple(entities), 0)
 
 
 AB, BC, DE, CD, FG = (

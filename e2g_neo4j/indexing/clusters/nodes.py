@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from e2g_neo4j.indexing.sentence_vectors import mean_by_length
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import dequantised
@@ -144,14 +145,10 @@ def chunk_input(row: Mapping[str, Any], vector: NDArray[np.float32]) -> SummaryI
 
 
 def mean_of_sentences(summary: SummaryInput) -> NDArray[np.float32]:
-    """Return the vector of an extractive summary: the mean of those of its sentences, by their length.
-
-    That is nearly the vector of its text, which is the mean of its tokens, and takes no model.
-    """
+    """Return the vector of an extractive summary: the mean of those of its sentences, by their length."""
     if summary.vectors is None:
         raise ValueError("The sentences of the summary have no vectors.")
-    lengths = np.array([sentence.end - sentence.start for sentence in summary.sentences], np.float32)
-    return normalised((lengths[:, None] * summary.vectors).sum(axis=0))
+    return mean_by_length(summary.vectors, [sentence.end - sentence.start for sentence in summary.sentences])
 
 
 def in_order(nodes: Iterable[Node]) -> list[Node]:

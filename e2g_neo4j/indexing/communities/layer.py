@@ -1,19 +1,21 @@
 """Make the communities of a corpus, and keep them up to date.
 
 What is written depends on the visible graph alone, and on the replies of a chat model if it writes the reports, which
-are cached. So communities after any updates are those of a fresh corpus. New
-ones are staged in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. A
-community whose members and report are the same is kept, with its vector.
+are cached. So communities after any updates are those of a fresh corpus. New ones are staged in bounded transactions,
+and published in one transaction, if the corpus has not changed meanwhile. A community whose members and report are the
+same is kept, with its vector.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
+
+import numpy as np
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, purge
@@ -29,7 +31,9 @@ from e2g_neo4j.indexing.communities.writing import (
     estimating,
     write_reports,
 )
+from e2g_neo4j.indexing.sentence_vectors import embed_missing, mean_by_length
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
+from e2g_neo4j.models.embedding.quantised import dequantised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
@@ -44,7 +48,7 @@ CHUNKS_READ = 200
 """Chunks whose mentions one statement reads."""
 
 REPORTS = 100
-"""Reports that are embedded, and written in one transaction."""
+"""Reports that are written in one transaction."""
 
 DIGITS = 6
 """Weights are rounded to as many digits: after updates, their last bits depend on the order of additions."""
@@ -153,6 +157,7 @@ def _attempted(
         [state] = yield Read("communities/state", {"corpus": corpus})
         if not state["found"]:
             raise CorpusNotFoundError(corpus)
+        yield from embed_missing(models.embedder, corpus, progress)
         names, writer = _writers(models, state, reports, meter)
         written = yield from _reports(corpus, names, asking(corpus, writer, used, show))
         for _ in range(0 if attempt else written.cached):
@@ -189,7 +194,9 @@ def _stored(
     held = {"corpus": corpus, "run": run, "revision": state["revision"], "made_from": state["communities"]}
     staged = 0
     for batch in batched(new, REPORTS):
-        vectors = yield from _vectors(models, corpus, batch, written)
+        vectors = yield from _vectors(models, corpus, batch)
+        if vectors is None:
+            return None
         parameters = {"corpus": corpus, "run": run, "rows": _rows(batch, vectors)}
         if not (yield Write((("communities/stage", parameters),), ("communities/hold", {**held, "staged": staged}))):
             return None
@@ -243,6 +250,7 @@ def _reports(corpus: str, writers: Sequence[str], ask: Replies, *, dry_run: bool
             title,
             " ".join(texts[one.chunk, *one.span] for one in each),
             tuple(dict.fromkeys(one.chunk for one in each)),
+            sentences=tuple(each),
         )
         for community, title, each in zip(hierarchy, titles(hierarchy, weights, names), chosen, strict=True)
     ]
@@ -266,21 +274,32 @@ def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
                 sentence = sentences[at]
                 if keys := entities[number]:
                     span = sentence.start, sentence.end
-                    found.append(SentenceEntities(row["document"], row["index"], row["chunk"], span, tuple(keys)))
+                    place = row["document"], row["index"], row["chunk"]
+                    found.append(SentenceEntities(*place, span, tuple(keys), number))
         after = rows[-1]["chunk"]
     return found
 
 
-def _vectors(
-    models: Models, corpus: str, reports: Sequence[Report], written: Collection[str]
-) -> Operation[list[list[float]]]:
-    """Return the vectors of reports. Those that are stored are not computed again."""
-    again = sorted({report.report_sha256 for report in reports if report.report_sha256 in written})
-    rows = yield Read("communities/vectors", {"corpus": corpus, "reports": again})
-    vectors: dict[str, list[float]] = {row["report"]: row["embedding"] for row in rows}
-    new = {report.report_sha256: report.embedded for report in reports if report.report_sha256 not in vectors}
-    vectors |= dict(zip(new, embed_long(models.embedder, new.values()).tolist(), strict=True))
-    return [vectors[report.report_sha256] for report in reports]
+def _vectors(models: Models, corpus: str, reports: Sequence[Report]) -> Operation[list[list[float]] | None]:
+    """Return the vectors of reports; None if sentences are not stored any more.
+
+    The vector of an extractive report is the mean of those of its sentences, which takes no model. Others are embedded.
+    """
+    chunks = sorted({one.chunk for report in reports for one in report.sentences})
+    rows = yield Read("index/sentence_vectors", {"corpus": corpus, "chunks": chunks})
+    stored = {row["chunk"]: dequantised(row["vectors"] or b"", models.embedder.dimensions) for row in rows}
+    texts = [report.shown for report in reports if not report.sentences]
+    embedded = iter(embed_long(models.embedder, texts).tolist())
+    vectors: list[list[float]] = []
+    for report in reports:
+        quoted = report.sentences
+        if any(one.number >= len(stored.get(one.chunk, ())) for one in quoted):
+            return None
+        own = [stored[one.chunk][one.number] for one in quoted]
+        vectors.append(
+            mean_by_length(np.stack(own), [one.length for one in quoted]).tolist() if own else next(embedded)
+        )
+    return vectors
 
 
 def _rows(reports: Sequence[Report], vectors: Sequence[Sequence[float]]) -> list[dict[str, Any]]:

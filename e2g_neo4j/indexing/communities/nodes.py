@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.indexing.communities.reports import SentenceEntities
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
 
@@ -24,6 +25,7 @@ class Report:
         text: its sentences, or what a chat model has written.
         chunks: the ids of the chunks that it is made from.
         rating: how much it matters, as a chat model says.
+        sentences: the sentences that it quotes, if it is extractive.
     """
 
     id: str
@@ -32,21 +34,23 @@ class Report:
     text: str
     chunks: tuple[str, ...]
     rating: int | None = None
+    sentences: tuple[SentenceEntities, ...] = ()
 
     @property
-    def embedded(self) -> str:
-        """The text whose vector is stored."""
+    def shown(self) -> str:
+        """Title and text."""
         return f"{self.title}\n{self.text}"
 
     @property
     def report_sha256(self) -> str:
-        """A hash of the text whose vector is stored."""
-        return hash_of(self.embedded)
+        """A hash of title and text."""
+        return hash_of(self.shown)
 
     @property
     def sha256(self) -> str:
         """A hash of everything that is stored."""
-        return hash_of(self.embedded, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
+        vector_of = "sentences" if self.sentences else "text"
+        return hash_of(self.shown, vector_of, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
 
 
 def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:

@@ -31,6 +31,7 @@ class SentenceEntities:
         chunk: the id of the chunk.
         span: the sentence, relative to the start of the chunk.
         entities: the keys of its entities, sorted.
+        number: its number among the own sentences of the chunk, whose vectors are stored.
     """
 
     document: str
@@ -38,6 +39,7 @@ class SentenceEntities:
     chunk: str
     span: Span
     entities: tuple[str, ...]
+    number: int
 
     @property
     def length(self) -> int:

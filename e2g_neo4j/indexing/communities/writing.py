@@ -80,13 +80,13 @@ def write_reports(
     for level in sorted({community.level for community in hierarchy}):
         numbers = [number for number, community in enumerate(hierarchy) if community.level == level]
         read = {
-            number: report_input(number, hierarchy, covers, {one: reports[one].embedded for one in children[number]})
+            number: report_input(number, hierarchy, covers, {one: reports[one].shown for one in children[number]})
             for number in numbers
         }
         spans = {(one.chunk, *one.span) for each in read.values() for one in each.sentences}
         texts = yield from sentence_texts(corpus, spans)
         said = {
-            number: text_of(extractive[number].title, [reports[one].embedded for one in each.children], each, texts)
+            number: text_of(extractive[number].title, [reports[one].shown for one in each.children], each, texts)
             for number, each in read.items()
             if each.children or each.sentences
         }
@@ -111,6 +111,7 @@ def write_reports(
                     text=written.text,
                     rating=written.rating,
                     chunks=tuple(dict.fromkeys(chunks)),
+                    sentences=(),
                 )
     return Written(reports, unreadable, cached)
 
