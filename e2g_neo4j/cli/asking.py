@@ -9,7 +9,7 @@ import typer
 
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
-from e2g_neo4j.cli import show
+from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
 from e2g_neo4j.cli.json_output import as_answer, as_object, print_json
 from e2g_neo4j.cli.options import (
@@ -43,7 +43,7 @@ def query(
     if as_json:
         print_json(as_object(evidence))
     else:
-        show.evidence(out, evidence, full=full)
+        show_evidence.evidence(out, evidence, full=full)
 
 
 @with_retrieval_options
@@ -90,7 +90,7 @@ def ask(
     if as_json:
         print_json(as_answer(answer))
     else:
-        show.answer(out, answer)
+        show_evidence.answer(out, answer)
 
 
 @with_retrieval_options
@@ -107,7 +107,7 @@ def explain(
     if browser:
         show_in_browser(out, evidence, load_settings(), no_open=no_open)
     else:
-        show.explanation(out, evidence)
+        show_evidence.explanation(out, evidence)
 
 
 @with_retrieval_options

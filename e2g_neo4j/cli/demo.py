@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from e2g_neo4j.cli import show
+from e2g_neo4j.cli import show, show_evidence
 from e2g_neo4j.client import E2G
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import load_settings
@@ -33,7 +33,7 @@ def run(out: Console) -> None:
         for question in QUESTIONS:
             out.print()
             out.rule(question)
-            show.evidence(out, e2g.retrieve(question, corpus=CORPUS, k=3))
+            show_evidence.evidence(out, e2g.retrieve(question, corpus=CORPUS, k=3))
     out.print()
     out.rule("See the graph")
     if settings.neo4j_uri:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +14,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from e2g_neo4j.browser.statements import params
 from e2g_neo4j.cli.terminal import escape, neutral
-from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types import reports
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.reports import (
@@ -34,10 +30,6 @@ from e2g_neo4j.types.reports import (
     StatementReport,
     TokenUsage,
 )
-from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
-
-EXCERPT = 420
-"""Characters of a passage that are shown without `--full`."""
 
 
 @contextmanager
@@ -78,7 +70,7 @@ def report(out: Console, done: IndexReport) -> None:
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         if done.unchanged:
-            out.print(f"Nothing to do: {_plural(done.unchanged, 'document')} of {corpus} unchanged.")
+            out.print(f"Nothing to do: {plural(done.unchanged, 'document')} of {corpus} unchanged.")
         elif not done.failed:
             out.print(f"Nothing to resume: every document of {corpus} is ready.")
         return
@@ -105,7 +97,7 @@ def report(out: Console, done: IndexReport) -> None:
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
     if not found.documents:
-        number = _plural(found.unchanged, "document")
+        number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
         return
     unchanged = f"; {found.unchanged} unchanged" if found.unchanged else ""
@@ -122,9 +114,9 @@ def plan(out: Console, found: IndexPlan) -> None:
 def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
     """Print what was exported or imported."""
     counts = (
-        _plural(done.documents, "document"),
-        _plural(done.nodes, "node"),
-        _plural(done.relationships, "relationship"),
+        plural(done.documents, "document"),
+        plural(done.nodes, "node"),
+        plural(done.relationships, "relationship"),
     )
     where = "to" if verb == "Exported" else "from"
     out.print(f"{verb} corpus [bold]{escape(done.corpus)}[/bold] {where} {escape(done.file)}: {', '.join(counts)};")
@@ -149,88 +141,6 @@ def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
         out.print(f"cost {cost:.4f}")
 
 
-def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations."""
-    out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
-    if found.entities:
-        out.print(f"entities: {escape(', '.join(found.entities))}")
-    if found.unknown_entities:
-        out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
-    if found.pairs:
-        out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
-    if not found.passages:
-        out.print("No passages.")
-    for number, passage in enumerate(found.passages, 1):
-        out.print()
-        cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
-        out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
-        if passage.pairs:
-            out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
-        out.print(escape(passage.text if full else excerpt(passage, found.entities)))
-    for number, fact in enumerate(found.facts, len(found.passages) + 1):
-        out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
-
-
-def answer(out: Console, given: Answer) -> None:
-    """Print the citations of an answer whose text has been streamed, or the letter of a choice. Without a
-    chat model, print the evidence and how to configure one."""
-    if given.text is None:
-        evidence(out, given.evidence)
-        out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
-        return
-    if given.choice:
-        out.print(f"[bold]{given.choice}[/bold]")
-        for letter, probability in (given.distribution or {}).items():
-            out.print(f"[dim]{letter} {probability:.3f}[/dim]")
-    elif not given.given:
-        out.print(escape(given.text), end="")
-    out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
-    for citation_ in given.citations:
-        fact, corpora = citation_.fact, given.evidence.corpora
-        cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
-        out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
-    if given.dropped:
-        numbers = ", ".join(map(str, given.dropped))
-        out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
-    if not given.finished:
-        out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
-
-
-def explanation(out: Console, found: Evidence) -> None:
-    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
-    out.print(f"[bold]Question[/bold]  {escape(found.question)}")
-    types = found.entity_types
-    entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
-    out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
-    if found.unknown_entities:
-        out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
-    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
-    for entry in found.trace:
-        out.print(
-            f"          h={entry.hops}: {_plural(entry.pairs, 'pair')}, {_plural(entry.candidates, 'shared chunk')}"
-        )
-    out.print(
-        f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips"
-    )
-    out.print(f"          {escape(found.reason)}")
-    if found.calls:
-        used = f"{found.prompt_tokens} tokens of prompts, {found.completion_tokens} of replies"
-        out.print(f"[bold]Chat model[/bold] {_plural(found.calls, 'call')}, {used}")
-    out.print("[bold]Evidence[/bold]")
-    for number, passage in enumerate(found.passages, 1):
-        out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
-        if passage.pairs:
-            out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
-        if passage.path:
-            out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
-    for number, fact in enumerate(found.facts, len(found.passages) + 1):
-        out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
-    out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
-    out.print(escape(params(evidence_parameters(found))))
-    out.print()
-    out.print(escape(load("explore/evidence")))
-
-
 def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> None:
     """Print what was made, or what it would cost."""
     if report.dry_run:
@@ -245,14 +155,14 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
         return
     if "sentences" in layers:
         out.print(
-            f"The sentences of {_plural(report.sentences, 'chunk')} were embedded."
+            f"The sentences of {plural(report.sentences, 'chunk')} were embedded."
             if report.sentences
             else "All sentences were embedded already."
         )
     if "communities" in layers:
         out.print(
             f"Corpus [bold]{escape(report.corpus)}[/bold] has "
-            f"{_plural(report.communities, 'community', 'communities')} on {_plural(report.levels, 'level')}: "
+            f"{plural(report.communities, 'community', 'communities')} on {plural(report.levels, 'level')}: "
             f"{report.made} made, {report.kept} kept."
         )
     if report.reports:
@@ -265,13 +175,13 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
         spending(out, {-1: report.reports.usage}, report.reports.cost)
     if "clusters" in layers:
         out.print(
-            f"Corpus [bold]{escape(report.corpus)}[/bold] has {_plural(report.clusters, 'cluster')} on "
-            f"{_plural(report.cluster_levels, 'level')}: {report.clusters_made} made, "
+            f"Corpus [bold]{escape(report.corpus)}[/bold] has {plural(report.clusters, 'cluster')} on "
+            f"{plural(report.cluster_levels, 'level')}: {report.clusters_made} made, "
             f"{report.clusters - report.clusters_made} kept."
         )
     if "entities" in layers:
         out.print(
-            f"The names of {_plural(report.entities, 'entity', 'entities')} were embedded."
+            f"The names of {plural(report.entities, 'entity', 'entities')} were embedded."
             if report.entities
             else "All names of entities were embedded already."
         )
@@ -281,9 +191,9 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
 
 def statements(out: Console, corpus: str, report: StatementReport) -> None:
     """Print how many statements there are, what could not be used, and what they cost."""
-    out.print(f"Corpus [bold]{escape(corpus)}[/bold] has {_plural(report.statements, 'statement')}, {report.made} new.")
+    out.print(f"Corpus [bold]{escape(corpus)}[/bold] has {plural(report.statements, 'statement')}, {report.made} new.")
     if report.unmatched:
-        out.print(f"Left out, because they are about no entity of the text: {_plural(report.unmatched, 'statement')}.")
+        out.print(f"Left out, because they are about no entity of the text: {plural(report.unmatched, 'statement')}.")
     if report.unreadable:
         out.print(
             f"Replies that could not be read: {report.unreadable}. Choose another chat model, or change the prompt.",
@@ -296,7 +206,7 @@ def links(out: Console, report: LinkReport) -> None:
     """Print the links by method, and the ambiguous entities."""
     verb = "Would link" if report.dry_run else "Linked"
     out.print(
-        f"{verb} {_plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
+        f"{verb} {plural(len(report.links), 'entity', 'entities')} of {report.entities} of corpus "
         f"[bold]{escape(report.corpus)}[/bold] to {report.nodes} nodes labelled {escape(report.label)}: "
         f"{report.added} added, {report.removed} removed."
     )
@@ -305,7 +215,7 @@ def links(out: Console, report: LinkReport) -> None:
         rows = [[one.name, one.node_name, one.method, f"{one.score:.2f}", one.node] for one in report.links]
         table(out, ["entity", "node", "method", "score", "element id"], rows, "")
     if report.ambiguous:
-        out.print(f"Not linked, because several nodes match: {_plural(len(report.ambiguous), 'entity', 'entities')}")
+        out.print(f"Not linked, because several nodes match: {plural(len(report.ambiguous), 'entity', 'entities')}")
         several = [
             [one.name, one.method, ", ".join(f"{name} ({node})" for node, name in one.nodes)]
             for one in report.ambiguous
@@ -318,7 +228,7 @@ def links(out: Console, report: LinkReport) -> None:
 def adopted(out: Console, done: AdoptReport) -> None:
     """Print the number of text nodes, what was skipped and why, and the result of the index run."""
     adoption = done.adoption
-    nodes = _plural(done.nodes, "text node")
+    nodes = plural(done.nodes, "text node")
     out.print(f"Corpus [bold]{escape(done.corpus)}[/bold] has {nodes} labelled {escape(adoption.label)}.")
     for number, lacks in (
         (done.without_text, f"a text as {adoption.text}"),
@@ -326,9 +236,9 @@ def adopted(out: Console, done: AdoptReport) -> None:
         (done.without_document, f"a document by {adoption.document or adoption.part_of}"),
     ):
         if number:
-            out.print(f"Skipped: {_plural(number, 'node')} without {escape(lacks)}.")
+            out.print(f"Skipped: {plural(number, 'node')} without {escape(lacks)}.")
     if done.removed:
-        out.print(f"Removed: {_plural(done.removed, 'document')} without text nodes.")
+        out.print(f"Removed: {plural(done.removed, 'document')} without text nodes.")
     report(out, done.index)
 
 
@@ -382,12 +292,12 @@ def merges(out: Console, found: Sequence[Alias]) -> None:
 
 def split_name(out: Console, name: str, found: Sequence[Alias]) -> None:
     documents = len({one.document for one in found})
-    out.print(f"Split {escape(name)}: {_plural(documents, 'document')} changed.")
+    out.print(f"Split {escape(name)}: {plural(documents, 'document')} changed.")
 
 
 def to_be_deleted(selected: Sequence[DocumentInfo], corpus: str | None) -> str:
     """Return the confirmation question for a deletion. `corpus` is set if the whole corpus is deleted."""
-    number = _plural(len(selected), "document")
+    number = plural(len(selected), "document")
     if corpus is not None:
         return neutral(f"Delete the corpus {corpus!r} with its {number}?")
     listed = "\n".join(f"  {one.title} ({one.source})" for one in selected)
@@ -396,19 +306,19 @@ def to_be_deleted(selected: Sequence[DocumentInfo], corpus: str | None) -> str:
 
 def to_be_unadopted(selected: Sequence[DocumentInfo], corpus: str) -> str:
     """Return the confirmation question for the removal of an adopted corpus."""
-    number = _plural(len(selected), "document")
+    number = plural(len(selected), "document")
     return neutral(f"Remove the corpus {corpus!r} with its {number}? The text nodes are kept.")
 
 
 def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
     """Return the confirmation question for the removal of links."""
     of_labels = ", ".join(f"{label}: {number}" for label, number in sorted(links.items()))
-    count = _plural(sum(links.values()), "link")
+    count = plural(sum(links.values()), "link")
     return neutral(f"Remove {count} of the corpus {corpus!r} ({of_labels})? The nodes are kept.")
 
 
 def deleted(out: Console, documents: Sequence[DocumentInfo], corpus: str) -> None:
-    out.print(f"Deleted {_plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
+    out.print(f"Deleted {plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
 
 
 def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str) -> None:
@@ -430,43 +340,6 @@ def draw(out: Console, table: Table) -> None:
     out.print(table, soft_wrap=False, crop=False)
 
 
-def citation(passage: Passage, corpora: Sequence[str]) -> str:
-    """Return document, position and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`. If several
-    corpora were searched, it begins with the corpus."""
-    parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
-    if passage.page:
-        parts.append(f"page {passage.page}")
-    if passage.heading:
-        parts.append(passage.heading)
-    place = f"characters {passage.start}-{passage.end}"
-    if node := passage.text_node:
-        place = f"node {node.key}, characters {node.start}-{node.end}"
-    parts.append(f"summary on level {passage.level} of {place}" if passage.level else place)
-    return f"{', '.join(parts)} ({passage.source})"
-
-
-def excerpt(passage: Passage, names: Sequence[str]) -> str:
-    """Return the part of a passage with most occurrences of the question's entities."""
-    text = re.sub(r"\s+", " ", passage.text).strip()
-    if len(text) <= EXCERPT:
-        return text
-    lowered = text.casefold()
-    places = sorted(found.start() for name in names for found in re.finditer(re.escape(name), lowered))
-    best = max(places, key=lambda at: sum(at <= other < at + EXCERPT for other in places), default=0)
-    start = max(0, min(best - EXCERPT // 4, len(text) - EXCERPT))
-    start = text.find(" ", start) + 1 if start else 0
-    end = text.rfind(" ", start, start + EXCERPT)
-    end = end if end > start else start + EXCERPT
-    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
-
-
-def _nodes(fact: Fact) -> str:
-    return f"(nodes {fact.subject_id}, {fact.object_id})"
-
-
-def _pair(pair: Pair) -> str:
-    return f"{pair.a} - {pair.b} ({_plural(pair.hops, 'hop')})"
-
-
-def _plural(number: int, noun: str, several: str = "") -> str:
+def plural(number: int, noun: str, several: str = "") -> str:
+    """Return a number with a noun, such as "1 chunk" or "2 entities"."""
     return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from e2g_neo4j import cli
-from e2g_neo4j.cli import show
+from e2g_neo4j.cli import show, show_evidence
 from e2g_neo4j.cli.json_output import as_object
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.errors import E2GError
@@ -31,11 +31,11 @@ def evidence() -> Evidence:
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda out: show.evidence(out, evidence()),
-        lambda out: show.evidence(out, evidence(), full=True),
-        lambda out: show.explanation(out, evidence()),
-        lambda out: show.answer(out, Answer(NASTY, evidence())),
-        lambda out: show.answer(out, Answer(None, evidence())),
+        lambda out: show_evidence.evidence(out, evidence()),
+        lambda out: show_evidence.evidence(out, evidence(), full=True),
+        lambda out: show_evidence.explanation(out, evidence()),
+        lambda out: show_evidence.answer(out, Answer(NASTY, evidence())),
+        lambda out: show_evidence.answer(out, Answer(None, evidence())),
         lambda out: show.table(out, [NASTY], [[NASTY]], ""),
     ],
 )
@@ -59,7 +59,7 @@ def test_markup_is_no_markup() -> None:
 
 def test_cypher_that_is_shown_reads_the_same_name() -> None:
     file = io.StringIO()
-    show.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
+    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
     found = re.search(r":params \{corpora: \[(\"(?:[^\"\\]|\\.)*\")", file.getvalue())
     assert found
     assert json.loads(found[1]) == NASTY

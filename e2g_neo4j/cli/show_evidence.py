@@ -1,0 +1,138 @@
+"""Terminal output of evidence and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from e2g_neo4j.browser.statements import params
+from e2g_neo4j.cli.show import plural
+from e2g_neo4j.cli.terminal import escape
+from e2g_neo4j.graph.catalog import evidence_parameters
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
+
+EXCERPT = 420
+"""Characters of a passage that are shown without `--full`."""
+
+
+def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
+    """Print route, reason, entities and pairs, then the passages with their citations."""
+    out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
+    if found.entities:
+        out.print(f"entities: {escape(', '.join(found.entities))}")
+    if found.unknown_entities:
+        out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
+    if found.pairs:
+        out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
+    if not found.passages:
+        out.print("No passages.")
+    for number, passage in enumerate(found.passages, 1):
+        out.print()
+        cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
+        out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
+        if passage.pairs:
+            out.print(f"[dim]{escape('; '.join(_pair(pair) for pair in passage.pairs))}[/dim]")
+        out.print(escape(passage.text if full else excerpt(passage, found.entities)))
+    for number, fact in enumerate(found.facts, len(found.passages) + 1):
+        out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+
+
+def answer(out: Console, given: Answer) -> None:
+    """Print the citations of an answer whose text has been streamed, or the letter of a choice. Without a
+    chat model, print the evidence and how to configure one."""
+    if given.text is None:
+        evidence(out, given.evidence)
+        out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
+        return
+    if given.choice:
+        out.print(f"[bold]{given.choice}[/bold]")
+        for letter, probability in (given.distribution or {}).items():
+            out.print(f"[dim]{letter} {probability:.3f}[/dim]")
+    elif not given.given:
+        out.print(escape(given.text), end="")
+    out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
+    for citation_ in given.citations:
+        fact, corpora = citation_.fact, given.evidence.corpora
+        cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
+        out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
+    if given.dropped:
+        numbers = ", ".join(map(str, given.dropped))
+        out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
+    if not given.finished:
+        out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
+
+
+def explanation(out: Console, found: Evidence) -> None:
+    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
+    out.print(f"[bold]Question[/bold]  {escape(found.question)}")
+    types = found.entity_types
+    entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
+    out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
+    if found.unknown_entities:
+        out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
+    out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
+    for entry in found.trace:
+        out.print(
+            f"          h={entry.hops}: {plural(entry.pairs, 'pair')}, {plural(entry.candidates, 'shared chunk')}"
+        )
+    out.print(
+        f"[bold]Route[/bold]     {found.route}, h={found.hops}, mode {found.mode}, {found.round_trips} round trips"
+    )
+    out.print(f"          {escape(found.reason)}")
+    if found.calls:
+        used = f"{found.prompt_tokens} tokens of prompts, {found.completion_tokens} of replies"
+        out.print(f"[bold]Chat model[/bold] {plural(found.calls, 'call')}, {used}")
+    out.print("[bold]Evidence[/bold]")
+    for number, passage in enumerate(found.passages, 1):
+        out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
+        if passage.pairs:
+            out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
+        if passage.path:
+            out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
+    for number, fact in enumerate(found.facts, len(found.passages) + 1):
+        out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
+    out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")
+    out.print(escape(params(evidence_parameters(found))))
+    out.print()
+    out.print(escape(load("explore/evidence")))
+
+
+def citation(passage: Passage, corpora: Sequence[str]) -> str:
+    """Return document, position and file, such as `Dracula, chapter II, characters 1200-5300 (dracula.txt)`. If several
+    corpora were searched, it begins with the corpus."""
+    parts = [*([passage.corpus] if len(corpora) > 1 else []), passage.document]
+    if passage.page:
+        parts.append(f"page {passage.page}")
+    if passage.heading:
+        parts.append(passage.heading)
+    place = f"characters {passage.start}-{passage.end}"
+    if node := passage.text_node:
+        place = f"node {node.key}, characters {node.start}-{node.end}"
+    parts.append(f"summary on level {passage.level} of {place}" if passage.level else place)
+    return f"{', '.join(parts)} ({passage.source})"
+
+
+def excerpt(passage: Passage, names: Sequence[str]) -> str:
+    """Return the part of a passage with most occurrences of the question's entities."""
+    text = re.sub(r"\s+", " ", passage.text).strip()
+    if len(text) <= EXCERPT:
+        return text
+    lowered = text.casefold()
+    places = sorted(found.start() for name in names for found in re.finditer(re.escape(name), lowered))
+    best = max(places, key=lambda at: sum(at <= other < at + EXCERPT for other in places), default=0)
+    start = max(0, min(best - EXCERPT // 4, len(text) - EXCERPT))
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.rfind(" ", start, start + EXCERPT)
+    end = end if end > start else start + EXCERPT
+    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
+
+
+def _nodes(fact: Fact) -> str:
+    return f"(nodes {fact.subject_id}, {fact.object_id})"
+
+
+def _pair(pair: Pair) -> str:
+    return f"{pair.a} - {pair.b} ({plural(pair.hops, 'hop')})"
