@@ -132,10 +132,12 @@ def test_a_filter_leaves_statements_of_its_documents(
 def test_statements_of_other_corpora_change_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, other := f"{corpus}-other"]
     stated(driver, corpus)
+    kept = {corpus: FilteredDocuments(["d1", "d2", "d4", "d5"], 1000)}
     before = ask(driver, [corpus])
     stated(driver, other, {"dan eve": "dan | is | eve | NEAR", "ann dan": "ann | is | dan | NEAR || 10"})
     assert ask(driver, [corpus])[0] == before[0]
     assert ask(driver, [corpus])[1][0]["global"] == [["bob", "cid", "d1-c0"]]
+    assert ask(driver, [corpus], kept)[1][0]["global"] == [["bob", "cid", "d1-c0"]]
     assert ask(driver, [other])[1][0]["local"] == [["ann", "dan", "d2-c0"]]
 
 
