@@ -385,16 +385,12 @@ def add_reading_tools(server: MCPServer[Any], tools: ReadingTools, *, chat: bool
 
 def add_writing_tools(server: MCPServer[Any], tools: WritingTools) -> None:
     """Add the tools that change corpora."""
-    server.add_tool(tools.index_text, title="Index a text", annotations=WRITES, description=_one_line(tools.index_text))
-    server.add_tool(
-        tools.task_status, title="State of a task", annotations=READS, description=_one_line(tools.task_status)
-    )
-    server.add_tool(
-        tools.delete_document,
-        title="Delete a document",
-        annotations=WRITES,
-        description=_one_line(tools.delete_document),
-    )
+    for tool, title, hints in (
+        (tools.index_text, "Index a text", WRITES),
+        (tools.task_status, "State of a task", READS),
+        (tools.delete_document, "Delete a document", WRITES),
+    ):
+        server.add_tool(tool, title=title, annotations=hints, description=_one_line(tool))
 
 
 def _one_line(tool: Callable[..., Any]) -> str:
