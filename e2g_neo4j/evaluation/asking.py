@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from e2g_neo4j.client import E2G
 from e2g_neo4j.evaluation.results import PARTS
 from e2g_neo4j.retrieval.options import RetrievalKeywords
-from e2g_neo4j.runtime.requests import Chat, Embed, Request, Rerank
+from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Request, Rerank
 from e2g_neo4j.types.results import Evidence
 
 
@@ -24,7 +24,7 @@ class _Parts:
         self.ended(self._part)
 
     def executed(self, request: Request, result: Any) -> None:
-        kinds = {Embed: "embedding", Rerank: "ranking", Chat: "ranking"}
+        kinds = {Embed: "embedding", EmbedAll: "embedding", Rerank: "ranking", Chat: "ranking"}
         self.ended(kinds.get(type(request), "database"))
         self._part = "ranking"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
 from contextvars import copy_context
@@ -20,7 +20,7 @@ from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING
 from e2g_neo4j.models.embedding.prefixes import Prefixes
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
-from e2g_neo4j.runtime.requests import Chat, Embed, Rerank
+from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
@@ -132,6 +132,10 @@ class Models:
         """Embed a question of any length in another thread. The vector has shape (dimensions,)."""
         return request.vector or self._embedding.submit(copy_context().run, self._vector, request.text)
 
+    def vectors(self, request: EmbedAll) -> Future[list[list[float]]]:
+        """Embed texts of a question in another thread. Each vector has shape (dimensions,)."""
+        return self._embedding.submit(copy_context().run, self._vectors, request.texts)
+
     def scores(self, request: Rerank) -> Future[list[float]]:
         """Score texts in another thread, with the reranker, which is loaded on first use."""
         return self._reranking.submit(self._scores, request)
@@ -232,12 +236,15 @@ class Models:
         return ThreadPoolExecutor(min(4, cores()), thread_name_prefix="e2g-question-vector")
 
     def _vector(self, text: str) -> list[float]:
+        return self._vectors([text])[0]
+
+    def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
         from e2g_neo4j.models.embedding.windows import embed_long
 
         embedder = self.query_embedder
         with span("e2g.embed", {"e2g.model": embedder.name}):
-            row: list[float] = embed_long(embedder, [text])[0].tolist()
-        return row
+            rows: list[list[float]] = embed_long(embedder, texts).tolist()
+        return rows
 
 
 @contextmanager

@@ -170,7 +170,7 @@ def find_evidence(
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid`, `pagerank` and
     `synonyms`, five in `hipporag`, seven in `linear`), another for facts, another for a filter, and one embedding; in
-    `synonyms` also one per keyword. With a chat model, modes need more.
+    `synonyms` another of all keywords. With a chat model, modes need more.
 
     Several corpora are searched one by one. Paths, pairs and chunks never span two corpora. The results are ranked
     together.

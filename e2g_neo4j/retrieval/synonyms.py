@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.models.porter import stem
 from e2g_neo4j.models.words import terms
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import EmbedAll, Operation, read_each
 
 MAX_KEYWORDS = 12
-"""Maximum keywords of a question. Each is embedded."""
+"""Maximum keywords of a question."""
 
 MEANINGS = 3
 """Maximum entities that a keyword resolves to as an alias."""
@@ -67,10 +67,11 @@ def match_keywords(keywords: Mapping[str, str], corpora: Sequence[str]) -> Opera
     Returns:
         The matches per corpus, in the order of the keywords, the surest first.
     """
-    given: list[dict[str, Any]] = []
-    for key, text in list(keywords.items())[:MAX_KEYWORDS]:
-        vector = yield Embed(text)
-        given.append({"key": key, "stem": stem_of(key), "vector": vector})
+    used = list(keywords.items())[:MAX_KEYWORDS]
+    vectors = yield EmbedAll(tuple(text for _, text in used))
+    given = [
+        {"key": key, "stem": stem_of(key), "vector": vector} for (key, _), vector in zip(used, vectors, strict=True)
+    ]
     constants = {
         "keywords": given,
         "meanings": MEANINGS,

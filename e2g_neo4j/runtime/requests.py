@@ -49,6 +49,13 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedAll:
+    """Embed short texts of a question together, such as its keywords. Result: their vectors, lists of floats."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rerank:
     """Score texts by how well they answer a question. Result: a list of floats, one per text, higher is better."""
 
@@ -98,7 +105,7 @@ class CallDriver:
     call: Callable[[Driver, str], Any]
 
 
-Request: TypeAlias = Read | Write | Embed | Rerank | Chat | GetExecutor | CallDriver
+Request: TypeAlias = Read | Write | Embed | EmbedAll | Rerank | Chat | GetExecutor | CallDriver
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""

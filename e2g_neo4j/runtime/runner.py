@@ -19,6 +19,7 @@ from e2g_neo4j.runtime.requests import (
     CallDriver,
     Chat,
     Embed,
+    EmbedAll,
     Executor,
     GetExecutor,
     Operation,
@@ -45,6 +46,8 @@ class Models(Protocol):
     def threads(self) -> ThreadPool: ...
 
     def vector(self, request: Embed) -> Future[list[float]]: ...
+
+    def vectors(self, request: EmbedAll) -> Future[list[list[float]]]: ...
 
     def scores(self, request: Rerank) -> Future[list[float]]: ...
 
@@ -128,6 +131,8 @@ class Runner:
         match request:
             case Embed():
                 return self._models.vector(request).result()
+            case EmbedAll():
+                return self._models.vectors(request).result()
             case Rerank():
                 return self._models.scores(request).result()
             case Chat():
@@ -220,6 +225,8 @@ class AsyncRunner:
         match request:
             case Embed():
                 return await asyncio.wrap_future(self._models.vector(request))
+            case EmbedAll():
+                return await asyncio.wrap_future(self._models.vectors(request))
             case Rerank():
                 return await asyncio.wrap_future(self._models.scores(request))
             case Chat():

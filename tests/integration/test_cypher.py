@@ -28,7 +28,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.where import Where
-from e2g_neo4j.runtime.requests import Embed, Execute, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Write
 from e2g_neo4j.runtime.statements import folder, load, on_server
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
@@ -420,6 +420,9 @@ class Recorded:
                 return
             if isinstance(request, Embed):
                 reply = [1.0]
+                continue
+            if isinstance(request, EmbedAll):
+                reply = [[1.0] for _ in request.texts]
                 continue
             self.add(request)
             reply = replies.get(request.statement, [])

@@ -39,7 +39,7 @@ from e2g_neo4j.retrieval.modes import synonyms as mode
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.synonyms import Match, match_keywords
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Operation
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation
 
 T = TypeVar("T")
 
@@ -69,7 +69,12 @@ def near(name: str, other: str, score: float) -> list[float]:
 
 def run(driver: Driver, operation: Operation[T], vectors: Mapping[str, Sequence[float]]) -> T:
     """The result of an operation, where the vectors of texts are given."""
-    perform, reply = performing(driver), None
+    perform = performing(driver)
+    reply: Any = None
+
+    def vector_of(text: str) -> list[float]:
+        return list(vectors[text]) if text in vectors else MODELS.embedder.embed([text])[0].tolist()
+
     while True:
         try:
             request: Any = operation.send(reply)
@@ -77,8 +82,9 @@ def run(driver: Driver, operation: Operation[T], vectors: Mapping[str, Sequence[
             result: T = end.value
             return result
         if isinstance(request, Embed):
-            text = request.text
-            reply = list(vectors[text]) if text in vectors else MODELS.embedder.embed([text])[0].tolist()
+            reply = vector_of(request.text)
+        elif isinstance(request, EmbedAll):
+            reply = [vector_of(text) for text in request.texts]
         else:
             reply = perform(request)
 

@@ -21,7 +21,7 @@ from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, model_prefix
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts, windows
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.requests import Embed
+from e2g_neo4j.runtime.requests import Embed, EmbedAll
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Span, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -130,6 +130,13 @@ def test_questions_and_passages_get_their_own_prefix(prompted: Path) -> None:
     raw = load_embedder(str(prompted))
     assert np.allclose(question, raw.embed(["query: the whale"])[0], atol=1e-5)
     assert np.allclose(passage, raw.embed(["passage: the whale"])[0], atol=1e-5)
+
+
+def test_keywords_are_embedded_together_as_each_alone(prompted: Path) -> None:
+    found = models(prompted)
+    together = np.array(found.vectors(EmbedAll(("the whale", "fish"))).result())
+    assert np.allclose(together, [asked(found, "the whale"), asked(found, "fish")], atol=1e-5)
+    assert found.vectors(EmbedAll(())).result() == []
 
 
 def test_vectors_are_those_of_sentence_transformers_with_prompts(folder: Path) -> None:

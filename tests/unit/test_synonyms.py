@@ -18,6 +18,7 @@ from e2g_neo4j.retrieval.synonyms import (
     matches_told,
     stem_of,
 )
+from e2g_neo4j.runtime.requests import EmbedAll
 
 
 @pytest.mark.parametrize(
@@ -78,15 +79,12 @@ def test_the_evidence_tells_what_matched_what() -> None:
     assert matches_told({"c": ()}) == "No entity matches a keyword of the question."
 
 
-def test_keywords_are_bounded_and_each_is_embedded_as_it_is_spelled() -> None:
+def test_keywords_are_bounded_and_embedded_together_as_they_are_spelled() -> None:
     operation: Any = match_keywords({f"k{n}": f"K{n}" for n in range(20)}, ["c"])
-    request = operation.send(None)
-    texts = []
-    while not hasattr(request, "statement"):
-        texts.append(request.text)
-        request = operation.send([1.0])
-    assert texts == [f"K{n}" for n in range(MAX_KEYWORDS)]
-    assert [one["key"] for one in request.parameters["keywords"]] == [f"k{n}" for n in range(MAX_KEYWORDS)]
+    assert operation.send(None) == EmbedAll(tuple(f"K{n}" for n in range(MAX_KEYWORDS)))
+    request = operation.send([[float(n)] for n in range(MAX_KEYWORDS)])
+    given = [(one["key"], one["vector"]) for one in request.parameters["keywords"]]
+    assert given == [(f"k{n}", [float(n)]) for n in range(MAX_KEYWORDS)]
 
 
 def candidates(corpus: str, windows: list[tuple[float, list[int]]]) -> dict[str, Any]:

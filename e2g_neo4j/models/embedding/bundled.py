@@ -48,8 +48,8 @@ _FIRST_USE = Lock()
 """Guards the first use of OpenVINO, which initialises its numpy binding. Two threads that do so at once deadlock:
 one holds the GIL, the other the lock of the initialisation."""
 
-_SMALL_REQUEST = 4
-"""At most this many texts count as a small request, such as a question."""
+_SMALL_REQUEST = 1024
+"""Texts of at most this many tokens together count as a small request, such as a question or its keywords."""
 
 _SHORT = 16
 """Maximum number of tokens of texts that are batched, such as names."""
@@ -149,11 +149,12 @@ class BundledEmbedder:
                     tokens = request.get_output_tensor(1).data[row]
                     part_vectors[i] = pool_parts(tokens, encodings[i].offsets, parts[i], vectors[i])
 
-        if len(texts) > _SMALL_REQUEST and (gpu := self._gpu):
+        small = sum(map(len, encodings)) <= _SMALL_REQUEST
+        if not small and (gpu := self._gpu):
             return gpu.embed_parts(texts, parts)
         # No callbacks: with a callback into Python, an OpenVINO thread needs the GIL even after the last result. A
         # thread that frees the model meanwhile holds the GIL and waits for that thread, which is a deadlock.
-        model, parallel = (self._few, 1) if len(texts) <= _SMALL_REQUEST else (self._many, 2 * cores())
+        model, parallel = (self._few, 1) if small else (self._many, 2 * cores())
         free = [model.create_infer_request() for _ in range(min(parallel, len(texts)))]
         running: deque[tuple[Sequence[int], InferRequest]] = deque()
         for batch in _batches(encodings):
