@@ -73,9 +73,6 @@ LONGEST_QUESTION = 500
 LOCAL: Mode = "graphrag_local"
 """How follow-up questions are searched for by default, if all corpora have statements."""
 
-READS = 3
-"""Reads in each corpus: its layers, its nearest communities, and their reports."""
-
 T = TypeVar("T")
 
 
@@ -164,8 +161,11 @@ def drift(
     check_communities(rows)
     options = local_options(retrieval, rows)
     follow_ups = FollowUps(question)
-    reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
-    primed = None
+    reports, primed = list[str](), None
+    reads = 1
+    if not retrieval.where:  # a report may quote documents that the filter excludes
+        reads += 2
+        reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
     if reports:
         primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), follow_ups_in)
     follow_ups.add(primed or (), 1)
@@ -209,15 +209,16 @@ def drift(
         told.append(f"Questions whose passages are left out, because the chat model sent no usable points: {unusable}.")
     if follow_ups.open:
         told.append(f"Follow-up questions that were left when {CALLS - TRIES} calls were made: {len(follow_ups.open)}.")
-    return (yield from answer_of(kept, merged(found, told), tuple(given), model, settings, calls.used))
+    return (yield from answer_of(kept, merged(found, told, reads), tuple(given), model, settings, calls.used))
 
 
-def merged(found: Sequence[Evidence], told: Sequence[str]) -> Evidence:
+def merged(found: Sequence[Evidence], told: Sequence[str], reads: int) -> Evidence:
     """Return the evidence for the question itself with the passages for all questions, each once.
 
     Args:
         found: The evidence for the question itself, then that for follow-up questions.
         told: Sentences to add to the reason.
+        reads: Other reads in each corpus.
     """
     passages: dict[tuple[object, ...], Passage] = {}
     for passage in (passage for one in found for passage in one.passages):
@@ -226,7 +227,7 @@ def merged(found: Sequence[Evidence], told: Sequence[str]) -> Evidence:
         found[0],
         reason=" ".join([found[0].reason, *told]),
         passages=tuple(passages.values()),
-        round_trips=sum(one.round_trips for one in found) + READS * len(found[0].corpora),
+        round_trips=sum(one.round_trips for one in found) + reads * len(found[0].corpora),
     )
 
 

@@ -154,6 +154,18 @@ def test_follow_up_questions_are_searched_for_by_score_and_their_points_are_the_
     assert search.options == RetrievalOptions()
 
 
+def test_with_a_filter_no_report_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may quote documents that the filter excludes."""
+    search = Search(monkeypatch, {"c?": [3]})
+    answer = search.answer(evidence("Who?", 0), read((40, [1]), c=90), read(), "Luke [1].", where={"year": 1897})
+    assert search.searched == ["c?"]
+    assert search.options is not None
+    assert search.options.where == RetrievalOptions(where={"year": 1897}).where
+    assert answer.evidence.round_trips == 0 + 2 + 1
+    assert not any("About y." in request.user for request in search.requests)
+    assert answer.evidence.reason.startswith("Because. DRIFT: reports: 0, points above 0: 1")
+
+
 def test_calls_are_capped_with_some_left_for_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unusable replies count too: of nine calls before the answer, one is for reports and three for the question, so
     that five follow-up questions are left. That of q12, the third round, has no follow-up question. Left are q2, q3, q4
