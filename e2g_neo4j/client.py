@@ -334,6 +334,7 @@ class E2G(SyncClient):
         Args:
             corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
+                Communities and clusters include sentences.
             progress: called with the stage and its progress.
             budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the

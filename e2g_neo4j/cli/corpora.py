@@ -158,9 +158,12 @@ def enrich(
 ) -> None:
     """Find communities of entities and clusters of chunks, embed the names of entities.
 
-    Also embeds the sentences of a corpus that an earlier version has indexed. The configured chat model extracts
-    statements, if they are named, and writes the reports of communities with `--reports llm`. Later changes keep all of
-    them up to date.
+    Also embeds the sentences of a corpus that an earlier version has indexed.
+
+    The chat model extracts statements, if they are named. With `--reports llm`,
+    it writes the reports of communities.
+
+    Later changes keep all of them up to date.
     """
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:

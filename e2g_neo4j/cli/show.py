@@ -153,7 +153,7 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
         else:
             out.print("No chat model calls: only statements and reports by a chat model need them.")
         return
-    if "sentences" in layers:
+    if "sentences" in layers or report.sentences:
         out.print(
             f"The sentences of {plural(report.sentences, 'chunk')} were embedded."
             if report.sentences

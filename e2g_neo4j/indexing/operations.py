@@ -229,11 +229,12 @@ def enrich(
     if reports == "llm":
         communities.required_writer(models)
     meter = _meter(budget_tokens, show)
-    report = EnrichReport(corpus)
+    report, sentences = EnrichReport(corpus), 0
+    if wanted & {"sentences", "communities", "clusters"}:
+        sentences = yield from embed_missing(models.embedder, corpus, show)
     if "communities" in wanted:
         report = yield from communities.enrich(models, corpus, show, reports, meter)
-    if "sentences" in wanted:
-        report = replace(report, sentences=(yield from embed_missing(models.embedder, corpus, show)))
+    report = replace(report, sentences=sentences)
     if "clusters" in wanted:
         grouped = yield from clusters.enrich(models, corpus, show)
         report = replace(

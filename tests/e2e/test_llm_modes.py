@@ -130,6 +130,13 @@ def test_only_the_answer_is_streamed(settings: Settings) -> None:
     assert answer.prompt_tokens > answer.evidence.prompt_tokens > 0
 
 
+def without_scores(answer: Answer) -> Answer:
+    """An answer without its evidence and the scores of its passages, whose last bits may differ from run to run."""
+    given = tuple(replace(one, score=0) for one in answer.given)
+    citations = tuple(replace(one, passage=replace(one.passage, score=0)) for one in answer.citations)
+    return replace(answer, evidence=Evidence("", (), "global", "", (), (), 0, ()), given=given, citations=citations)
+
+
 def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Settings) -> None:
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-points", "evidence_tokens": 1500})
     with E2G(settings=chosen) as e2g:
@@ -145,7 +152,7 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     given = sum(len(one.text) for one in answer.given)
     assert given > 1500, "more than one batch"
     assert answer.calls >= 1 + given // 1500 + 1
-    assert replace(streamed, evidence=answer.evidence) == answer
+    assert without_scores(streamed) == without_scores(answer)
 
     async def listen() -> list[str | Answer]:
         async with AsyncE2G(settings=chosen) as client:
@@ -170,7 +177,7 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
     assert "DRIFT: reports: " in answer.evidence.reason
     assert answer.evidence.reason.endswith(f"Follow-up questions in mode auto: {FOLLOW_UP}")
     assert answer.calls == 4
-    assert replace(streamed, evidence=answer.evidence) == answer
+    assert without_scores(streamed) == without_scores(answer)
 
     async def listen() -> list[str | Answer]:
         async with AsyncE2G(settings=chosen) as client:

@@ -94,13 +94,20 @@ def test_missing_vectors_are_made_as_if_indexed_now(e2g: E2G, driver: Driver, li
 
 
 def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: str) -> None:
+    """But communities and clusters need the vectors of sentences, and make those that are missing."""
+    chunks = e2g.stats(corpus=library)["chunks"]
+    driver.execute_query(FORGET, corpus=library, of=1)
+    report = e2g.enrich(corpus=library, layers=["entities"])
+    assert (report.sentences, report.entities > 0) == (0, True)
+    report = e2g.enrich(corpus=library, layers=["sentences"])
+    assert report.sentences == chunks
+    assert (report.communities, e2g.stats(corpus=library)["communities"]) == (0, 0)
     driver.execute_query(FORGET, corpus=library, of=1)
     report = e2g.enrich(corpus=library, layers=["communities"])
-    assert (report.sentences, report.communities > 0) == (0, True)
-    driver.execute_query("MATCH (c:Community {corpus: $corpus}) DETACH DELETE c", corpus=library)
-    report = e2g.enrich(corpus=library, layers=["sentences"])
-    assert report.sentences == e2g.stats(corpus=library)["chunks"]
-    assert (report.communities, e2g.stats(corpus=library)["communities"]) == (0, 0)
+    assert (report.sentences, report.communities > 0, report.clusters) == (chunks, True, 0)
+    driver.execute_query(FORGET, corpus=library, of=1)
+    report = e2g.enrich(corpus=library, layers=["clusters"])
+    assert (report.sentences, report.communities, report.clusters > 0) == (chunks, 0, True)
     with pytest.raises(InputError, match="no layer 'topics': choose among sentences, communities"):
         e2g.enrich(corpus=library, layers=["topics"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="No layer is named"):
