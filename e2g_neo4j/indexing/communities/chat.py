@@ -12,7 +12,8 @@ from typing import Any
 
 from e2g_neo4j.indexing.asking import Judgement
 from e2g_neo4j.models.chat.json_replies import objects_in
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import filled, load_prompt
+from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
@@ -73,16 +74,9 @@ class ReportWriter:
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        fence = delimiter_for(text)
-        user = delimited(text, fence)
-        if attempt:
-            user += "\n\n" + filled(self._again, fault=wrong)
-        return ChatRequest(
-            filled(self._instructions, fence=fence, words=WORDS, most=FINDINGS),
-            user,
-            max_tokens=2 * REPLY_TOKENS * 2**attempt,
-            temperature=0.7 if attempt else 0.0,
-            seed=attempt,
+        retry = filled(self._again, fault=wrong)
+        return text_request(
+            text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, words=WORDS, most=FINDINGS
         )
 
     def judge(self, reply: ChatReply) -> Judgement:
@@ -97,8 +91,7 @@ class ReportWriter:
         elif reply.finish == "refusal":
             fault = "the model refused"
         elif not said:
-            thought = reply.thinking or reply.text.strip()
-            fault = "it returned no text but only its thinking" if thought else "it returned no text"
+            fault = fault_of_empty(reply)
         else:
             fault = 'it has no JSON object with a "summary"'
         return Judgement(said, value, fault)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from e2g_neo4j.indexing.asking import Judgement, key_of
 from e2g_neo4j.indexing.statements.replies import parse
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import filled, load_prompt
+from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
@@ -47,17 +48,8 @@ class StatementExtractor:
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        fence = delimiter_for(text)
-        user = delimited(text, fence)
-        if attempt:
-            user += "\n\n" + filled(self._again, fault=wrong, most=MOST)
-        return ChatRequest(
-            filled(self._instructions, fence=fence, most=MOST),
-            user,
-            max_tokens=2 * REPLY_TOKENS * 2**attempt,
-            temperature=0.7 if attempt else 0.0,
-            seed=attempt,
-        )
+        retry = filled(self._again, fault=wrong, most=MOST)
+        return text_request(text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, most=MOST)
 
     def judge(self, reply: ChatReply) -> Judgement:
         """Return the lines of a reply that are finished, and how many statements they are."""
@@ -85,8 +77,7 @@ def fault_of(said: str, reply: ChatReply) -> str:
     if reply.finish == "refusal":
         return "the model refused"
     if not said:
-        thought = reply.thinking or reply.text.strip()
-        return "it returned no text but only its thinking" if thought else "it returned no text"
+        return fault_of_empty(reply)
     return "no line has a subject, a predicate and an object with bars between them"
 
 

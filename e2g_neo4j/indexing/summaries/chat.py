@@ -18,8 +18,9 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.retry import ask
+from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
@@ -130,18 +131,9 @@ class ChatSummariser:
 
     def _request(self, text: str, attempt: int, wrong: str) -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        fence = delimiter_for(text)
         words = self._budget * 3 // 4
-        user = delimited(text, fence)
-        if attempt:
-            user += "\n\n" + filled(self._again, fault=wrong, words=words // 2**attempt)
-        return ChatRequest(
-            filled(self._instructions, fence=fence, words=words),
-            user,
-            max_tokens=2 * self._budget * 2**attempt,
-            temperature=0.7 if attempt else 0.0,
-            seed=attempt,
-        )
+        retry = filled(self._again, fault=wrong, words=words // 2**attempt)
+        return text_request(text, self._instructions, retry=retry, tokens=self._budget, attempt=attempt, words=words)
 
     def _parts(self, text: str, error: TooLongError) -> Sequence[str]:
         """Split a text into few parts of about equal length that fit. Raises ModelError if the context is too small."""
@@ -188,11 +180,7 @@ def fault_of(summary: str, reply: ChatReply, text: str, instructions: str) -> st
     if reply.finish == "length":
         return f"it was not finished after {reply.completion_tokens} tokens"
     if not summary:
-        return (
-            "it returned no text but only its thinking"
-            if reply.thinking or reply.text.strip()
-            else "it returned no text"
-        )
+        return fault_of_empty(reply)
     said, given = " ".join(summary.split()), " ".join(text.split())
     copied = len(given) > _ECHO and given[:_ECHO] in said
     if copied or delimiter_for(text) in summary or " ".join(instructions.split())[:80] in said:
