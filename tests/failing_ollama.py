@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from e2g_neo4j.models.chat.ollama import OllamaChat
+
+NAME = f"m-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+"""The model's name, which no other test process uses: replies are cached by it, and the processes share a database."""
 
 HANGS = b""
 """A reply that does not come."""
 
 
 def part(content: str, **more) -> bytes:
-    return json.dumps({"model": "m", "message": {"role": "assistant", "content": content}, **more}).encode() + b"\n"
+    return json.dumps({"model": NAME, "message": {"role": "assistant", "content": content}, **more}).encode() + b"\n"
 
 
 END = part("", done=True, done_reason="stop", prompt_eval_count=5, eval_count=2)
@@ -37,7 +41,7 @@ class Failing:
             def log_message(self, *arguments: object) -> None: ...
 
             def do_GET(self) -> None:
-                self._json(200, {"models": [{"model": "m", "digest": "abc"}]})
+                self._json(200, {"models": [{"model": NAME, "digest": "abc"}]})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -87,7 +91,7 @@ class Failing:
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.host = f"http://127.0.0.1:{self._server.server_port}"
-        self.model = OllamaChat("m", self.host, timeout=20)
+        self.model = OllamaChat(NAME, self.host, timeout=20)
 
     def stop(self) -> None:
         self._stopped.set()

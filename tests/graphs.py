@@ -164,3 +164,16 @@ def unordered(passages: Iterable[Passage]) -> list[Passage]:
     """Passages to be compared whatever their order: by where they are."""
     found: list[Passage] = evidence(sorted(passages, key=lambda one: (one.corpus, one.document, one.start, one.nodes)))
     return found
+
+
+def cached_replies(driver: Driver, *models: str) -> list[dict[str, Any]]:
+    """What is cached of chat models whose names begin so."""
+    named = "MATCH (s:CachedSummary) WHERE any(one IN $models WHERE s.model STARTS WITH one) RETURN s {.*} AS s"
+    return [row["s"] for row in driver.execute_query(named, models=models).records]
+
+
+def forget_replies(driver: Driver, *models: str) -> None:
+    """Delete what is cached of chat models whose names begin so, which must be the names of one test file: test
+    processes share a server, and the cache serves all corpora."""
+    named = "MATCH (s:CachedSummary) WHERE any(one IN $models WHERE s.model STARTS WITH one) DETACH DELETE s"
+    driver.execute_query(named, models=models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from typing import Any
 
@@ -14,13 +15,16 @@ from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
+MODEL = f"model-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+"""A name that no other test process uses: replies are cached by it, and the processes share a database."""
+
 
 class Model:
     """A chat model that gives the first of the replies whose word is in the text, and records what it was asked."""
 
     context: int | None = None
 
-    def __init__(self, replies: dict[str, str | list[str]], name: str = "model") -> None:
+    def __init__(self, replies: dict[str, str | list[str]], name: str = MODEL) -> None:
         self.name, self.replies = name, replies
         self.requests: list[ChatRequest] = []
 
@@ -57,5 +61,5 @@ def state(client: E2G, corpus: str) -> None:
 
 
 def _forget(corpus: str) -> Operation[None]:
-    statement = "MATCH (s:CachedSummary) WHERE s.corpora = [$corpus] AND s.model = 'model' DELETE s"
-    yield CallDriver(lambda driver, name: driver.execute_query(statement, corpus=corpus, database_=name))
+    statement = "MATCH (s:CachedSummary) WHERE s.corpora = [$corpus] AND s.model = $model DELETE s"
+    yield CallDriver(lambda driver, name: driver.execute_query(statement, corpus=corpus, model=MODEL, database_=name))

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from failing_ollama import END, HANGS, Failing, part
+from failing_ollama import END, HANGS, NAME, Failing, part
+from graphs import forget_replies
 
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.indexing.sources.files import from_text
@@ -40,7 +41,7 @@ def settings(neo4j_connection, server) -> Settings:
         chunk_overlap=20,
         summary_tokens=40,
         ollama_host=server.host,
-        chat_model="ollama:m",
+        chat_model=f"ollama:{NAME}",
         llm_concurrency=1,
     )
 
@@ -61,7 +62,7 @@ def cancelled(call: Callable[[], Awaitable[object]], server: Failing) -> None:
 
 
 def test_an_index_run_stops_and_another_goes_on(settings, server, corpus, driver):
-    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    forget_replies(driver, f"ollama:{NAME}@")
     document = from_text(TEXT, corpus=corpus, source="memory:log", title="The log")
 
     async def index():

@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 
 import pytest
-from graphs import evidence
+from graphs import cached_replies, evidence, forget_replies
 from ollama_build import BINARY
 from real_ollama import RealOllama
 from scripted_models import Chooses, Says
@@ -27,6 +27,8 @@ PARAGRAPHS = [
     for day in range(12)
 ]
 TEXT = "\n\n".join(PARAGRAPHS)
+REPLYING = tuple(f"ollama:{one}@" for one in ("writer", "silent", "mute", "wide-writer"))
+"""How the names of the models begin whose replies are cached."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,7 +68,7 @@ def configured(neo4j_connection, ollama_server) -> Settings:
 
 @pytest.fixture(autouse=True)
 def _no_summary_from_before(driver) -> None:
-    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    forget_replies(driver, *REPLYING)
 
 
 def document(corpus: str, text: str = TEXT, source: str = "memory:log"):
@@ -74,7 +76,7 @@ def document(corpus: str, text: str = TEXT, source: str = "memory:log"):
 
 
 def cached(driver) -> int:
-    return driver.execute_query("MATCH (s:CachedSummary) RETURN count(s) AS n").records[0]["n"]
+    return len(cached_replies(driver, *REPLYING))
 
 
 def calls(report) -> int:
@@ -136,10 +138,9 @@ def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
         assert e2g.corpora()[corpus] == 0
         kept = cached(driver)
         assert kept > 0
-        spent = driver.execute_query(
-            "MATCH (s:CachedSummary) RETURN sum(s.prompt_tokens + s.completion_tokens) AS n"
-        ).records[0]["n"]
-        assert spent <= 4_000
+        assert (
+            sum(one["prompt_tokens"] + one["completion_tokens"] for one in cached_replies(driver, *REPLYING)) <= 4_000
+        )
         report = e2g.index([document(corpus)], corpus=corpus)
         assert report.spending[1].remembered == kept
         assert report.spending[1].calls + kept == report.summaries_by_level[1]

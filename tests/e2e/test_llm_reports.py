@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import evidence, snapshot
+from graphs import evidence, forget_replies, snapshot
 from neo4j import Driver
 from real_ollama import RealOllama
 from scripted_models import Says
@@ -29,6 +29,8 @@ TEXT = "\n\n".join(
     for day in range(6)
 )
 MORE = "In Lisbon, Dora Finch sold a letter to Carol Dean. Carol Dean and Dora Finch read the letter in Lisbon."
+REPLYING = tuple(f"ollama:{one}@" for one in ("reporter", "shy-reporter", "silent-reporter"))
+"""How the names of the models begin whose replies are cached."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,7 +46,7 @@ def settings(
     neo4j_connection: Connection, ollama_server: RealOllama, monkeypatch: pytest.MonkeyPatch, driver: Driver
 ) -> Settings:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
-    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    forget_replies(driver, *REPLYING)
     return Settings(
         neo4j_uri=neo4j_connection.uri,
         neo4j_username=neo4j_connection.username,

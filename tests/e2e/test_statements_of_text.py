@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from graphs import evidence, snapshot
+from graphs import evidence, forget_replies, snapshot
 from real_ollama import RealOllama
 from scripted_models import Says
 
@@ -26,14 +26,16 @@ TEXT = "\n\n".join(
     for day in range(6)
 )
 MORE = "Luke Farran sold the Averil in Port Hesk. Josiah Quill went home."
+REPLYING = tuple(f"ollama:{one}@" for one in ("lister", "shy-lister", "silent-lister"))
+"""How the names of the models begin whose replies are cached."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def models(ollama_server: RealOllama) -> None:
     """A prompt ends with the fence, one after an unusable reply with a full stop."""
     ollama_server.create("lister", Says(LINES))
-    ollama_server.create("shy", {"": Says("Aye, aye."), ".": Says(LINES)})
-    ollama_server.create("silent", Says("Aye, aye."))
+    ollama_server.create("shy-lister", {"": Says("Aye, aye."), ".": Says(LINES)})
+    ollama_server.create("silent-lister", Says("Aye, aye."))
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def settings(
     neo4j_connection: Any, ollama_server: RealOllama, monkeypatch: pytest.MonkeyPatch, driver: Any
 ) -> Settings:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
-    driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    forget_replies(driver, *REPLYING)
     return Settings(
         neo4j_uri=neo4j_connection.uri,
         neo4j_username=neo4j_connection.username,
@@ -123,7 +125,7 @@ NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0}
 
 
 def test_unusable_replies_are_asked_for_again_with_the_reason(settings: Settings, corpus: str) -> None:
-    with E2G(settings=with_model(settings, "shy")) as e2g:
+    with E2G(settings=with_model(settings, "shy-lister")) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
         made = e2g.enrich(corpus=corpus, layers=["statements"]).statements
         assert made
@@ -138,12 +140,12 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    values = with_model(settings, "silent").model_dump(exclude_none=True)
+    values = with_model(settings, "silent-lister").model_dump(exclude_none=True)
     for name in ("neo4j_uri", "neo4j_username"):
         monkeypatch.setenv(name.upper(), values[name])
     monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())  # type: ignore[union-attr]
     monkeypatch.setenv("OLLAMA_HOST", ollama_server.host)
-    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent")
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent-lister")
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
 

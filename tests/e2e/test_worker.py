@@ -17,7 +17,8 @@ from uuid import uuid4
 
 import crashes
 import pytest
-from failing_ollama import END, HANGS, Failing, part
+from failing_ollama import END, HANGS, NAME, Failing, part
+from graphs import forget_replies
 from libraries import performing
 from neo4j import Driver, GraphDatabase
 from queues import Queue, graph
@@ -431,10 +432,10 @@ SUMMARY = part("Alice Harper met Bob Miller.") + END.replace(b": 5", b': "all"')
 
 def hanging(queue: Queue, server: Failing, then: Callable[[Worker], Awaitable[Any]]) -> None:
     """Start a worker, do something once its task waits for a chat model, and wait for the worker to stop."""
-    queue.driver.execute_query("MATCH (s:CachedSummary) DETACH DELETE s")
+    forget_replies(queue.driver, f"ollama:{NAME}@")
     server.replies = [SUMMARY, HANGS]
     settings = queue.settings.model_copy(
-        update={"ollama_host": server.host, "chat_model": "ollama:m", "llm_concurrency": 1, "summary_tokens": 40}
+        update={"ollama_host": server.host, "chat_model": f"ollama:{NAME}", "llm_concurrency": 1, "summary_tokens": 40}
     )
 
     async def run() -> None:

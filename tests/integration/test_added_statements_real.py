@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from graphs import snapshot
+from graphs import cached_replies, forget_replies, snapshot
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from libraries import driven, performing, remove, small_document, write
 from neo4j import Driver
-from stated import Model, Models
+from stated import MODEL, Model, Models
 
 from e2g_neo4j.errors import ConfigurationError, InputError
 from e2g_neo4j.graph.writer import delete
@@ -32,11 +32,11 @@ FIRST, SECOND = (one.text for one in DOCUMENTS)
 @pytest.fixture
 def corpora(driver: Driver) -> Iterator[list[str]]:
     """Fill it with the corpora that a test writes: they are removed in the end."""
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, MODEL)
     written: list[str] = []
     yield written
     remove(driver, written)
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, MODEL)
 
 
 def told(text: str, *said: tuple[str, str, str], **metadata: object) -> GraphDocument:
@@ -116,7 +116,7 @@ def test_another_corpus_with_the_same_text_has_no_such_statements(
     assert snapshot(driver, corpus) == ({}, {})
     assert added(driver, other).statements == 1
     driven(performing(driver), delete(other, ["d0", "d1"]))
-    assert not driver.execute_query("MATCH (s:CachedSummary) RETURN s").records
+    assert not cached_replies(driver, MODEL)
 
 
 def test_a_source_may_name_a_chunk(driver: Driver, corpora: list[str], corpus: str) -> None:

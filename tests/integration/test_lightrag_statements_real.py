@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 import pytest
-from graphs import snapshot
+from graphs import forget_replies, snapshot
 from libraries import MODELS, REAL_DIMENSIONS, driven, padded, performing, remove, small_document, write
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from neo4j import Driver, GraphDatabase
@@ -61,7 +61,7 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
     written: list[str] = []
     yield written
     remove(driver, written)
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, *(f"model of {corpus}" for corpus in written))
 
 
 @pytest.fixture(autouse=True)

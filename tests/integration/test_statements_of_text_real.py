@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from graphs import snapshot
+from graphs import cached_replies, forget_replies, snapshot
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
@@ -20,7 +20,7 @@ from libraries import (
 )
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
-from stated import Model, Models
+from stated import MODEL, Model, Models
 
 from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, InputError, ModelError
 from e2g_neo4j.graph import catalog
@@ -50,15 +50,18 @@ REPLIES: dict[str, str | list[str]] = {
     "dan eve": "dan | meets | old eve | Dan meets Eve.\nann | is kin of | nobody | Ann is kin. | kin | 2",
 }
 
+ANOTHER = f"another {MODEL}"
+NAMES = (MODEL, ANOTHER)
+
 
 @pytest.fixture
 def corpora(driver: Driver) -> Iterator[list[str]]:
     """Fill it with the corpora that a test writes: they are removed in the end."""
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, *NAMES)
     written: list[str] = []
     yield written
     remove(driver, written)
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, *NAMES)
 
 
 def made(
@@ -129,11 +132,11 @@ def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: s
     assert len(model.requests) == 2
     driven(performing(driver), delete(corpus, ["d0", "d1"]))
     assert made(driver, other, model).usage.calls == 0, "the other corpus keeps the replies that it uses"
-    made(driver, other, Model(REPLIES, "another"))
+    made(driver, other, Model(REPLIES, ANOTHER))
     assert len(statements(driver, other)) == 6
     driven(performing(driver), delete(other, ["d0", "d1", "copy"]))
     assert snapshot(driver, corpus) == snapshot(driver, other) == ({}, {})
-    assert not driver.execute_query("MATCH (s:CachedSummary) RETURN s").records
+    assert not cached_replies(driver, *NAMES)
 
 
 def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -204,7 +207,7 @@ def test_what_was_running_at_an_error_is_cached(driver: Driver, corpora: list[st
     with pytest.raises(ModelError, match="gone"):
         made(driver, corpus, Failing(REPLIES))
     assert made(driver, corpus, Model(REPLIES)).usage.calls == 1
-    small = Model(REPLIES, "small")
+    small = Model(REPLIES, ANOTHER)
     small.context = 1_000
     with pytest.raises(ModelError, match="E2G_LLM_CONTEXT"):
         made(driver, corpus, small)
@@ -213,7 +216,7 @@ def test_what_was_running_at_an_error_is_cached(driver: Driver, corpora: list[st
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made(driver, corpus, Model(REPLIES, "third"), show=cancelled)
+        made(driver, corpus, Model(REPLIES, ANOTHER), show=cancelled)
 
 
 def test_updates_ask_about_new_text_alone(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -436,7 +439,7 @@ FAME: dict[str, str | list[str]] = {
 def check_filtered(driver: Driver, corpus: str, famous: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told(driver, corpus)
     write(driver, famous, FAMOUS)
-    made(driver, famous, Model(FAME, "famous"))
+    made(driver, famous, Model(FAME, ANOTHER))
     staged = [small_document("d0", ["ann", "bob"]), small_document("d9", ["dan", "eve"])]
     for request in [*staging(corpus, staged), *staging(famous, staged)]:
         database.write(driver, "neo4j", request)

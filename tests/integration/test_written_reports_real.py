@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from graphs import snapshot
+from graphs import cached_replies, forget_replies, snapshot
 from libraries import MODELS, driven, performing, remove, small_document, write
 from neo4j import Driver
-from stated import Model, Models
+from stated import MODEL, Model, Models
 
 from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
@@ -39,11 +39,11 @@ REPLIES: dict[str, str | list[str]] = {"Names: ann, bob": report("The As", 7), "
 @pytest.fixture
 def corpora(driver: Driver) -> Iterator[list[str]]:
     """Fill it with the corpora that a test writes: they are removed in the end."""
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, MODEL)
     written: list[str] = []
     yield written
     remove(driver, written)
-    driver.execute_query("MATCH (s:CachedSummary) DELETE s")
+    forget_replies(driver, MODEL)
 
 
 def enriched(
@@ -116,7 +116,7 @@ def test_the_reports_are_those_of_the_model(driver: Driver, corpora: list[str], 
     assert snapshot(driver, corpus) == ({}, {})
     assert enriched(driver, other, model).reports == copied.reports, "the other corpus keeps the replies that it uses"
     driven(performing(driver), delete(other, ["d0", "d1"]))
-    assert not driver.execute_query("MATCH (s:CachedSummary) RETURN s").records
+    assert not cached_replies(driver, MODEL)
 
 
 def test_the_kind_is_kept_and_can_be_changed(driver: Driver, corpora: list[str], corpus: str) -> None:
