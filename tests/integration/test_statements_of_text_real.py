@@ -50,18 +50,17 @@ REPLIES: dict[str, str | list[str]] = {
     "dan eve": "dan | meets | old eve | Dan meets Eve.\nann | is kin of | nobody | Ann is kin. | kin | 2",
 }
 
-ANOTHER = f"another {MODEL}"
-NAMES = (MODEL, ANOTHER)
+ANOTHER = f"{MODEL}-another"
 
 
 @pytest.fixture
 def corpora(driver: Driver) -> Iterator[list[str]]:
     """Fill it with the corpora that a test writes: they are removed in the end."""
-    forget_replies(driver, *NAMES)
+    forget_replies(driver, MODEL)
     written: list[str] = []
     yield written
     remove(driver, written)
-    forget_replies(driver, *NAMES)
+    forget_replies(driver, MODEL)
 
 
 def made(
@@ -136,7 +135,7 @@ def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: s
     assert len(statements(driver, other)) == 6
     driven(performing(driver), delete(other, ["d0", "d1", "copy"]))
     assert snapshot(driver, corpus) == snapshot(driver, other) == ({}, {})
-    assert not cached_replies(driver, *NAMES)
+    assert not cached_replies(driver, MODEL)
 
 
 def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:
