@@ -65,6 +65,7 @@ CALL (nearest, ids, relations) {
     UNWIND range(0, size(relations) - 1) AS position
     WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
     MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
+    USING JOIN ON c
     WHERE $documents IS NULL OR c.document IN $documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
     WITH ids, c, i, collect(position) AS positions

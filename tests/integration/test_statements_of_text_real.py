@@ -252,7 +252,7 @@ def test_another_model_pays_for_new_text_alone_until_it_is_asked_for_all(
     write(driver, corpus, DOCUMENTS[:1])
     made(driver, corpus, first := Model(REPLIES))
     write(driver, corpus, DOCUMENTS[1:])
-    second = Model({"ann bob": "ann | greets | bob | Hello.", "dan eve": "dan | greets | eve | Hello."}, "second")
+    second = Model({"ann bob": "ann | greets | bob | Hello.", "dan eve": "dan | greets | eve | Hello."}, ANOTHER)
     updated(driver, corpus, second, UsageMeter())
     assert [row[2] for row in statements(driver, corpus)] == ["knows", "is", "greets"]
     made(driver, corpus, second)
@@ -397,7 +397,7 @@ def test_every_corpus_has_its_own_statements(driver: Driver, corpora: list[str],
     near = question("NEAR", "NEAR TOO")
     before = ask(driver, [corpus], near)
     write(driver, other, LIBRARY)
-    made(driver, other, Model({"dan eve": "dan | is | eve | NEAR"}, "other"))
+    made(driver, other, Model({"dan eve": "dan | is | eve | NEAR"}, ANOTHER))
     assert ask(driver, [corpus], near) == before
     assert ask(driver, [other], near)[0] == "d0-c0-w0"
     assert len(ask(driver, [corpus, other], near)) == 12
