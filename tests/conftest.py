@@ -21,14 +21,16 @@ from uuid import uuid4
 import numpy as np
 import psutil
 import pytest
+from graphs import forget_replies
 from hypothesis import HealthCheck, settings
-from libraries import empty
+from libraries import empty, remove
 from lts import lts_server
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
 from perturbed import perturbed_models
 from pydantic import SecretStr
 from real_ollama import RealOllama
+from stated import MODEL
 from tiers import at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
 
 from e2g_neo4j.graph.schema import migrate
@@ -158,6 +160,15 @@ def _emptied(connection: Connection) -> Connection:
 def corpus() -> str:
     """A corpus that no other test knows."""
     return f"test-{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def corpora(driver: Driver) -> Iterator[list[str]]:
+    """Fill it with the corpora that a test writes: they are removed in the end, with what `stated.Model` replied."""
+    written: list[str] = []
+    yield written
+    remove(driver, written)
+    forget_replies(driver, MODEL)
 
 
 @pytest.fixture(scope="session")

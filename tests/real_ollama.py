@@ -8,10 +8,14 @@ import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import httpx
 from ollama import Client
 from scripted_models import Chooses, Says, write_model
+
+from e2g_neo4j import Settings
+from e2g_neo4j.managed_neo4j import Connection
 
 PLAIN = "{{ range .Messages }}{{ .Content }}{{ end }}"
 """A prompt that is the messages, one after the other."""
@@ -77,3 +81,22 @@ class RealOllama:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def settings_for(connection: Connection, server: RealOllama, **more: Any) -> Settings:
+    """Settings with small chunks and a price, for one of the server's models at a time: see `with_model`."""
+    return Settings(
+        neo4j_uri=connection.uri,
+        neo4j_username=connection.username,
+        neo4j_password=connection.password,
+        chunk_tokens=120,
+        chunk_overlap=20,
+        ollama_host=server.host,
+        llm_concurrency=2,
+        price_prompt=1.0,
+        **more,
+    )
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    return settings.model_copy(update={"chat_model": f"ollama:{name}"})

@@ -39,8 +39,9 @@ NAMES = 200
 
 OWN_TYPES = frozenset(
     [
-        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_COMMUNITY", "MIGRATED_TO"),
-        *("NEXT_CHUNK", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED", "STANDS_FOR"),
+        *("ALIAS_OF", "CHILD_OF", "CO_OCCURS", "FROM_CHUNK", "FROM_DOCUMENT", "IN_CLUSTER", "IN_COMMUNITY"),
+        *("MIGRATED_TO", "NEXT_CHUNK", "OBJECT", "PARENT", "PART_OF", "QUOTES", "REFERS_TO", "REPEATED"),
+        *("STANDS_FOR", "STATED_IN", "SUBJECT"),
     ]
 )
 """Relationship types of this project, which the prompt explains."""
@@ -163,7 +164,10 @@ def statement_in(reply: str) -> str:
     """Return the statement of a reply: what is fenced, or all of it, without a semicolon at its end."""
     text = without_thought(reply)
     fenced = _FENCED.search(text)
-    return (fenced[1] if fenced else text).strip().strip("`").rstrip("; \n\t")
+    statement = (fenced[1] if fenced else text).strip()
+    if statement.startswith("`"):  # no statement does: all of it is in backticks
+        statement = statement.strip("`")
+    return statement.rstrip("; \n\t")
 
 
 def other_corpus(corpus: str) -> InputError:
@@ -181,7 +185,11 @@ def refused(statement: str, why: str) -> InputError:
 
 def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
     """Return the names of the other graphs, and the question."""
-    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN.fullmatch(one)]
+    labels = [
+        one
+        for one in names["labels"]
+        if one not in OWN_PROPERTIES and not HIDDEN.fullmatch(one) and not one.startswith("__")
+    ]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
         ("Labels", labels),

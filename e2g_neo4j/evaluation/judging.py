@@ -8,14 +8,13 @@ before.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import Judgement
+from e2g_neo4j.models.chat.json_replies import objects_in, whole_number
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
@@ -33,8 +32,6 @@ TRIES = 3
 
 MAX_TOKENS = 300
 """Maximum length of a reply. It doubles with each attempt, for models that think."""
-
-_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:
@@ -118,14 +115,9 @@ def better_answers(text: str) -> dict[str, int] | None:
 
     Returns None if there is no object, or one without a valid number for each criterion.
     """
-    objects = _OBJECT.findall(text)
-    try:
-        found = json.loads(objects[-1]) if objects else None
-    except ValueError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    numbers = {name: found.get(name) for name in CRITERIA}
-    if any(isinstance(number, bool) or number not in (0, 1, 2) for number in numbers.values()):
-        return None
-    return {name: int(number) for name, number in numbers.items() if number is not None}
+    for found in reversed(objects_in(text)):
+        numbers = {name: whole_number(found.get(name)) for name in CRITERIA}
+        valid = {name: number for name, number in numbers.items() if number in (0, 1, 2)}
+        if len(valid) == len(CRITERIA):
+            return valid
+    return None

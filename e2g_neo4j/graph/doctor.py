@@ -27,10 +27,11 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
         "Document": "corpus id source title sha256 characters tokens chunks windows persistence term_windows state run "
-        "work error",
-        "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding",
+        "work error chunker extractor",
+        "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
+        "own told sentence_vectors term_windows window_headings window_shares window_weights",
         "Window": "corpus corpus_key id document index text start end embedding",
-        "Summary": "corpus id document level index text tokens start end embedding",
+        "Summary": "corpus id document level index text tokens start end embedding made_of notes",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart",
         "Corpus": "corpus chunks windows term_windows adopts revision communities clusters entity_vectors statements "

@@ -136,7 +136,7 @@ def _ask(reader: Reader, key: str, text: str, cache: SummaryCache, meter: UsageM
         prompt_tokens += reply.prompt_tokens
         completion_tokens += reply.completion_tokens
         judged = reader.judge(reply)
-        if judged.value > best.value:
+        if not judged.fault or judged.value > best.value:
             best = judged
         wrong = judged.fault
         if not wrong:

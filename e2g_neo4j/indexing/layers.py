@@ -15,7 +15,7 @@ from e2g_neo4j.types.reports import Progress
 def update(
     models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
 ) -> Operation[None]:
-    """Bring communities, clusters, vectors of entities and statements up to date, if the corpus has any.
+    """Bring vectors of entities, clusters, communities and statements up to date, if the corpus has any.
 
     Args:
         models: the models.
@@ -24,6 +24,6 @@ def update(
         meter: counts the use of the chat model. Without it, the chat model is not used.
     """
     yield from entity_vectors.update(models, corpus, progress)
+    yield from clusters.update(models, corpus, progress)  # before what may ask the chat model, and fail
     yield from communities.update(models, corpus, progress, meter)
-    yield from clusters.update(models, corpus, progress)
     yield from statements.update(models, corpus, progress, meter)

@@ -47,7 +47,7 @@ from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.rankings import CHUNK_RANKINGS, NODE_RANKINGS, WINDOW_RANKINGS
 from e2g_neo4j.retrieval.selection import Selection
-from e2g_neo4j.retrieval.synonyms import entities_of, match_keywords, matches_told
+from e2g_neo4j.retrieval.synonyms import entities_of, first_keywords, match_keywords, matches_told
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, read_each
@@ -318,6 +318,7 @@ def _without_graph(
     reason = without_entities_reason(mode, selection.unit)
     entities, unknown = tuple[str, ...](), tuple[str, ...]()
     if mode == "synonyms":
+        keywords = first_keywords(keywords)
         query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
         entities, unknown = entities_of(query.matches, keywords)
         reason += f" {matches_told(query.matches)}"

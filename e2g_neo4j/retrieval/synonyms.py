@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.models.porter import stem
@@ -57,20 +58,24 @@ class Match:
     score: float
 
 
+def first_keywords(keywords: Mapping[str, str]) -> dict[str, str]:
+    """Return the keywords that are looked up, by key."""
+    return dict(islice(keywords.items(), MAX_KEYWORDS))
+
+
 def match_keywords(keywords: Mapping[str, str], corpora: Sequence[str]) -> Operation[dict[str, tuple[Match, ...]]]:
     """Match keywords to entities, in one read per corpus.
 
     Args:
-        keywords: By key, how the question spells them. Those after MAX_KEYWORDS are ignored.
+        keywords: By key, how the question spells them.
         corpora: The corpora.
 
     Returns:
         The matches per corpus, in the order of the keywords, the surest first.
     """
-    used = list(keywords.items())[:MAX_KEYWORDS]
-    vectors = yield EmbedAll(tuple(text for _, text in used))
+    vectors = yield EmbedAll(tuple(keywords.values()))
     given = [
-        {"key": key, "stem": stem_of(key), "vector": vector} for (key, _), vector in zip(used, vectors, strict=True)
+        {"key": key, "stem": stem_of(key), "vector": vector} for key, vector in zip(keywords, vectors, strict=True)
     ]
     constants = {
         "keywords": given,

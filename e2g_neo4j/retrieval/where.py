@@ -121,6 +121,11 @@ def parse_condition(text: str) -> Condition:
             'author="Bram Stoker".'
         )
     name, operator, value = match.groups()
+    if value.startswith(("<", ">", "=", "!")):
+        raise InputError(
+            f"{text!r} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins with "
+            "one of their characters."
+        )
     return _condition(name, operator.replace("==", "="), parse_value(value))
 
 

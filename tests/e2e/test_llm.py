@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from graphs import cached_replies, evidence, forget_replies
 from ollama_build import BINARY
-from real_ollama import RealOllama
+from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Chooses, Says
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
@@ -50,20 +50,8 @@ def settings(neo4j_connection, ollama_server, monkeypatch) -> Settings:
 
 
 def configured(neo4j_connection, ollama_server) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=120,
-        chunk_overlap=20,
-        summary_tokens=40,
-        group_size=2,
-        ollama_host=ollama_server.host,
-        chat_model="ollama:writer",
-        llm_concurrency=2,
-        price_prompt=1.0,
-        price_completion=2.0,
-    )
+    more = {"summary_tokens": 40, "group_size": 2, "chat_model": "ollama:writer", "price_completion": 2.0}
+    return settings_for(neo4j_connection, ollama_server, **more)
 
 
 @pytest.fixture(autouse=True)
@@ -81,10 +69,6 @@ def cached(driver) -> int:
 
 def calls(report) -> int:
     return sum(one.calls for one in report.spending.values())
-
-
-def with_model(settings: Settings, name: str) -> Settings:
-    return settings.model_copy(update={"chat_model": f"ollama:{name}"})
 
 
 # --- indexing ----------------------------------------------------------------------------------------

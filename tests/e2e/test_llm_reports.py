@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from graphs import evidence, forget_replies, snapshot
 from neo4j import Driver
-from real_ollama import RealOllama
+from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
 
 from e2g_neo4j import E2G, Settings, cli
@@ -47,20 +47,7 @@ def settings(
 ) -> Settings:
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
     forget_replies(driver, *REPLYING)
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=120,
-        chunk_overlap=20,
-        ollama_host=ollama_server.host,
-        llm_concurrency=2,
-        price_prompt=1.0,
-    )
-
-
-def with_model(settings: Settings, name: str) -> Settings:
-    return settings.model_copy(update={"chat_model": f"ollama:{name}"})
+    return settings_for(neo4j_connection, ollama_server)
 
 
 def reports(driver: Driver, corpus: str) -> list[tuple[str, str, int | None]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from graphs import cached_replies, forget_replies, snapshot
+from graphs import cached_replies, snapshot
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
-from libraries import driven, performing, remove, small_document, write
+from libraries import driven, performing, small_document, write
 from neo4j import Driver
 from stated import MODEL, Model, Models
 
@@ -27,16 +27,6 @@ DOCUMENTS = [
     small_document("d1", ["dan", "eve"], ["ann", "cid"]),
 ]
 FIRST, SECOND = (one.text for one in DOCUMENTS)
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    forget_replies(driver, MODEL)
-    written: list[str] = []
-    yield written
-    remove(driver, written)
-    forget_replies(driver, MODEL)
 
 
 def told(text: str, *said: tuple[str, str, str], **metadata: object) -> GraphDocument:

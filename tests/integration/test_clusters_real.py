@@ -41,14 +41,6 @@ FAR = [0, 1]
 """The axes near which the vectors of two groups are."""
 
 
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
-
-
 def document(id: str, axis: int, chunks: int = 6) -> NaiveDocument:
     """A document whose chunks have vectors near an axis, with a sentence each."""
     random = np.random.default_rng(axis)

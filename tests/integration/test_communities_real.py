@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -43,14 +42,6 @@ TWO_GROUPS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
     small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay"]),
 ]
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 def enriched(driver: Driver, corpus: str) -> Any:

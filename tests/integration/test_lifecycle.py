@@ -64,14 +64,6 @@ STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {
 HISTORIES, STEPS = at_length(60, 6), 20
 
 
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    corpora: list[str] = []
-    yield corpora
-    remove(driver, corpora)
-
-
 def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
     """State and visibility of each document."""
     rows = database.read(driver, "neo4j", Read("query/documents", {"corpus": corpus}))

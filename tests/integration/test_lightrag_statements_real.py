@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any
 
 import pytest
-from graphs import forget_replies, snapshot
-from libraries import MODELS, REAL_DIMENSIONS, driven, padded, performing, remove, small_document, write
+from graphs import snapshot
+from libraries import MODELS, REAL_DIMENSIONS, driven, padded, performing, small_document, write
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from neo4j import Driver, GraphDatabase
-from stated import Model, Models
+from stated import MODEL, Model, Models
 
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
@@ -55,15 +55,6 @@ TOLD: dict[str, str | list[str]] = {
 about Ann in d5, are near; the second describes her and is no relation. D4 mentions Bob and Cid, but states nothing."""
 
 
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
-    forget_replies(driver, *(f"model of {corpus}" for corpus in written))
-
-
 @pytest.fixture(autouse=True)
 def _bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"NEAREST": 1, "RELATIONS": 2, "CANDIDATES": 2, "WINDOWS_EACH": 1}.items():
@@ -72,7 +63,7 @@ def _bounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stated(driver: Driver, corpus: str, told: dict[str, str | list[str]] = TOLD) -> None:
     write(driver, corpus, LIBRARY)
-    models: Any = Models(Model(told, f"model of {corpus}"))
+    models: Any = Models(Model(told, f"{MODEL}-{corpus}"))
     driven(performing(driver), layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import isfinite, sqrt
@@ -72,14 +72,6 @@ T = TypeVar("T")
 Ranked: TypeAlias = Sequence[tuple[Window, float]] | Sequence[tuple[str, float]] | Sequence[ScoredNode]
 
 QUESTIONS = st.lists(st.sampled_from((*WORDS, "nobody")), min_size=1, max_size=3, unique=True)
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 def driven(driver: Driver, operation: Operation[T], vector: list[float]) -> tuple[T, dict[str, Any]]:

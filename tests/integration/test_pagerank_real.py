@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -36,14 +36,6 @@ from e2g_neo4j.runtime.requests import Embed, Read
 
 PATH = [["ann", "bob"], ["bob", "cid"], ["cid", "dan"], ["eve"]]
 """A document each. To (1, 0, …) the last one has a cosine of 1, the others of 0."""
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import pairwise
@@ -85,14 +85,6 @@ def made_with(driver: Driver) -> Fingerprint:
     database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
     [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
     return Fingerprint(**row)
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 def answer(

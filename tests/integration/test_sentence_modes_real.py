@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -43,14 +43,6 @@ MODES: tuple[Mode, ...] = (linear.linear, hipporag.hipporag)
 
 CHAIN = [(["ann", "bob"], 0.8), (["bob", "cid"], 0.7), (["cid", "dan"], 0.6), (["eve"], 0.1)]
 """A document each, of one sentence, with its cosine to (1, 0, …)."""
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 @pytest.fixture

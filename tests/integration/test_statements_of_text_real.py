@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from graphs import cached_replies, forget_replies, snapshot
+from graphs import cached_replies, snapshot
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
@@ -51,16 +51,6 @@ REPLIES: dict[str, str | list[str]] = {
 }
 
 ANOTHER = f"{MODEL}-another"
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    forget_replies(driver, MODEL)
-    written: list[str] = []
-    yield written
-    remove(driver, written)
-    forget_replies(driver, MODEL)
 
 
 def made(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -47,14 +47,6 @@ SHIP = [
     small_document("d0", ["doctor", "ship"], ["chronometer", "ship"]),
     small_document("d1", ["company", "companion"], ["van helsing", "ship"]),
 ]
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 def near(name: str, other: str, score: float) -> list[float]:

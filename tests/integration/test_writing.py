@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 from uuid import uuid4
@@ -40,14 +39,6 @@ from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.word_statistics import terms_of
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    written: list[str] = []
-    yield written
-    remove(driver, written)
 
 
 def of_type(relationships: Found, kind: str) -> Found:

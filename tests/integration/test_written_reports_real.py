@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from graphs import cached_replies, forget_replies, snapshot
-from libraries import MODELS, driven, performing, remove, small_document, write
+from graphs import cached_replies, snapshot
+from libraries import MODELS, driven, performing, small_document, write
 from neo4j import Driver
 from stated import MODEL, Model, Models
 
@@ -34,16 +33,6 @@ def report(title: str, rating: int = 5) -> str:
 
 
 REPLIES: dict[str, str | list[str]] = {"Names: ann, bob": report("The As", 7), "Names: dan": report("The Ds")}
-
-
-@pytest.fixture
-def corpora(driver: Driver) -> Iterator[list[str]]:
-    """Fill it with the corpora that a test writes: they are removed in the end."""
-    forget_replies(driver, MODEL)
-    written: list[str] = []
-    yield written
-    remove(driver, written)
-    forget_replies(driver, MODEL)
 
 
 def enriched(

@@ -15,7 +15,7 @@ from neo4j_graphrag.components.entity_relation_extractor import LLMEntityRelatio
 from neo4j_graphrag.components.types import LexicalGraphConfig, TextChunk, TextChunks
 from neo4j_graphrag.llm import LLMInterface, LLMResponse
 
-from e2g_neo4j.indexing.statements.added import PROBE, AddedText, chunk_ids, claims_of, place, readable
+from e2g_neo4j.indexing.statements.added import PROBE, WHOLE, AddedText, chunk_ids, claims_of, place, readable
 from e2g_neo4j.indexing.statements.chunks import ChunkParts, Part
 from e2g_neo4j.indexing.statements.replies import STRENGTH, Claim
 from e2g_neo4j.integrations.neo4j_graphrag import graph_documents
@@ -95,10 +95,10 @@ def test_the_source_may_name_a_chunk() -> None:
 
 
 def test_what_is_kept_of_a_text_is_read_again() -> None:
-    text = AddedText.of("one two \ud800 three four", (Claim("A", "b", "C", "A\nb\u0000C", ("d",), 3),))
+    text = AddedText.of("one 1 2 3 4 two \ud800 three four", (Claim("A", "b", "C", "A\nb\u0000C", ("d",), 3),))
     assert AddedText.loaded(text.dumped()) == text
     assert "\0" not in text.dumped()
-    assert (text.before, text.probe, text.after) == (3, "two\ud800three", 4)
+    assert (text.before, text.probe, text.after) == (3, "1234two\ud800three", 4)
     assert AddedText.of(" a b  c", ()).probe == "abc"
 
 
@@ -128,6 +128,7 @@ def test_white_space_and_cut_words_do_not_matter() -> None:
         f"Oh yes. {part} So it was.",
         "",
         "wind",
+        "That wind was not.",
     ):
         assert placed({text: [claim("Ann")]}, [[part]])[1] == (text != "wind"), text
 
@@ -167,7 +168,7 @@ def test_every_slice_of_a_document_is_found_and_nothing_else(data: st.DataObject
     text = data.draw(st.lists(st.sampled_from([*"ab", "0"]), min_size=1, max_size=PROBE + 9))
     start = data.draw(st.integers(0, len(document) - 1))
     wanted = data.draw(st.sampled_from([text, document[start : start + len(text)]]))
-    inner = wanted if len(wanted) < 4 else wanted[1:-1]
+    inner = wanted if len(wanted) < WHOLE else wanted[1:-1]
     there = any(document[at : at + len(inner)] == inner for at in range(len(document) - len(inner) + 1))
     assert placed({" ".join(wanted): [claim("Ann")]}, [parts])[1] == (not there)
 

@@ -69,7 +69,7 @@ def test_unusable_replies_are_asked_for_again() -> None:
         (verdict(1, 2, 0, 1), [1, 2, 0, 1]),
         (f"First: {{}}\n```json\n{verdict(2, 2, 2, 2)}\n```", [2, 2, 2, 2]),
         (verdict(1, 2, 0, 3), None),
-        (verdict(1, 2, 0, "1"), None),
+        (verdict(1, 2, 0, "1") + " {x}", [1, 2, 0, 1]),
         (verdict(1, 2, 0, True), None),
         (verdict(1, 2, 0, None), None),
         ('{"comprehensiveness": 1}', None),

@@ -16,6 +16,7 @@ from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import LONGEST_REPLY, MARGIN, PROMPTS, ChatCalls, relevant_numbers, request_for
+from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.modes import communities, hipporag, lazy, lightrag
 from e2g_neo4j.retrieval.modes.communities import ratings_in
 from e2g_neo4j.retrieval.modes.lightrag import Keywords, keywords_in
@@ -320,7 +321,7 @@ def test_a_small_context_makes_calls_smaller() -> None:
 # --- communities -------------------------------------------------------------------------------------
 
 
-def communities_ask(*replies: str, chat: ChatCalls, number: int = 3) -> Any:
+def communities_ask(*replies: str, chat: ChatCalls, number: int = 3, documents: Any = None) -> Any:
     """Community n has window n alone. The nearest is 0."""
     row = {
         "communities": [{"id": f"m{n}", "score": 0.9 - n / 100, "windows": [n]} for n in range(number)],
@@ -329,13 +330,14 @@ def communities_ask(*replies: str, chat: ChatCalls, number: int = 3) -> Any:
     asked: list[int] = []
 
     def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-        if statement == "query/communities":
+        if statement in ("query/communities", "filtered/communities"):
             asked.append(parameters["best"])
             return [row]
         assert statement == "query/reports"
         return [{"id": id, "title": id.upper(), "text": "Report."} for id in parameters["ids"]]
 
-    found, prompts, *_ = drive(communities.communities(Query("Who?", ["w"], 100, chat=chat)), rows, *replies)
+    query = Query("Who?", ["w"], 100, chat=chat, documents=documents)
+    found, prompts, *_ = drive(communities.communities(query), rows, *replies)
     assert asked == [communities.RATED]
     return [int(window.chunk[1:]) for window, _ in found], prompts
 
@@ -353,6 +355,24 @@ def test_reports_are_rated_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(communities, "BATCH", 2)
     order, prompts = communities_ask('{"1": 1, "2": 1}', '{"1": 5}', chat=chat_of())
     assert (order, len(prompts)) == ([2, 0, 1], 2)
+
+
+def test_what_was_rated_counts_when_the_calls_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(communities, "BATCH", 1)
+    monkeypatch.setattr(communities, "CALLS", 3)
+    for replies, number in ((['{"1": 0}', '{"1": 5}', '{"1": 1}'], 3), (['{"1": 0}', '{"1": 5}', "no"], 2)):
+        chat = chat_of()
+        order, prompts = communities_ask(*replies, chat=chat, number=4)
+        assert (order[0], len(prompts), chat.made) == (1, 3, 3)
+        assert chat.told == [f"The chat model chose {number - 1} of the {number} nearest communities."]
+
+
+def test_no_report_is_shown_if_documents_are_excluded() -> None:
+    chat = chat_of()
+    documents = {"w": FilteredDocuments(("d",), 1)}
+    order, prompts = communities_ask(chat=chat, documents=documents)
+    assert (order, prompts, chat.made) == ([0, 1, 2], [], 0)
+    assert "No report was rated" in chat.told[0]
 
 
 def test_without_a_good_rating_the_nearest_take_turns() -> None:

@@ -38,6 +38,20 @@ Bob | is the mate of | - | Bob is the mate. | - | -""",
 "description": "Ann sails the Averil to Port Hesk.", "strength": "7"},
 {"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."}]}
 ```""",
+    "a list of JSON between words": """Here are the statements:
+[{"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": "voyage, ship", "strength": 7,
+"description": "Ann sails the Averil to Port Hesk."},
+{"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."}]
+These are all.""",
+    "a list of JSON that is cut off": """[
+ {"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": ["voyage", "ship"], "strength": 7,
+  "description": "Ann sails the Averil to Port Hesk."},
+ {"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."},
+ {"subject": "Bob", "predic""",
+    "entities and relationships": """{"entities": [{"name": "Ann", "type": "person"}, {"name": "Bob"}],
+"relationships": [{"source": "Ann", "type": "sails", "target": "the Averil", "keywords": ["voyage", "ship"],
+"description": "Ann sails the Averil to Port Hesk.", "weight": 7},
+{"source": "Bob", "type": "is the mate of", "target": null, "description": "Bob is the mate."}]}""",
     "tuples and tabs": """("Ann" | "sails" | "the Averil" | "Ann sails the Averil to Port Hesk." | "voyage, ship" | 7)
 Bob\tis the mate of\tnone\tBob is the mate.""",
     "no keywords": """Ann | sails | the Averil | Ann sails the Averil to Port Hesk. | voyage, ship | 7

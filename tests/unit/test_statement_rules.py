@@ -94,6 +94,9 @@ def test_every_other_plan_is_refused(plan: Explained) -> None:
         ("RETURN 1;", "RETURN 1"),
         ("Here it is:\n```cypher\nRETURN 1\n```\nIt returns 1.", "RETURN 1"),
         ("<think>MATCH (n) DELETE n</think>RETURN 1", "RETURN 1"),
+        ("MATCH (f:Film) RETURN f.`release year`", "MATCH (f:Film) RETURN f.`release year`"),
+        ("```\nMATCH (f:Film) RETURN f.`release year`;\n```", "MATCH (f:Film) RETURN f.`release year`"),
+        ("`RETURN 1`", "RETURN 1"),
         (" ", ""),
     ],
 )

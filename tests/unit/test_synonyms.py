@@ -13,6 +13,7 @@ from e2g_neo4j.retrieval.synonyms import (
     MAX_KEYWORDS,
     Match,
     entities_of,
+    first_keywords,
     match_keywords,
     matches,
     matches_told,
@@ -80,7 +81,7 @@ def test_the_evidence_tells_what_matched_what() -> None:
 
 
 def test_keywords_are_bounded_and_embedded_together_as_they_are_spelled() -> None:
-    operation: Any = match_keywords({f"k{n}": f"K{n}" for n in range(20)}, ["c"])
+    operation: Any = match_keywords(first_keywords({f"k{n}": f"K{n}" for n in range(20)}), ["c"])
     assert operation.send(None) == EmbedAll(tuple(f"K{n}" for n in range(MAX_KEYWORDS)))
     request = operation.send([[float(n)] for n in range(MAX_KEYWORDS)])
     given = [(one["key"], one["vector"]) for one in request.parameters["keywords"]]

@@ -33,6 +33,8 @@ GOLD = {
 ```""",
     "with GraphRAG's findings": """{"title": "Ann and Bob", "summary": "Ann sails with Bob.", "rating": 8.5,
 "findings": [{"summary": "Ann is", "explanation": "the captain."}, {"explanation": "Bob steers."}, 7, ""]}""",
+    "with commas too many": """{"title": "Ann and Bob", "summary": "Ann sails with Bob.",
+ "findings": ["Ann is the captain.", "Bob steers.", ], "rating": 8,}""",
     "after an example": """{"title": "..."} {"title": "Ann and Bob", "summary": "Ann sails with Bob.",
  "findings": ["Ann is the captain.", "Bob steers.", "Bob steers."], "rating": 8}""",
 }
@@ -53,6 +55,14 @@ def test_a_broken_reply_is_read_as_far_as_it_goes() -> None:
     broken = '{"title": "A \\"B\\"", "summary": "Ann \\u00e9', '{"summary": "Ann \\"sails\\".", "findings": [Bob]}'
     assert [parse_report(one) for one in broken] == [None, WrittenReport("", 'Ann "sails".', None)]
     assert parse_report('{"findings": "Bob steers.", "rating": true}') == WrittenReport("", "Bob steers.", None)
+
+
+def test_a_finding_is_not_taken_for_the_report() -> None:
+    broken = """{"title": "T", "summary": "Overall", "findings": [{"summary": "f1", "explanation": "e1"}, 7 8]}"""
+    assert parse_report(broken) == WrittenReport("T", "Overall", None)
+    judged = ReportWriter(Model()).judge(reply(broken))
+    assert (judged.value, judged.fault) == (len("Overall"), "its JSON cannot be read as a whole")
+    assert not ReportWriter(Model()).judge(reply('{"findings": [{"summary": "f1"}]}')).fault
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ LONGEST_TITLE, LONGEST_TEXT = 200, 4_000
 HIGHEST_RATING = 10
 
 _CUT_OFF = re.compile(r'"(title|summary)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d+)?")
 
 
@@ -84,7 +85,7 @@ class ReportWriter:
         said = without_thought(reply.text).strip()
         report = parse_report(said)
         value = len(report.text) if report else 0
-        if report and reply.finish != "length":
+        if report and reply.finish != "length" and _read(said)[1]:
             return Judgement(said, value, "")
         if reply.finish == "length":
             fault = f"it was not finished after {reply.completion_tokens} tokens"
@@ -92,6 +93,8 @@ class ReportWriter:
             fault = "the model refused"
         elif not said:
             fault = fault_of_empty(reply)
+        elif report:
+            fault = "its JSON cannot be read as a whole"
         else:
             fault = 'it has no JSON object with a "summary"'
         return Judgement(said, value, fault)
@@ -99,15 +102,27 @@ class ReportWriter:
 
 def parse_report(reply: str) -> WrittenReport | None:
     """Read a reply as far as possible; None if it has neither summary nor findings."""
-    held: Mapping[str, Any] | None = next((one for one in map(_lower, objects_in(reply)) if _has_text(one)), None)
-    if held is None:  # broken, or cut off
-        held = {name: _unescaped(value) for name, value in reversed(_CUT_OFF.findall(reply))}
+    held, _ = _read(reply)
     findings = held.get("findings")
     lines = [_line(held.get("summary")), *map(_finding, findings if isinstance(findings, list) else [findings])]
     text = "\n".join(dict.fromkeys(line for line in lines if line))
     if not text:
         return None
     return WrittenReport(_line(held.get("title"))[:LONGEST_TITLE], text[:LONGEST_TEXT], _rating(held.get("rating")))
+
+
+def _read(reply: str) -> tuple[Mapping[str, Any], bool]:
+    """Return the object of a reply, and whether all of it could be read."""
+    objects = list[dict[str, Any]]()
+    for text in (reply, _TRAILING_COMMA.sub(r"\1", reply)):
+        objects = [one for one in map(_lower, objects_in(text)) if _has_text(one)]
+        if whole := next((one for one in objects if "title" in one), None):
+            return whole, True
+    cut = {name: _unescaped(value) for name, value in reversed(_CUT_OFF.findall(reply))}
+    untitled = "title" not in cut and bool(objects) and cut.get("summary") in (None, objects[0].get("summary"))
+    if untitled or any("findings" in one for one in objects[:1]):
+        return objects[0], True
+    return cut, False  # the objects, if any, are findings in one that is broken
 
 
 def _has_text(held: Mapping[str, Any]) -> bool:

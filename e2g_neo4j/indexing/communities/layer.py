@@ -233,7 +233,8 @@ def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str],
             names[row["key"]] = row["name"]
             weights |= {(row["key"], other): round(weight, DIGITS) for other, weight in row["edges"]}
         after = rows[-1]["key"]
-    return names, {pair: weight for pair, weight in weights.items() if weight > 0}
+    # An entity may be deleted between two reads: what is made of the rest is not published.
+    return names, {pair: weight for pair, weight in weights.items() if weight > 0 and pair[1] in names}
 
 
 def _reports(corpus: str, writers: Sequence[str], ask: Replies, *, dry_run: bool = False) -> Operation[Written]:

@@ -31,9 +31,9 @@ TEXTS_READ = 500
 PROBE = 40
 """Characters by which a text is looked for. Only where they are, all of its characters are compared."""
 
-WHOLE = 4
+WHOLE = 8
 """Texts with fewer words are compared as they are. Of longer ones, the first and the last word may be cut off, because
-some splitters cut within words."""
+some splitters cut within words. In short texts these two may make all the difference."""
 
 ID_NAMES = ("id", "chunk_id")
 """Where the metadata of a text may name a chunk of the corpus."""
@@ -116,6 +116,11 @@ def _claim(subject: str | int, predicate: str, object: str | int, properties: Ma
 def _text(properties: Mapping[str, Any]) -> str:
     description = properties.get("description")
     return description.strip() if isinstance(description, str) else ""
+
+
+def key_of(corpus: str, text: str) -> str:
+    """Return the key under which what is stated about a text is kept. White space does not count."""
+    return added_key(corpus, _hash("".join(text.split())))
 
 
 def read_added(corpus: str) -> Operation[list[AddedText]]:

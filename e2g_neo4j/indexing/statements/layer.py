@@ -20,7 +20,7 @@ from uuid import uuid4
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import purge
 from e2g_neo4j.indexing.asking import ask_about, read_replies
-from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, place, read_added
+from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
 from e2g_neo4j.indexing.statements.chat import LEVEL, REPLY_TOKENS, StatementExtractor
 from e2g_neo4j.indexing.statements.chunks import ChunkParts, read_chunks, texts_of
 from e2g_neo4j.indexing.statements.entities import entity_of
@@ -32,7 +32,6 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.types.graph_documents import GraphDocument
-from e2g_neo4j.types.ids import added_key
 from e2g_neo4j.types.reports import GraphDocumentReport, Progress, StatementReport, TokenUsage
 
 ROWS = 200
@@ -135,7 +134,11 @@ def add(
     chunks = yield from read_chunks(models, corpus, [])
     placed = place(chunks, added)
     found = _found(chunks, {}, placed.claims, (yield from _aliases(corpus)))
-    rows = [{"key": added_key(corpus, one.sha256), "text": one.dumped()} for one in added if one.characters]
+    rows = [
+        {"key": key_of(corpus, text), "text": one.dumped()}
+        for text, one in zip(claims, added, strict=True)
+        if one.characters
+    ]
     for batch in batched(rows, ROWS):
         writes = ("index/lock_corpus", {"corpus": corpus}), ("statements/add", {"corpus": corpus, "rows": batch})
         yield Write(writes)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from e2g_neo4j.models.chat.json_replies import objects_in
 
 STRENGTH = 5
 """The strength of a statement without one."""
@@ -82,10 +84,16 @@ class ParsedReply:
 
 
 def parse(reply: str) -> ParsedReply:
-    """Read the text of a reply."""
+    """Read the text of a reply: its lines, or the JSON objects in it if they state more."""
+    lines = _parsed(_rows(reply))
+    objects = _parsed(row for one in objects_in(reply) for row in _of_json(one))
+    return max(lines, objects, key=lambda read: len(read.claims))
+
+
+def _parsed(rows: Iterable[Fields | str]) -> ParsedReply:
     claims: dict[Claim, None] = {}
     nothing, unreadable = False, 0
-    for fields in _rows(reply):
+    for fields in rows:
         if isinstance(fields, str):
             nothing = nothing or bool(_NOTHING.match(fields))
             unreadable += not _NOTHING.match(fields)
@@ -145,8 +153,8 @@ def _of_line(line: str) -> Fields | None:
 def _of_json(value: Any) -> Iterator[Fields | str]:
     if isinstance(value, dict):
         lists = [one for one in value.values() if isinstance(one, list) and one and isinstance(one[0], dict)]
-        if lists:
-            value = lists[0]
+        if lists:  # such as entities and relationships
+            value = max(lists, key=lambda rows: len(_parsed(_of_json(rows)).claims))
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, dict):
             yield str(one)

@@ -51,7 +51,11 @@ def communities(query: Query) -> Ranking:
     reports = COMMUNITIES if query.chat is None else RATED
     parameters = {"vector": vector, "best": reports, "windows": max(query.limit, WINDOWS)}
     rows = yield from query.read_each("communities", dict.fromkeys(query.corpora, parameters))
-    best = [] if query.chat is None else (yield from best_rated(query, query.chat, nearest(rows, RATED)))
+    best = list[str]()
+    if query.chat is not None and query.documents is not None:
+        query.chat.told.append("No report was rated, because one may quote documents that the question excludes.")
+    elif query.chat is not None:
+        best = yield from best_rated(query, query.chat, nearest(rows, RATED))
     return by_turns(rows, best or None)[: query.limit]
 
 
@@ -77,14 +81,16 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
     left = [id for id in ids if id in reports]
     ratings: dict[str, int] = {}
-    while left:
+    while left and chat.made < CALLS:  # with a small context, fewer reports fit into a call
         shown = [reports[id] for id in left[:BATCH]]
         batch = left[: max(1, chat.fitting(PROMPT, query.question, shown))]
         shown = shown[: len(batch)]
         rated = yield from chat.ask(PROMPT, query.question, shown, partial(ratings_in, reports=len(batch)), most=CALLS)
-        if rated is None:
+        if rated is None and not ratings:
             chat.fall_back("the nearest communities take turns")
             return []
+        if rated is None:
+            break
         ratings |= {id: rated.get(number, 0) for number, id in enumerate(batch, 1)}
         left = left[len(batch) :]
     best = sorted((id for id, rating in ratings.items() if rating >= THRESHOLD), key=lambda id: -ratings[id])
