@@ -28,8 +28,8 @@ JUDGED = ("answers", "not judged", *CRITERIA, "calls", "prompt tokens")
 """Columns with the win rates of answers."""
 
 JUDGED_EXPLAINED = (
-    "Win rates: 1 if every answer is better than that of the base mode, in both orders; a tie, or two orders that "
-    "contradict each other, count .5. Calls of the judge and tokens of their prompts are means per answer."
+    "Win rates: 1 if every answer is better than that of the base mode, in both orders; a tie in an order counts as "
+    "half a win. Calls of the judge and tokens of their prompts are means per answer."
 )
 
 CALLS = ("calls", "prompt tokens")

@@ -186,7 +186,7 @@ class RetrievalOptions(BaseModel):
         if self.unit == "window" and self.mode not in WINDOW_MODES:
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
-            raise ValueError(f"h is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
+            raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and self.mode not in GRAPH_MODES:
             choices = ", ".join(mode for mode in get_args(Mode) if mode in GRAPH_MODES)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")

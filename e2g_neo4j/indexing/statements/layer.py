@@ -2,9 +2,8 @@
 
 What is written depends on the visible graph, on the graph documents that were added and on the replies of the chat
 model alone, and all of these are kept. So after any updates the statements are those of a fresh corpus, and only text
-that is new is paid for. New statements are staged
-in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. Statements that are
-the same are kept, with their vectors.
+that is new is paid for. New statements are staged in bounded transactions, and published in one transaction, if the
+corpus has not changed meanwhile. Statements that are the same are kept, with their vectors.
 """
 
 from __future__ import annotations

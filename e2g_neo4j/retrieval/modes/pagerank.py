@@ -4,8 +4,8 @@ This is the retrieval of FastGraphRAG (CircleMind) without a chat model. There, 
 entities that are nearest to those of the question; a relation scores the sum of its two entities, the 64 best relations
 count, and a chunk scores the sum of its relations. This follows the published code, which has no paper. Here relations
 are co-occurrences instead of statements that a model has extracted, text units are windows, and entities of the windows
-nearest to the question take the place of entities nearest to it, because entities have no vectors. For speed, PageRank
-runs on the part of the graph that is next to the seeds.
+nearest to the question take the place of entities nearest to it, because indexing gives entities no vectors. For speed,
+PageRank runs on the part of the graph that is next to the seeds.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ This is the common recipe of retrieval with a knowledge graph and several routes
 entities and those of the question; 1 or 2 hops to the neighbours with the greatest weights; the text that mentions any
 of these; then ranking by relevance, entity coverage and document weight. Here text units are windows, edges are
 co-occurrences, and the rarity of an entity (as in `auto`) takes the place of the similarity of neighbours, because
-entities have no vectors. No chat model is used.
+indexing gives entities no vectors. No chat model is used.
 """
 
 from __future__ import annotations
