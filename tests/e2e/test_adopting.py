@@ -381,7 +381,11 @@ def test_questions_are_restricted_by_their_properties(
     assert {kind: now[kind] == before[kind] for kind in before} == {kind: kind != "degrees" for kind in before}
 
     question = "What did Luke Farran carry to the island of Hesk?"
-    conditions: tuple[Where, ...] = ({"year": {">=": 1900}}, ["written>1900"], {"tags": "harbour.txt", "year": 1908})
+    conditions: tuple[Where, ...] = (
+        {"year": {">=": 1900}},
+        ["written>1900-01-01"],
+        {"tags": "harbour.txt", "year": 1908},
+    )
     for mode in sorted(set(get_args(Mode)) - {"fulltext", "hybrid"}):
         for condition in conditions:
             found = place.client.retrieve(question, corpus="adopted", mode=mode, k=100, where=condition)
