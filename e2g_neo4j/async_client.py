@@ -23,7 +23,7 @@ from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
-from e2g_neo4j.types.properties import Properties
+from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
@@ -432,6 +432,7 @@ class AsyncE2G(AsyncClient):
         order: str | None = None,
         document: str | None = None,
         part_of: str | None = None,
+        properties: Sequence[str] = (),
         progress: Progress | None = None,
         budget_tokens: int | None = None,
     ) -> AdoptReport:
@@ -450,14 +451,18 @@ class AsyncE2G(AsyncClient):
             document: the property that names a node's document; None: see `part_of`.
             part_of: the type of the relationship from a node to its document's node; with neither, all nodes are one
                 document.
+            properties: the names of properties that the documents take over, so that `where` can filter by them: with
+                `part_of` from the document's node, otherwise from its text nodes. Another list in a later call replaces
+                them.
             progress: as `index`.
             budget_tokens: as `index`.
 
         Raises:
-            InputError: there is no such node, two of a document have one key, the corpus was indexed, or adopted with
-                other options; nothing is written. Besides, what `index` raises.
+            InputError: there is no such node, two of a document have one key, a property is missing everywhere or has a
+                value that a document cannot have, the corpus was indexed, or adopted with other options; nothing is
+                written. Besides, what `index` raises.
         """
-        adoption = Adoption(label, text, key, order, document, part_of)
+        adoption = Adoption(label, text, key, order, document, part_of, check_names(properties))
         return await self._run(operations.adopt(self.models, corpus, adoption, progress, budget_tokens))
 
     async def unadopt(self, *, corpus: str) -> list[DocumentInfo]:

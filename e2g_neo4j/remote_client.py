@@ -36,7 +36,7 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.ids import corpora_to_ask
-from e2g_neo4j.types.properties import Properties, check_properties
+from e2g_neo4j.types.properties import Properties, check_names, check_properties
 from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
@@ -264,6 +264,7 @@ class RemoteE2G(RemoteBase):
         order: str | None = None,
         document: str | None = None,
         part_of: str | None = None,
+        properties: Sequence[str] = (),
         progress: Progress | None = None,
         budget_tokens: int | None = None,
     ) -> AdoptReport:
@@ -275,6 +276,7 @@ class RemoteE2G(RemoteBase):
             "order": order,
             "document": document,
             "part_of": part_of,
+            "properties": check_names(properties),
             "budget_tokens": budget_tokens,
         }
         task = self._send("POST", corpus_path(corpus, "adoption"), json=body)

@@ -74,6 +74,13 @@ def adopt(
     part_of: Annotated[
         str | None, typer.Option("--part-of", help="Or: type of the relationship to the document's node.")
     ] = None,
+    properties: Annotated[
+        str,
+        typer.Option(
+            "--properties",
+            help="Properties that the documents take over, to filter by them, such as author,year.",
+        ),
+    ] = "",
     corpus: Corpus = "default",
     budget_tokens: Budget = None,
     as_json: Json = False,
@@ -88,6 +95,7 @@ def adopt(
             order=order,
             document=document,
             part_of=part_of,
+            properties=[name.strip() for name in properties.split(",") if name.strip()],
             progress=progress,
             budget_tokens=budget_tokens,
         )

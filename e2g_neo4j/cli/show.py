@@ -239,6 +239,8 @@ def adopted(out: Console, done: AdoptReport) -> None:
             out.print(f"Skipped: {plural(number, 'node')} without {escape(lacks)}.")
     if done.removed:
         out.print(f"Removed: {plural(done.removed, 'document')} without text nodes.")
+    for name, number in done.several_values.items():
+        out.print(f"Several values of {escape(name)}: {plural(number, 'document')}, whose text nodes differ.")
     report(out, done.index)
 
 

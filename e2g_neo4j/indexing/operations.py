@@ -167,6 +167,7 @@ def adopt(
         without_document=found.without["document"],
         removed=removed,
         index=report,
+        several_values=dict(found.several_values),
     )
 
 

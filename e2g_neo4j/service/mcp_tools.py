@@ -25,6 +25,7 @@ from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entitie
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import metered
 from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.service.schemas import Given
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Evidence
@@ -337,13 +338,14 @@ class WritingTools:
         corpus: Annotated[str, Field(min_length=1, max_length=1000, description="The corpus; a new name makes one.")],
         title: Annotated[Name, Field(description="Names the document. The same title again replaces it.")],
         text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The text of the document.")],
+        properties: Annotated[Given, Field(description="By name: texts, numbers, booleans or lists of them.")] = None,
     ) -> Annotated[CallToolResult, Task]:
         """Index a text as a document of a corpus. Returns a task: it is done, or task_status tells when."""
         caller = self._access.caller(context, "write")
         check_corpus_name(corpus)
         if not caller.sees(corpus):
             raise CorpusNotFoundError(corpus)
-        return self._results.task(await self._writer.index_text(caller, corpus, title, text))
+        return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
 
     @with_our_errors
     async def task_status(

@@ -11,6 +11,7 @@ from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.service.uploads import submitted, text_parts
 from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
 
 
@@ -22,8 +23,11 @@ def upload_source(title: str) -> str:
 class Writer(Protocol):
     """Changes corpora for a caller. The caller's scopes and corpora have been checked."""
 
-    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
-        """Index a text as the document with the source `upload_source(title)`, or replace it."""
+    async def index_text(
+        self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
+    ) -> TaskInfo:
+        """Index a text as the document with the source `upload_source(title)`, or replace it. None as the properties:
+        those that are stored stay."""
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
         """Delete a document by its id, which exists."""
@@ -43,9 +47,12 @@ class DirectWriter:
         self._client = client
         self._tasks: dict[str, TaskInfo] = {}
 
-    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+    async def index_text(
+        self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
+    ) -> TaskInfo:
         limit = int(self._client.settings.max_document_mb * 2**20)
-        document = from_text(text, corpus=corpus, source=upload_source(title), title=title, max_bytes=limit)
+        source = upload_source(title)
+        document = from_text(text, corpus=corpus, source=source, title=title, max_bytes=limit, properties=properties)
         began = _now()
         report = await self._client.index([document], corpus=corpus)
         result = {"document": document.id, "chunks": report.chunks, "unchanged": report.unchanged}
@@ -88,9 +95,11 @@ class QueueWriter:
     def __init__(self, client: AsyncE2G) -> None:
         self._client = client
 
-    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
+    async def index_text(
+        self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
+    ) -> TaskInfo:
         check_address(corpus)
-        parameters = {"documents": [{"source": title, "title": title}]}
+        parameters = {"documents": [{"source": title, "title": title, "properties": properties}]}
         task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
         await self._audit(caller, "MCP index_text", corpus, title)
         return task

@@ -12,7 +12,7 @@ from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
-from e2g_neo4j.types.properties import check_properties
+from e2g_neo4j.types.properties import check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
@@ -216,6 +216,17 @@ Given = Annotated[dict[str, Any] | None, AfterValidator(_properties)]
 """Properties of a document."""
 
 
+def _names(given: list[str]) -> list[str]:
+    try:
+        return list(check_names(given))
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+Names = Annotated[list[str], AfterValidator(_names)]
+"""Names of properties."""
+
+
 class TextDocument(Body):
     """A document as text.
 
@@ -281,6 +292,7 @@ class NewAdoption(Body):
     order: Name | None = None
     document: Name | None = None
     part_of: Name | None = None
+    properties: Names = []
     budget_tokens: Annotated[int, Field(ge=1)] | None = None
 
 

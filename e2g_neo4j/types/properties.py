@@ -77,6 +77,16 @@ def check_scalar(value: Any, what: str) -> Scalar:
     raise InputError(f"{what} has a value of type {type(value).__name__}: use a text, a number, true or false.")
 
 
+def check_names(given: Any) -> tuple[str, ...]:
+    """Return names of properties, each once. Raise InputError if one is invalid, or there are too many."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"{given!r} is no list of names of properties: use a list such as ['author', 'year'].")
+    names = tuple(dict.fromkeys(map(check_name, given)))
+    if len(names) > MAX_PROPERTIES:
+        raise InputError(f"{len(names)} properties are named; a document can have at most {MAX_PROPERTIES}.")
+    return names
+
+
 def check_properties(given: Any) -> Properties:
     """Return properties as an immutable mapping in the order of their names. Lists become tuples.
 
@@ -92,17 +102,27 @@ def check_properties(given: Any) -> Properties:
 
 
 def _checked(value: Any, what: str) -> Property:
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
-        return check_scalar(value, what)
-    if len(value) > MAX_VALUES:
-        raise InputError(f"{what} has {len(value)} values; the maximum is {MAX_VALUES}.")
-    values = [check_scalar(one, what) for one in value]
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return check_list(value, what)
+    return check_scalar(value, what)
+
+
+def check_list(given: Sequence[Any], what: str) -> tuple[Any, ...]:
+    """Return the values of a list, which are all of one type. Raise InputError if a document cannot have it.
+
+    Args:
+        given: The values.
+        what: The beginning of the error message, such as "The property year".
+    """
+    if len(given) > MAX_VALUES:
+        raise InputError(f"{what} has {len(given)} values; the maximum is {MAX_VALUES}.")
+    values = [check_scalar(one, what) for one in given]
     kinds = {type(one) for one in values}
     if kinds == {int, float}:
         values = [float(one) for one in values]
     elif len(kinds) > 1:
         raise InputError(f"{what} has values of several types: use texts, numbers or booleans only.")
-    return tuple(values)  # type: ignore[return-value]  # all of one type
+    return tuple(values)
 
 
 def _is_text(text: str) -> bool:

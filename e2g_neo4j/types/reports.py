@@ -181,6 +181,8 @@ class Adoption:
         order: the name of the property that sorts the nodes of a document; None: `key`.
         document: the name of the property that says which document a node belongs to.
         part_of: the type of the relationship that leads to the node of the document.
+        properties: the names of the properties that the documents take over from the nodes: with `part_of` from that of
+            the document, otherwise from its text nodes.
     """
 
     label: str
@@ -189,6 +191,7 @@ class Adoption:
     order: str | None = None
     document: str | None = None
     part_of: str | None = None
+    properties: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +207,7 @@ class AdoptReport:
         without_document: the number of nodes that were skipped because they have no document.
         removed: the number of documents that were removed because they have no text nodes any more.
         index: how the other documents were indexed.
+        several_values: the number of documents whose text nodes have different values of a property, by property.
     """
 
     corpus: str
@@ -214,6 +218,7 @@ class AdoptReport:
     without_document: int
     removed: int
     index: IndexReport
+    several_values: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

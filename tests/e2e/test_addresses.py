@@ -139,7 +139,7 @@ async def test_no_corpus_without_address_is_made(
         remote.adopt(corpus=corpus, label="Chunk")
     async with AsyncE2G(settings=client.settings) as same:
         with pytest.raises(InputError) as by_mcp:
-            await QueueWriter(same).index_text(LOCAL, corpus, "A title", "A text.")
+            await QueueWriter(same).index_text(LOCAL, corpus, "A title", "A text.", None)
     assert str(told.value) == importing.json()["detail"] == str(adopting.value) == str(by_mcp.value)
     status, text = sent(url, key, "POST", f"/v1/corpora/{quote(corpus, safe='')}/documents", {"documents": []})
     assert (status, json.loads(text)["detail"]) == (422, str(told.value))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import foreign
 import pytest
@@ -16,7 +16,9 @@ import text_nodes
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j import Neo4jVector
 from neo4j import Driver, GraphDatabase
+from neo4j.spatial import WGS84Point
 from neo4j_graphrag.retrievers import VectorRetriever
+from stated import state
 from text_nodes import DOCUMENTS, Shape
 
 from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode, cli
@@ -27,6 +29,7 @@ from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.integrations.passages import retrieval_query
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.where import Where
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -305,8 +308,12 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
 
 
 def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape) -> None:
+    give(place, berth=WGS84Point((8.0, 49.0)))
     before = foreign.dump(place.driver)
     for wrong in (
+        {"properties": ["autor"]},
+        {"properties": ["berth"]},
+        {"properties": "berth"},
         {"label": "Nobody"},
         {"text": "nothing"},
         {"key": "nothing"},
@@ -327,6 +334,114 @@ def test_what_lacks_something_is_told(place: Place, plain: Shape) -> None:
     place.rows("MATCH (d:Document {fileName: 'island.txt'}) CREATE (:Chunk {id: 'c', text: ' '})-[:PART_OF]->(d)")
     report = place.client.adopt(corpus="adopted", **plain.adoption)
     assert (report.nodes, report.without_key, report.without_text, report.without_document) == (6, 1, 1, 2)
+
+
+# --- their properties --------------------------------------------------------------------------------
+
+
+def properties_of(place: Place) -> dict[str, dict[str, Any]]:
+    return {one.title: dict(one.properties) for one in place.client.documents("adopted")}
+
+
+def give(place: Place, **properties: Any) -> None:
+    """Give properties to the node of a document of llm-graph-builder; None takes them away."""
+    place.rows("MATCH (d:Document {fileName: 'harbour.txt'}) WHERE d.corpus IS NULL SET d += $given", given=properties)
+
+
+@pytest.mark.parametrize(
+    ("where", "build"), [("place", text_nodes.llm_graph_builder), ("old_place", text_nodes.langchain)]
+)
+def test_questions_are_restricted_by_their_properties(
+    where: str, build: Callable[..., Shape], request: pytest.FixtureRequest
+) -> None:
+    """Those of the documents' nodes, or those of the text nodes. In every mode, and in layers."""
+    place: Place = request.getfixturevalue(where)
+    empty(place)
+    shape = build(place.driver, place.settings, old=place.old)
+    nodes = "(:Document {fileName: $file})" if "part_of" in shape.adoption else "(:Page {source: $file})"
+    for file, written in {"harbour.txt": 1908, "island.txt": 1897}.items():
+        place.rows(
+            f"MATCH (n {nodes[1:-1]}) WHERE n.corpus IS NULL "
+            "SET n.written = date({year: $written, month: 2, day: 1}), n.year = $written, n.tags = ['sea', $file]",
+            file=file,
+            written=written,
+        )
+    before = foreign.dump(place.driver)
+    report = place.client.adopt(corpus="adopted", **shape.adoption, properties=["written", "year", "tags"])
+    assert report.adoption.properties == ("written", "year", "tags")
+    assert report.several_values == {}
+    assert properties_of(place)["harbour.txt"] == {
+        "tags": ("sea", "harbour.txt"),
+        "written": "1908-02-01",
+        "year": 1908,
+    }
+    place.client.enrich(corpus="adopted")
+    state(place.client, "adopted")
+    now = foreign.dump(place.driver)
+    assert {kind: now[kind] == before[kind] for kind in before} == {kind: kind != "degrees" for kind in before}
+
+    question = "What did Luke Farran carry to the island of Hesk?"
+    conditions: tuple[Where, ...] = (
+        {"year": {">=": 1900}},
+        ["written>1900-01-01"],
+        {"tags": "harbour.txt", "year": 1908},
+    )
+    for mode in sorted(set(get_args(Mode)) - {"fulltext", "hybrid"}):
+        for condition in conditions:
+            found = place.client.retrieve(question, corpus="adopted", mode=mode, k=100, where=condition)
+            assert {one.document for one in found.passages} == {"harbour.txt"}, mode
+            assert "1 of 2 documents." in found.reason
+    with pytest.raises(QueryError, match=r"'author'\. They have: tags, written, year"):
+        place.client.retrieve(question, corpus="adopted", where={"author": "Stoker"})
+    place.client.unadopt(corpus="adopted")
+    nothing_of_ours_is_left(place)
+    assert foreign.dump(place.driver) == before
+
+
+def test_properties_alone_are_updated(place: Place, plain: Shape) -> None:
+    """Another list of properties, or other values, change the documents, and no text or vector is made anew."""
+    old = '{"label": "Chunk", "text": "text", "key": "id", "order": "position", "document": null, "part_of": "PART_OF"}'
+    options = "MATCH (c:Corpus {corpus: 'adopted'}) RETURN c.adopts AS options, c.adopted_properties AS properties"
+    vectors = "MATCH (w:Window {corpus: 'adopted'}) RETURN elementId(w) AS id, w.embedding AS vector ORDER BY id"
+
+    def adopt(*names: str) -> dict[str, dict[str, Any]]:
+        report = place.client.adopt(corpus="adopted", **plain.adoption, properties=names).index
+        assert (report.unchanged, report.documents, report.chunks) == (2, 0, 0)
+        assert place.rows(options) == [{"options": old, "properties": list(names) or None}]
+        assert place.rows(vectors) == made
+        return properties_of(place)
+
+    give(place, author="Stoker", year=1897)
+    place.client.adopt(corpus="adopted", **plain.adoption)
+    assert place.rows(options) == [{"options": old, "properties": None}], "as earlier versions stored them"
+    made = place.rows(vectors)
+    assert adopt() == {"harbour.txt": {}, "island.txt": {}}
+    assert adopt("year", "author") == {"harbour.txt": {"author": "Stoker", "year": 1897}, "island.txt": {}}
+    give(place, year=1898)
+    assert place.client.resume(corpus="adopted").unchanged == 2
+    assert properties_of(place)["harbour.txt"] == {"author": "Stoker", "year": 1898}
+    give(place, year=None, author="Shelley")
+    assert adopt("author")["harbour.txt"] == {"author": "Shelley"}
+    with pytest.raises(InputError, match="No node at the end of PART_OF has a property 'year'"):
+        place.client.adopt(corpus="adopted", **plain.adoption, properties=["year"])
+    with pytest.raises(InputError, match="adopted with other options"):
+        place.client.adopt(corpus="adopted", label="Chunk", properties=["author"])
+    assert properties_of(place)["harbour.txt"] == {"author": "Shelley"}
+    assert adopt() == {"harbour.txt": {}, "island.txt": {}}
+
+
+def test_a_document_has_all_values_of_its_text_nodes(place: Place, plain: Shape) -> None:
+    adoption: dict[str, Any] = {"label": "Chunk", "order": "position", "document": "fileName"}
+    place.rows("MATCH (c:Chunk {position: 2}) WHERE c.corpus IS NULL SET c.hand = 'Otto', c.fair = true")
+    place.rows("MATCH (c:Chunk {position: 3, fileName: 'island.txt'}) WHERE c.corpus IS NULL SET c.hand = 'Ada'")
+    report = place.client.adopt(corpus="adopted", **adoption, properties=["hand", "fair"])
+    assert report.several_values == {"hand": 1}
+    assert properties_of(place) == {
+        "harbour.txt": {"fair": True, "hand": "Otto"},
+        "island.txt": {"fair": True, "hand": ("Ada", "Otto")},
+    }
+    found = place.client.retrieve("Who sailed?", corpus="adopted", k=100, where={"hand": "Ada"})
+    assert {one.document for one in found.passages} == {"island.txt"}
 
 
 # --- what happens on the way -------------------------------------------------------------------------
@@ -439,7 +554,9 @@ def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, c
         return str(printed.out + printed.err)
 
     place.rows("CREATE (:Chunk {text: 'No key.'})")
-    adopt = ("adopt", "--corpus", "adopted", "--label", "Chunk", "--order", "position", "--part-of", "PART_OF")
+    give(place, author="Bram Stoker", year=1897)
+    options = ("--label", "Chunk", "--order", "position", "--part-of", "PART_OF", "--properties", "author, year")
+    adopt = ("adopt", "--corpus", "adopted", *options)
     told = run(*adopt)
     assert "6 text nodes labelled Chunk" in told
     assert "1 node without a key as id" in told
@@ -448,6 +565,12 @@ def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, c
     found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
     assert found["text_node"]["key"] == "island.txt:0"
     assert "node island.txt:0, characters " in run("query", question, "--corpus", "adopted")
+    where = ("--where", "year>=1890", "--where", "author=Bram Stoker")
+    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "100", *where))["passages"]
+    assert {one["document"] for one in found} == {"harbour.txt"}
+    by_node = ("adopt", "--corpus", "by-node", "--label", "Chunk", "--order", "position", "--document", "fileName")
+    assert "Several values of position: 2 documents" in run(*by_node, "--properties", "position")
+    run("unadopt", "--corpus", "by-node", "--yes")
     assert "harbour.txt" in run("documents", "--corpus", "adopted")
     assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
     assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)

@@ -77,7 +77,7 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
         "CREATE (:Person {name: 'Luke Farran', aliases: ['Old Luke']})-[:ACTED_IN]->(:Film {title: 'The Chronometer'})"
     )
     driver.execute_query(
-        "CREATE (:File {name: 'Manual'})<-[:PART_OF]-"
+        "CREATE (:File {name: 'Manual', year: 1908})<-[:PART_OF]-"
         "(:Page {id: 1, position: 1, text: 'Luke Farran carried the chronometer to Theodora Quill.'})"
     )
     yield folder

@@ -11,9 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
-from e2g_neo4j import E2G, EnrichReport, Settings
+from e2g_neo4j import E2G, Adoption, EnrichReport, Settings
 from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
 from e2g_neo4j.indexing.merge_overrides import split
 from e2g_neo4j.indexing.sources.files import from_text
@@ -253,6 +254,41 @@ def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
     assert [one.apart for one in remote.merges("Farran", corpus="names")] == [True]
     assert [one.entity for one in remote.join("Farran", corpus="names")] == ["luke farran"]
     assert remote.merges(corpus="names") == merged
+
+
+def test_properties_of_text_nodes_are_adopted(
+    remote: RemoteE2G, local: E2G, service: RunningService, keys: dict[str, str], scratch: Connection
+) -> None:
+    rows = [{"id": "Auk", "year": 1890}, {"id": "Tern", "year": 1908}]
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+        driver.execute_query(
+            "UNWIND $rows AS row CREATE (n:Sheet) SET n = row, n.text = 'The brig ' + row.id + ' left.'", rows=rows
+        )
+    options: Any = {"corpus": "sheets", "label": "Sheet", "document": "id", "properties": ["year"]}
+    report = remote.adopt(**options)
+    assert report.adoption == Adoption("Sheet", document="id", properties=("year",))
+    assert {one.title: one.properties for one in remote.documents("sheets")} == {
+        "Auk": {"year": 1890},
+        "Tern": {"year": 1908},
+    }
+    found = remote.retrieve("Which brig left?", corpus="sheets", where=["year>1900"])
+    assert [passage.document for passage in found.passages if not passage.level] == ["Tern"]
+    again = local.adopt(**options)
+    assert (again.adoption, again.index.unchanged) == (report.adoption, 2)
+    with pytest.raises(InputError, match="No node labelled Sheet has a property 'port'"):
+        remote.adopt(**{**options, "properties": ["port"]})
+    with pytest.raises(InputError, match="no list of names"):
+        remote.adopt(**{**options, "properties": "year"})
+    for wrong in ("year", [""], [1], ["x" * 101]):
+        with service.client(keys["all"]) as http:
+            reply = http.post("/v1/corpora/sheets/adoption", json={"label": "Sheet", "properties": wrong})
+            assert (reply.status_code, reply.json()["code"]) == (422, "invalid"), wrong
+    with service.client(keys["all"]) as http:  # as earlier clients ask
+        reply = http.post("/v1/corpora/sheets/adoption", json={"label": "Sheet", "document": "id"})
+        assert _ended(http, reply.json()["id"])["state"] == "succeeded"
+    assert {tuple(one.properties) for one in remote.documents("sheets")} == {()}
+    remote.unadopt(corpus="sheets")
 
 
 def test_communities_are_made(remote: RemoteE2G, local: E2G) -> None:

@@ -293,8 +293,9 @@ def state(corpus: str) -> Operation[Rows]:
 def test_graphs_of_other_programs_are_adopted_and_linked(queue: Queue, client: E2G, corpus: str) -> None:
     label = f"Page{uuid4().hex}"
     queue.driver.execute_query(f"CREATE (:{label} {{id: 1, text: $text, name: 'Alice Harper'}})", text=TEXT)
-    task = queue.done("adopt", corpus, label=label)
+    task = queue.done("adopt", corpus, label=label, properties=["name"])
     assert (task.state, task.error) == ("succeeded", None)
+    assert [one.properties for one in client.documents(corpus)] == [{"name": "Alice Harper"}]
     task = queue.done("link", corpus, label=label, name="name")
     assert (task.state, task.error) == ("succeeded", None)
     assert sum(client.links(corpus=corpus).values()) == 1

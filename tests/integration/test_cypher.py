@@ -175,7 +175,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
             "(:Chunk)-[:STANDS_FOR {text: 'text', key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()
-        transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}").consume()
+        transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "

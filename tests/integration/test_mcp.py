@@ -44,6 +44,7 @@ from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE, Limits
 from e2g_neo4j.service.mcp import caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_results import MAX_TOKENS
 from e2g_neo4j.service.mcp_tools import SCOPES
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import LOCAL, Caller, TaskInfo
 
 CORPUS, SECRET, NOWHERE = "mcp-sample", "mcp-secret", "mcp-nowhere"
@@ -409,6 +410,24 @@ async def test_texts_are_indexed_found_replaced_and_deleted(settings, ids, corpu
     remove(driver, [corpus])
 
 
+async def test_texts_have_properties_and_keep_them(settings, ids, corpus, driver):
+    writer = replace(TENANT, corpora=(CORPUS, corpus))
+    async with connected(settings, caller=writer) as client:
+        note = {"corpus": corpus, "title": "A note", "text": "Otto Vinge bought a brass telescope."}
+        given = {"year": 1908, "tags": ["sea", "trade"]}
+        await call(client, "index_text", **note, properties=given)
+        asked = {"question": "What of the telescope?", "corpora": [corpus]}
+        assert (await call(client, "search", **asked, where=["year>1900", "tags=sea"]))[1]["passages"]
+        assert not (await call(client, "search", **asked, where=["year>1908"]))[1]["passages"]
+        await call(client, "index_text", **{**note, "text": "Otto Vinge sold the brass telescope."})
+        assert (await call(client, "search", **asked, where=["tags=trade"]))[1]["passages"]
+        refused = await failure(client, "index_text", **note, properties={"year": {"of": 1}})
+        assert "The property 'year' has a value of type dict" in refused
+        await call(client, "index_text", **note, properties={})
+        assert "has a property 'year'" in await failure(client, "search", **asked, where=["year>1900"])
+    remove(driver, [corpus])
+
+
 async def test_arguments_out_of_range_are_refused(settings, ids):
     async with connected(settings) as client:
         for arguments in ({"question": ""}, {"question": "x" * 4001}, {"question": "Who?", "k": 51}, {"question": " "}):
@@ -426,7 +445,7 @@ class Queue:
     """Notes what it is asked to do."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, ...]] = []
+        self.asked: list[tuple[Any, ...]] = []
         self.tasks: dict[str, TaskInfo] = {}
 
     def _queued(self, kind: Any, caller: Caller, corpus: str) -> TaskInfo:
@@ -434,8 +453,10 @@ class Queue:
         self.tasks[task.id] = task
         return task
 
-    async def index_text(self, caller: Caller, corpus: str, title: str, text: str) -> TaskInfo:
-        self.asked.append(("index", corpus, title, text))
+    async def index_text(
+        self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
+    ) -> TaskInfo:
+        self.asked.append(("index", corpus, title, text, properties))
         return self._queued("index", caller, corpus)
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
@@ -507,11 +528,15 @@ async def test_http_serves_each_caller_what_is_its_own(service, ids, mode):
         foreign = await failure(client, "search", question=QUESTION, corpora=[SECRET])
         missing = await failure(client, "search", question=QUESTION, corpora=[NOWHERE])
         assert foreign.replace(SECRET, NOWHERE) == missing
-        _, task = await call(client, "index_text", corpus=CORPUS, title="A note", text="Of no use.")
+        note = {"corpus": CORPUS, "title": "A note", "text": "Of no use.", "properties": {"year": 1908}}
+        _, task = await call(client, "index_text", **note)
         assert task["state"] == "queued"
         assert (await call(client, "task_status", task=task["task"]))[1] == task
         await call(client, "delete_document", corpus=CORPUS, document=ids[CORPUS])
-        assert queue.asked == [("index", CORPUS, "A note", "Of no use."), ("delete", CORPUS, ids[CORPUS])]
+        assert queue.asked == [
+            ("index", CORPUS, "A note", "Of no use.", {"year": 1908}),
+            ("delete", CORPUS, ids[CORPUS]),
+        ]
         queue.tasks["foreign"] = TaskInfo("foreign", "index", SECRET, "another", "queued", 0)
         assert (await failure(client, "task_status", task="foreign")).replace("foreign", "missing") == (
             await failure(client, "task_status", task="missing")

@@ -109,7 +109,7 @@ def life(client: Any, corpus: str, folder: Path, bookmark: str) -> Iterator[Any]
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=corpus, through=["KNOWS"])
     yield client.links(corpus=corpus)
     yield client.unlink(corpus=corpus)
-    yield client.adopt(corpus=f"{corpus}-adopted", label="Page")
+    yield client.adopt(corpus=f"{corpus}-adopted", label="Page", properties=["id"])
     yield client.retrieve("Did Alice Harper meet Bob Miller?", corpus=f"{corpus}-adopted")
     yield client.unadopt(corpus=f"{corpus}-adopted")
     yield client.export_corpus(folder / f"{corpus}.zip", corpus=corpus)

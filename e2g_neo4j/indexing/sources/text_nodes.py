@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -18,10 +18,12 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import ROWS, delete
 from e2g_neo4j.indexing.chunking import chunk_ids
 from e2g_neo4j.indexing.sources.files import LONGEST_SOURCE
+from e2g_neo4j.indexing.sources.node_properties import NodeProperties, Owner, read_properties
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
 from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Adoption
 
 PAGE = 50_000
@@ -42,10 +44,17 @@ SortKey: TypeAlias = tuple[int, float, str]
 
 @dataclass(slots=True)
 class TextNodes:
-    """Text nodes as documents, and the number of skipped nodes by what they lack."""
+    """Text nodes as documents.
+
+    Attributes:
+        documents: the documents.
+        without: the number of skipped nodes, by what they lack.
+        several_values: the number of documents whose text nodes have different values of a property, by property.
+    """
 
     documents: list[SourceDocument] = field(default_factory=list)
     without: Counter[str] = field(default_factory=Counter)
+    several_values: Counter[str] = field(default_factory=Counter)
 
     @property
     def nodes(self) -> int:
@@ -64,12 +73,14 @@ class _Node:
 def adopted(corpus: str) -> Operation[Adoption | None]:
     """Return the options that a corpus was adopted with; None if it was not adopted."""
     [row] = yield Read("adopt/adopted", {"corpus": corpus})
-    return Adoption(**json.loads(row["adopts"])) if row["adopts"] else None
+    if not row["adopts"]:
+        return None
+    return Adoption(**json.loads(row["adopts"]), properties=tuple(row["properties"] or ()))
 
 
 def check(corpus: str, adoption: Adoption) -> Operation[None]:
-    """Raise InputError if options are invalid, or the corpus was indexed, or adopted with other options."""
-    for what, value in asdict(adoption).items():
+    """Raise InputError if options are invalid, or the corpus was indexed, or adopted from other nodes."""
+    for what, value in _selection(adoption).items():
         if value is not None and not utf8(value, f"`{what}`").strip():
             raise InputError(
                 f"`{what}` is empty. Name the label and properties of the text nodes, such as Chunk and id."
@@ -91,9 +102,10 @@ def check(corpus: str, adoption: Adoption) -> Operation[None]:
 
 
 def mark(corpus: str, adoption: Adoption) -> Operation[None]:
-    """Mark a corpus as adopted, unless it is. Raises InputError if it cannot be adopted with these options."""
+    """Mark a corpus as adopted. Raises InputError if it cannot be adopted with these options."""
     parameters = {"corpus": corpus, "adopts": _options(adoption)}
-    if not (yield Write((("adopt/mark", parameters),), condition=("adopt/may_adopt", parameters))):
+    marked = {**parameters, "properties": list(adoption.properties) or None}
+    if not (yield Write((("adopt/mark", marked),), condition=("adopt/may_adopt", parameters))):
         yield from check(corpus, adoption)
         raise InputError(f"The corpus {corpus!r} is being imported. Wait, or adopt into another corpus.")
 
@@ -102,7 +114,8 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
     """Read the text nodes as documents.
 
     Raises:
-        InputError: there are no text nodes, two nodes of a document have the same key, or a text is too long.
+        InputError: there are no text nodes, two nodes of a document have the same key, a text is too long, or documents
+            cannot have the properties.
     """
     found = TextNodes()
     nodes: list[_Node] = []
@@ -148,7 +161,14 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
             f"No node labelled {adoption.label!r} has a text as its {adoption.text!r}, a key as its {adoption.key!r} "
             "and a document, if requested. Nothing was changed. Check their spelling in the database."
         )
-    found.documents = assembled(corpus, adoption, [node for node in nodes if node.id in texts], texts)
+    nodes = [node for node in nodes if node.id in texts]
+    properties = NodeProperties()
+    if adoption.properties:
+        owners = {node.document if adoption.part_of else node.id: Owner(node.document, node.title) for node in nodes}
+        kind = f"node at the end of {adoption.part_of}" if adoption.part_of else f"node labelled {adoption.label}"
+        properties = yield from read_properties(owners, adoption.properties, kind)
+    found.several_values = properties.several
+    found.documents = assembled(corpus, adoption, nodes, texts, properties.by_document)
     return found
 
 
@@ -178,7 +198,13 @@ def _has_text(value: Any) -> bool:
     return isinstance(value, str) and any(char.isprintable() and not char.isspace() for char in value)
 
 
-def assembled(corpus: str, adoption: Adoption, nodes: Sequence[_Node], texts: dict[str, str]) -> list[SourceDocument]:
+def assembled(
+    corpus: str,
+    adoption: Adoption,
+    nodes: Sequence[_Node],
+    texts: Mapping[str, str],
+    properties: Mapping[str, Properties],
+) -> list[SourceDocument]:
     """Group nodes into documents: their texts in order, separated by blank lines, and where each text is."""
     by_document: dict[str, list[_Node]] = {}
     for node in nodes:
@@ -207,6 +233,7 @@ def assembled(corpus: str, adoption: Adoption, nodes: Sequence[_Node], texts: di
                 text=BETWEEN.join(texts[node.id] for node in members),
                 sha256=sha256(content.encode()).hexdigest(),
                 cuts=tuple(cuts),
+                properties=properties.get(name, {}),
             )
         )
     return documents
@@ -265,5 +292,10 @@ def unadopt(corpus: str) -> Operation[Rows]:
             return list(removed.values())
 
 
+def _selection(adoption: Adoption) -> dict[str, str | None]:
+    """Return the options that select the nodes. Those of a corpus stay the same, and are stored."""
+    return {name: value for name, value in asdict(adoption).items() if name != "properties"}
+
+
 def _options(adoption: Adoption) -> str:
-    return json.dumps(asdict(adoption), ensure_ascii=False)
+    return json.dumps(_selection(adoption), ensure_ascii=False)
