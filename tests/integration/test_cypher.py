@@ -185,7 +185,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
             "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
-            "(:Corpus {statements: 1, statement_models: ['']})"
+            "(:Corpus {statements: 1, statement_models: [''], report_models: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()
