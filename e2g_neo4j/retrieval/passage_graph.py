@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import TypeAlias
 
 import numpy as np
@@ -110,7 +111,7 @@ def pagerank(
     weights = np.zeros((len(graph.windows), len(keys)))
     for at, mentions in enumerate(graph.mentions):
         for key, count in mentions.items():
-            weights[at, place[key]] = 1 + np.log(count)
+            weights[at, place[key]] = 1 + log(count)
     to_windows = weights / np.maximum([entity_degrees[key] for key in keys], 1)
     to_entities = (weights / np.maximum(np.array(graph.degrees), 1)[:, None]).T
     entities = np.array([entity_seeds.get(key, 0.0) for key in keys])

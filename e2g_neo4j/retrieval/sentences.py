@@ -63,13 +63,14 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
         QueryError: A chunk has no vectors of its sentences.
     """
     question = np.array(vector, dtype=np.float32)
-    found: dict[Sentence, float] = {}
+    held: list[tuple[str, bytes]] = []
     for chunk, vectors in packed:
         if vectors is None:
             raise QueryError(
                 f"Sentences of the corpus {corpus!r} have no vectors, because an earlier version has indexed it: run "
                 f"`e2g enrich --with sentences --corpus {corpus}`."
             )
-        values = dequantised(bytes(vectors), len(question)) @ question
-        found |= {(chunk, number): float(value) for number, value in enumerate(values)}
-    return found
+        held.append((chunk, bytes(vectors)))
+    values = dequantised(b"".join(vectors for _, vectors in held), len(question)) @ question
+    sentences = [(chunk, number) for chunk, vectors in held for number in range(len(vectors) // len(question))]
+    return dict(zip(sentences, values.tolist(), strict=True))

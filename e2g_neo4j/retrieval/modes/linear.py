@@ -10,6 +10,7 @@ and PageRank runs on a part of the graph (`e2g_neo4j.retrieval.passage_graph`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +142,6 @@ def window_seeds(graph: PassageGraph, active: Mapping[Node, tuple[float, int]]) 
         active: The scores of entities, and the step at which they became active, from 1.
     """
     counted = [
-        sum(active[node][0] * np.log1p(count) / active[node][1] for node, count in of.items()) for of in graph.mentions
+        sum(active[node][0] * log1p(count) / active[node][1] for node, count in of.items()) for of in graph.mentions
     ]
     return COSINE * graph.cosines_from_0_to_1() + np.log1p(np.array(counted, dtype=np.float64))
