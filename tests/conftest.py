@@ -1,8 +1,9 @@
-"""What all tests share: hypothesis' profile, and one real Neo4j server a run.
+"""What all tests share: hypothesis' profile, and one real Neo4j server for each test process.
 
 The server is the managed one, in a home of its own, started when the first test asks for it and stopped when the run
-ends. E2G_TEST_NEO4J=uri takes the server at NEO4J_URI instead, E2G_TEST_NEO4J=docker one in a container.
-`tiers` says which tests run, and at what length.
+ends. Test processes do not share it: scores of words depend on all texts of a database, so that writing tests would
+change what others retrieve. E2G_TEST_NEO4J=docker takes one in a container instead, E2G_TEST_NEO4J=uri the one at
+NEO4J_URI, which is for one process (`-n 0`). `tiers` says which tests run, and at what length.
 
 E2G_TEST_PERTURB=1 disturbs the last bits of all vectors that an embedding model returns in this process, anew with each
 call, as other processors and other batches do: see perturbed.py. Any number from 1 on is a seed. The noise starts anew
@@ -79,7 +80,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def _remove(home: Path) -> None:
     if home.is_dir():
-        for one in (home, *home.glob("scratch-*")):
+        for one in home.iterdir():
             LocalServer(Settings(home=one)).stop()
         shutil.rmtree(home, ignore_errors=True)
 
@@ -101,7 +102,9 @@ def neo4j_connection() -> Iterator[Connection]:
             pytest.fail("E2G_TEST_NEO4J=uri wants NEO4J_URI and NEO4J_PASSWORD.")
         yield _with_schema(Connection(configured.neo4j_uri, configured.neo4j_username, configured.neo4j_password, ""))
     else:
-        yield _with_schema(LocalServer(Settings(home=Path(os.environ[_HOME]), db_heap_mb=768)).start())
+        server = LocalServer(Settings(home=_server_home("main"), db_heap_mb=768))
+        yield _with_schema(server.start())
+        server.stop()
 
 
 def _with_schema(connection: Connection) -> Connection:
@@ -121,20 +124,20 @@ def driver(neo4j_connection: Connection) -> Iterator[Driver]:
         yield driver
 
 
-def _scratch_home(version: str) -> Path:
-    return Path(os.environ[_HOME]) / f"scratch-{version}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+def _server_home(name: str) -> Path:
+    return Path(os.environ[_HOME]) / f"{name}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
 
 
 @pytest.fixture(scope="session")
 def _scratch_server() -> Iterator[Connection]:
-    server = LocalServer(Settings(home=_scratch_home("current"), db_heap_mb=512))
+    server = LocalServer(Settings(home=_server_home("scratch"), db_heap_mb=512))
     yield server.start()
     server.stop()
 
 
 @pytest.fixture(scope="session")
 def _scratch_server_5_26() -> Iterator[Connection]:
-    with lts_server(_scratch_home("5.26")) as connection:
+    with lts_server(_server_home("scratch-5.26")) as connection:
         yield connection
 
 

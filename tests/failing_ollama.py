@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from e2g_neo4j.models.chat.ollama import OllamaChat
 
-NAME = f"m-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-"""The model's name, which no other test process uses: replies are cached by it, and the processes share a database."""
+NAME = "failing"
+"""The model's name, by which replies are cached."""
 
 HANGS = b""
 """A reply that does not come."""

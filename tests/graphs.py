@@ -173,7 +173,6 @@ def cached_replies(driver: Driver, *models: str) -> list[dict[str, Any]]:
 
 
 def forget_replies(driver: Driver, *models: str) -> None:
-    """Delete what is cached of chat models whose names begin so, which must be the names of one test file: test
-    processes share a server, and the cache serves all corpora."""
+    """Delete what is cached of chat models whose names begin so: the cache serves all corpora."""
     named = "MATCH (s:CachedSummary) WHERE any(one IN $models WHERE s.model STARTS WITH one) DETACH DELETE s"
     driver.execute_query(named, models=models)

@@ -13,7 +13,8 @@ from uuid import uuid4
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from neo4j import Driver, GraphDatabase
+from libraries import remove
+from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
 from stated import state
@@ -29,11 +30,11 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
-def e2g(scratch: Connection) -> Iterator[E2G]:
+def e2g(neo4j_connection: Connection) -> Iterator[E2G]:
     settings = Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
         workers=1,
     )
     with E2G(settings=settings) as e2g:
@@ -41,29 +42,23 @@ def e2g(scratch: Connection) -> Iterator[E2G]:
 
 
 @pytest.fixture(scope="module")
-def driver(scratch: Connection) -> Iterator[Driver]:
-    auth = scratch.username, scratch.password.get_secret_value()
-    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
-        yield driver
-
-
-@pytest.fixture(scope="module")
-def sample(e2g: E2G) -> str:
-    """A corpus of the sample library. Nobody else writes to its server: BM25 depends on all texts of a database."""
+def sample(e2g: E2G, driver: Driver) -> Iterator[str]:
+    """A corpus of the sample library."""
     corpus = f"compare-{uuid4().hex[:8]}"
     e2g.index([LIBRARY], corpus=corpus)
     e2g.enrich(corpus=corpus)
     state(e2g, corpus)
-    return corpus
+    yield corpus
+    remove(driver, [corpus])
 
 
 @pytest.fixture
-def run(scratch: Connection, monkeypatch, capsys, tmp_path) -> Run:
+def run(neo4j_connection: Connection, monkeypatch, capsys, tmp_path) -> Run:
     """Run `e2g compare` in an empty folder: its exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", scratch.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", scratch.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", scratch.password.get_secret_value())
+    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["e2g", "compare", *arguments])
