@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from uuid import uuid4
 
@@ -37,7 +38,11 @@ from tiers import at_length, need, pytest_collection_modifyitems, pytest_session
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.models.embedding import load
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.fingerprint import Fingerprint
 
 settings.register_profile(
     "shared", deadline=None, max_examples=at_length(100, 25), suppress_health_check=[HealthCheck.too_slow]
@@ -172,6 +177,15 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
     yield written
     remove(driver, written)
     forget_replies(driver, MODEL)
+
+
+@pytest.fixture(scope="session")
+def made_with(driver: Driver) -> Fingerprint:
+    """What the index is made with, whoever wrote to it first."""
+    mine = Models(Settings()).fingerprint
+    database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
+    [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
+    return Fingerprint(**row)
 
 
 @pytest.fixture(scope="session")

@@ -152,6 +152,26 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
+def test_an_entity_may_go_between_two_reads_of_edges(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its edges are read first, then it is gone."""
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    monkeypatch.setattr(layer, "ENTITIES_READ", 1)
+    perform = performing(driver)
+    new = [small_document("d1", ["dan", "eve"], ["eve", "gil"], ["dan", "gil"])]
+
+    def without_fay(request: Read | Write) -> Any:
+        if new and request == Read("communities/edges", {"corpus": corpus, "after": "eve", "limit": 1}):
+            write(driver, corpus, new)
+            new.clear()
+        return perform(request)
+
+    driven(without_fay, layer.enrich(MODELS, corpus, None))
+    assert found(driver, corpus).keys() == {"ann bob cid", "dan eve gil"}
+
+
 def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, TWO_GROUPS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from itertools import pairwise
 from math import ceil, isfinite
 from typing import Any, get_args
@@ -49,7 +48,6 @@ from naive import (
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
-from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.modes import lightrag, pagerank, routes
 from e2g_neo4j.retrieval.modes.hipporag import hipporag
 from e2g_neo4j.retrieval.modes.linear import linear
@@ -69,22 +67,13 @@ from e2g_neo4j.retrieval.ranking import ranked
 from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.windows import ranked_windows
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Read, Write
+from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence
 
 MODES = [mode for mode in get_args(Mode) if mode not in LAYERS]
 """The modes that need no more than what these tests write."""
-
-
-@pytest.fixture(scope="module")
-def made_with(driver: Driver) -> Fingerprint:
-    """What the shared server's index is made with, whoever wrote to it first."""
-    mine = Models(Settings()).fingerprint
-    database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
-    [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
-    return Fingerprint(**row)
 
 
 def answer(

@@ -36,10 +36,14 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval import synonyms
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.modes import synonyms as mode
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.synonyms import Match, match_keywords
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.fingerprint import Fingerprint
 
 T = TypeVar("T")
 
@@ -119,6 +123,28 @@ def check_matches(driver: Driver, corpus: str) -> None:
 def test_a_keyword_matches_by_key_alias_form_and_vector(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, f"{corpus}-other"]
     check_matches(driver, corpus)
+
+
+def test_only_keywords_that_were_looked_up_are_unknown(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, SHIP)
+    enriched(driver, corpus)
+    keywords = {name: name for name in ("ship", *(f"zz{number}" for number in range(20)))}
+    options = RetrievalOptions(mode="synonyms").filled(Settings())
+    operation = find_evidence(
+        "Who?",
+        corpora=[corpus],
+        names=[],
+        made_with=made_with,
+        options=options,
+        token_spans=lambda text: [],
+        keywords=keywords,
+    )
+    found = run(driver, operation, {})
+    assert found.entities == ("ship",)
+    assert found.unknown_entities == tuple(keywords)[1 : synonyms.MAX_KEYWORDS]
 
 
 def test_5_26_matches_the_same(scratch_5_26: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from stated import MODEL, Model, Models
 
 from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing import layers
+from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import inputs, layer
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
@@ -26,6 +28,13 @@ TWO_GROUPS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
     small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay"]),
 ]
+
+
+class Failing(Model):
+    """A chat model that cannot be reached."""
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        raise ModelError("The server is gone.")
 
 
 def report(title: str, rating: int = 5) -> str:
@@ -252,12 +261,21 @@ def test_a_budget_or_an_error_stops_and_another_run_goes_on(driver: Driver, corp
     assert len(model.requests) == 1
     assert snapshot(driver, corpus, exact=True) == before
 
-    class Failing(Model):
-        def ask(self, request: ChatRequest) -> ChatReply:
-            raise ModelError("The server is gone.")
-
     with pytest.raises(ModelError, match="gone"):
         enriched(driver, corpus, Failing(REPLIES))
     done = enriched(driver, corpus, model)
     assert done.reports
     assert (done.reports.usage.calls, done.reports.usage.remembered) == (1, 1)
+
+
+def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    enriched(driver, corpus, Model(REPLIES))
+    driven(performing(driver), clusters.enrich(MODELS, corpus, None))
+    write(driver, corpus, [small_document("d1", ["dan", "eve"], ["eve", "gil"], ["dan", "gil"])])
+    models: Any = Models(Failing(REPLIES))
+    with pytest.raises(ModelError, match="gone"):
+        driven(performing(driver), layers.update(models, corpus, meter=UsageMeter()))
+    [state] = database.read(driver, "neo4j", Read("clusters/state", {"corpus": corpus}))
+    assert state["clusters"] == state["revision"]

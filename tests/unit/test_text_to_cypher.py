@@ -17,7 +17,11 @@ from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
 
 GOOD = "MATCH (e:Entity {corpus: $corpus}) RETURN e.name AS name"
-NAMES = {"labels": ["Entity", "E2GKey", "Ship"], "types": ["CO_OCCURS", "SAILED_TO"], "properties": ["name", "mast"]}
+NAMES = {
+    "labels": ["Entity", "Statement", "E2GKey", "__Neo4jMigration", "Ship"],
+    "types": ["CO_OCCURS", "STATED_IN", "IN_CLUSTER", "SAILED_TO"],
+    "properties": ["name", "predicate", "mast"],
+}
 
 
 def models(*, allowed: bool = True, chat: bool = True) -> Models:
