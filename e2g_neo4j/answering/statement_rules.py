@@ -40,10 +40,10 @@ _OPERATORS = re.compile(r"ProcedureCall|LoadCSV|Transaction\w+|Show\w+|Terminate
 
 _TOKEN = re.compile(
     r"""(?P<text>'(?:\\.|[^\\'])*'|"(?:\\.|[^\\"])*")"""
-    r"|(?P<comment>/\*.*?\*/|//[^\n]*)"
+    r"|(?P<comment>/\*.*?\*/|//[^\r\n]*)"
     r"|(?P<name>`(?:``|[^`])*`|[^\W\d]\w*)"
     r"|(?P<number>\d[\w]*(?:\.\d\w*)?)"
-    r"|(?P<sign>\S)",
+    r"|(?P<sign>\.\.|\S)",
     re.DOTALL,
 )
 
@@ -66,7 +66,7 @@ def refused_words(statement: str) -> str | None:
         after = words[at + 1] if at + 1 < len(words) else ""
         if text == ";":
             return "it is more than one statement"
-        if text == "$" and after == "(":
+        if text == "$" and "(" in (after, *(words[at + 2 : at + 3] if after in ("ANY", "ALL") else ())):
             return "it computes a label, type or property"
         if kind != "name":
             continue

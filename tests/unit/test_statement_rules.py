@@ -19,6 +19,7 @@ from e2g_neo4j.graph.read_only import Explained
         "WITH date.truncate('day', date()) AS day RETURN vector.similarity.cosine([1.0], [1.0]), day",
         "// MATCH (n:E2GKey); DELETE\nMATCH (e:Entity) /* CALL db.labels() */ RETURN e.key, 'E2GKey'",
         "UNWIND [1, 2.5] AS n RETURN count(n)",
+        "MATCH (e:Entity {key: $all}) RETURN [1, 2, 3][0..1], [1, 2][..e.chunks]",
     ],
 )
 def test_reading_of_labelled_nodes_is_allowed(statement: str) -> None:
@@ -47,7 +48,11 @@ def test_reading_of_labelled_nodes_is_allowed(statement: str) -> None:
         ("MATCH (n:Entity) RETURN n; MATCH (n) DETACH DELETE n", "more than one"),
         ("MATCH (n:$($corpus)) RETURN n", "computes"),
         ("MATCH (n:$ ('E2GKey')) RETURN n", "computes"),
+        ("MATCH (n:$any($labels)) RETURN n", "computes"),
+        ("MATCH (n:$ /* */ ALL ($labels)) RETURN n", "computes"),
         ("MATCH (n:E2GKey) RETURN n", "E2GKey"),
+        ("MATCH (n:Entity) //\rMATCH (k:E2GKey)\rRETURN k", "E2GKey"),
+        ("RETURN [1, 2, 3][0..apoc.cypher.runFirstColumnSingle('RETURN 1', {})]", "apoc.cypher"),
         ("MATCH (n:`E2GKey`) RETURN n", "E2GKey"),
         ("MATCH (n:Entity|StagedChunk) RETURN n", "StagedChunk"),
         ("MATCH (n:Entity) WHERE n IS LABELED CachedSummary RETURN n", "CachedSummary"),
