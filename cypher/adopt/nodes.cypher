@@ -6,8 +6,8 @@
 MATCH (n:$($label))
 WHERE elementId(n) > $after
   AND NOT (n.corpus IS NOT NULL
-           AND (n:Document OR n:Chunk OR n:Window OR n:Summary OR n:Entity OR n:Alias OR n:Corpus
-                OR n:Term))
+           AND (n:Document OR n:Chunk OR n:Window OR n:Summary OR n:Entity OR n:Alias OR n:Community OR n:Cluster
+                OR n:Statement OR n:Corpus OR n:Term))
 WITH n ORDER BY elementId(n) LIMIT $limit
 WITH n, COLLECT {
   MATCH (n)-[r]->(d)

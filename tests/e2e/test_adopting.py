@@ -307,6 +307,18 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         client.import_corpus(tmp_path / "a.zip", corpus="adopted")
 
 
+@pytest.mark.parametrize("label", ["Document", "Community", "Cluster", "Statement"])
+def test_what_enrich_makes_is_neither_adopted_nor_linked(place: Place, plain: Shape, label: str) -> None:
+    """Labels of this project that a user's own nodes may have too."""
+    place.rows(f"CREATE (:{label} {{id: '1', title: 'Luke Farran', text: 'Theirs.'}})")
+    place.rows(f"CREATE (:{label} {{corpus: 'another', id: '2', title: 'Luke Farran', text: 'Of another corpus.'}})")
+    adoption = {"label": label, "text": "text", "key": "id"}
+    assert place.client.adopt(corpus="adopted", **adoption).nodes == 1
+    client = place.client
+    client.index([from_text("Luke Farran came home.", corpus="indexed", source="x")], corpus="indexed")
+    assert len(client.link(corpus="indexed", label=label, name="title").links) == 1
+
+
 def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape) -> None:
     give(place, berth=WGS84Point((8.0, 49.0)))
     before = foreign.dump(place.driver)
