@@ -1,6 +1,7 @@
 // Take the lock of a corpus. Return one row if neither the corpus nor its statements have changed, and the run's staged
 // statements are still there, else none.
-// $corpus, $revision, $made_from: the revision of its statements, or null, $run, $staged: their number
+// $corpus, $revision, $made_from: the revision of its statements, or null, $run, $staged: their number, $stored: the
+//   ids of the statements that queries saw, or null if they are not compared
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
@@ -9,4 +10,7 @@ MATCH (c:Corpus {corpus: $corpus})
 WHERE coalesce(c.revision, 0) = $revision
   AND coalesce(c.statements, -1) = coalesce($made_from, -1)
   AND COUNT { MATCH (s:StagedStatement {corpus: $corpus, run: $run}) WHERE s.id IS NOT NULL } = $staged
+  AND ($stored IS NULL
+       OR COUNT { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IN coalesce($stored, []) } = size($stored)
+          AND COUNT { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL } = size($stored))
 RETURN true AS held

@@ -188,6 +188,24 @@ def test_a_chat_model_is_asked_about_the_other_text_alone(driver: Driver, corpor
         enriched(driver, corpus, None)
 
 
+def test_what_is_added_while_a_chat_model_reads_is_not_lost(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS)
+    added(driver, corpus, KNOWS)
+    perform = performing(driver)
+    others = [MEETS]
+
+    def beside(request: Any) -> Any:
+        if isinstance(request, Read) and request.statement == "statements/aliases" and others:
+            added(driver, corpus, others.pop())
+        return perform(request)
+
+    models: Any = Models(Model({"dan eve": "dan | greets | eve | Hello."}))
+    driven(beside, layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    assert stated(driver, corpus) == FOUND
+    assert corpus not in behind(driver)
+
+
 def test_without_a_chat_model_enrich_makes_what_was_added(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)

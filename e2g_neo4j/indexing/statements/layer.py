@@ -219,6 +219,7 @@ def _attempted(
         [state] = yield Read("statements/state", {"corpus": corpus})
         if not state["found"]:
             raise CorpusNotFoundError(corpus)
+        [stored] = yield Read("statements/stored", {"corpus": corpus})  # before what was added is read
         chunks = yield from read_chunks(models, corpus, names)
         claims = place(chunks, (yield from read_added(corpus))).claims
         replies = yield from _cached(corpus, chunks)
@@ -232,7 +233,7 @@ def _attempted(
             ask_about(extractor, list(missing.items()), SummaryCache(execute, corpus), meter, progress)
             replies |= yield from read_replies(corpus, missing)
         found = _found(chunks, replies, claims, (yield from _aliases(corpus)))
-        made = yield from _written(models, corpus, state, names, found, progress)
+        made = yield from _written(models, corpus, state, names, found, stored["ids"], progress)
         if made is not None:
             yield from purge(corpus)
             usage = meter.levels.get(LEVEL, TokenUsage())
@@ -311,11 +312,20 @@ def _row(chunk: ChunkParts, claim: Claim, aliases: Mapping[str, str]) -> dict[st
 
 
 def _written(
-    models: Models, corpus: str, state: Mapping[str, Any], names: Sequence[str], found: Found, progress: Progress
+    models: Models,
+    corpus: str,
+    state: Mapping[str, Any],
+    names: Sequence[str],
+    found: Found,
+    stored: Sequence[str],
+    progress: Progress,
 ) -> Operation[int | None]:
-    """Stage and publish statements. Return the number of new ones; None if the corpus is at another revision."""
-    [stored] = yield Read("statements/stored", {"corpus": corpus})
-    ids = set(stored["ids"])
+    """Stage and publish statements. Return the number of new ones.
+
+    None if the corpus is at another revision, or if another run has published statements meanwhile, perhaps of graph
+    documents that were added after these were read.
+    """
+    ids = set(stored)
     new = [row for id, row in found.rows.items() if id not in ids]
     outdated = sorted(ids - found.rows.keys())
     run = uuid4().hex
@@ -326,7 +336,8 @@ def _written(
         vectors = embed_long(models.embedder, [row["text"] for row in batch]).tolist()
         rows = [{**row, "embedding": vector} for row, vector in zip(batch, vectors, strict=True)]
         parameters = {"corpus": corpus, "run": run, "rows": rows}
-        if not (yield Write((("statements/stage", parameters),), ("statements/hold", {**held, "staged": staged}))):
+        held |= {"staged": staged, "stored": None}
+        if not (yield Write((("statements/stage", parameters),), ("statements/hold", held))):
             return None
         staged += len(batch)
         progress("embedding statements", staged, len(new))
@@ -337,5 +348,6 @@ def _written(
         "models": list(names),
         "outdated": outdated,
     }
-    published = yield Write((("statements/publish", publication),), ("statements/hold", {**held, "staged": staged}))
+    held |= {"staged": staged, "stored": list(stored)}
+    published = yield Write((("statements/publish", publication),), ("statements/hold", held))
     return len(new) if published else None
