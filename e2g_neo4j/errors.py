@@ -8,6 +8,7 @@
     │   ├── ArchiveError        an exported corpus is damaged, incomplete or something else
     │   ├── QueryError          a question, k, h or mode is out of range
     │   ├── AdoptedCorpusError  the corpus was adopted, not indexed
+    │   ├── CorpusChangedError  others changed the corpus all the time
     │   ├── IdempotencyError    the key of idempotency was used for another request
     │   └── TaskStateError      the task is in a state that does not allow it
     ├── NotFoundError           the database does not hold it
@@ -155,6 +156,23 @@ class AliasNotFoundError(NotFoundError):
         super().__init__(
             f"The name {name!r} resolves to no other entity in the corpus {corpus!r}, and is not kept apart: list what "
             "was merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
+        )
+
+
+class CorpusChangedError(InputError):
+    """Others changed the corpus whenever a layer of it was made.
+
+    Args:
+        corpus: the corpus.
+        attempts: how often it was tried.
+        what: what was done, such as "its communities were made".
+        layer: the name of the layer.
+    """
+
+    def __init__(self, corpus: str, attempts: int, what: str, layer: str) -> None:
+        super().__init__(
+            f"The corpus {corpus!r} was changed {attempts} times while {what}. Run `e2g enrich --with {layer} --corpus "
+            f"{corpus}` when nothing is being indexed into it."
         )
 
 

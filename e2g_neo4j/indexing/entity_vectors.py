@@ -6,7 +6,7 @@ those of a fresh corpus.
 
 from __future__ import annotations
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Read, Write
@@ -24,7 +24,7 @@ def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[
 
     Raises:
         NotFoundError: the corpus has no documents.
-        InputError: others change the corpus all the time.
+        CorpusChangedError: others change the corpus all the time.
     """
     embedded = 0
     for _ in range(ATTEMPTS):
@@ -35,10 +35,7 @@ def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[
         revision = {"corpus": corpus, "revision": state["revision"]}
         if (yield Write((("entities/publish", revision),), ("entities/hold", revision))):
             return embedded
-    raise InputError(
-        f"The corpus {corpus!r} was changed {ATTEMPTS} times while the names of its entities were embedded. Run "
-        f"`e2g enrich --with entities --corpus {corpus}` when nothing is being indexed into it."
-    )
+    raise CorpusChangedError(corpus, ATTEMPTS, "the names of its entities were embedded", "entities")
 
 
 def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer as communities
@@ -23,7 +26,12 @@ def update(
         progress: called with the stage and its progress.
         meter: counts the use of the chat model. Without it, the chat model is not used.
     """
-    yield from entity_vectors.update(models, corpus, progress)
-    yield from clusters.update(models, corpus, progress)  # before what may ask the chat model, and fail
-    yield from communities.update(models, corpus, progress, meter)
-    yield from statements.update(models, corpus, progress, meter)
+    updates = (
+        entity_vectors.update(models, corpus, progress),
+        clusters.update(models, corpus, progress),  # before what may ask the chat model, and fail
+        communities.update(models, corpus, progress, meter),
+        statements.update(models, corpus, progress, meter),
+    )
+    for one in updates:
+        with suppress(CorpusChangedError, CorpusNotFoundError):  # whoever changes it last brings them up to date
+            yield from one

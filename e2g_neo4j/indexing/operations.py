@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeAlias, get_args
 
-from e2g_neo4j.errors import AdoptedCorpusError, InputError, ReadingError
+from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
 from e2g_neo4j.graph.fingerprint import accept_pipeline as accept
@@ -346,7 +346,12 @@ def _index(
     meter = _meter(budget_tokens, show)
     summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show)
-    report = yield from pipeline.index(documents, run, adopted=adopted)
+    try:
+        report = yield from pipeline.index(documents, run, adopted=adopted)
+    except (BudgetError, InputError, ModelError):
+        with suppress(BudgetError, InputError, ModelError):
+            yield from update_layers(models, corpus, show)  # other documents may be complete
+        raise
     yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
     return report

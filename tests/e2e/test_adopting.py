@@ -312,8 +312,7 @@ def test_what_enrich_makes_is_neither_adopted_nor_linked(place: Place, plain: Sh
     """Labels of this project that a user's own nodes may have too."""
     place.rows(f"CREATE (:{label} {{id: '1', title: 'Luke Farran', text: 'Theirs.'}})")
     place.rows(f"CREATE (:{label} {{corpus: 'another', id: '2', title: 'Luke Farran', text: 'Of another corpus.'}})")
-    adoption = {"label": label, "text": "text", "key": "id"}
-    assert place.client.adopt(corpus="adopted", **adoption).nodes == 1
+    assert place.client.adopt(corpus="adopted", label=label, text="text", key="id").nodes == 1
     client = place.client
     client.index([from_text("Luke Farran came home.", corpus="indexed", source="x")], corpus="indexed")
     assert len(client.link(corpus="indexed", label=label, name="title").links) == 1

@@ -14,7 +14,10 @@ from neo4j import AsyncGraphDatabase, GraphDatabase
 from e2g_neo4j import E2G, AsyncE2G, Settings, SourceDocument
 from e2g_neo4j.cli.demo import LIBRARY, QUESTIONS
 from e2g_neo4j.errors import FingerprintError, ModelError, NotFoundError
+from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read
 
 CORPUS = "client-sample"
 
@@ -50,6 +53,24 @@ def test_sync_and_async_give_the_same_evidence(e2g, settings, question):
     found = e2g.retrieve(question, corpus=CORPUS, k=4)
     assert evidence(asyncio.run(ask())) == evidence(found)
     assert found.passages
+
+
+def test_layers_are_up_to_date_though_the_last_document_fails(settings, corpus, driver, monkeypatch):
+    complete = pipeline.index
+
+    def failing(*given: Any, **more: Any) -> Any:
+        yield from complete(*given, **more)
+        raise ModelError("The server is gone.")
+
+    with E2G(settings=settings) as client:
+        client.index([document(corpus, "Luke Farran met Theodora Quill.")], corpus=corpus)
+        client.enrich(corpus=corpus)
+        monkeypatch.setattr(pipeline, "index", failing)
+        with pytest.raises(ModelError, match="gone"):
+            client.index([document(corpus, "Peter Lisle met Luke Farran.", "memory:2")], corpus=corpus)
+        assert len(client.documents(corpus)) == 2
+        assert corpus not in [row["corpus"] for row in database.read(driver, "neo4j", Read("doctor/behind", {}))]
+        client.delete(corpus=corpus)
 
 
 def test_sync_and_async_have_the_same_calls(e2g, settings):

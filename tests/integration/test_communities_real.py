@@ -29,8 +29,9 @@ from libraries import (
 from naive import AmbiguousError, NaiveDocument, cosine, dense, windows
 from neo4j import Driver
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.retrieval.modes import communities as mode
 from e2g_neo4j.retrieval.query import Query
@@ -176,15 +177,25 @@ def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[
     corpora.append(corpus)
     write(driver, corpus, TWO_GROUPS)
     perform = performing(driver)
+    asked = set[str]()
 
     def changing(request: Read | Write) -> Any:
+        if isinstance(request, Read):
+            asked.add(request.statement)
         if isinstance(request, Read) and request.statement == "communities/stored":
             write(driver, corpus, TWO_GROUPS)
         return perform(request)
 
-    with pytest.raises(InputError, match="was changed 5 times while its communities were made"):
+    with pytest.raises(CorpusChangedError, match="was changed 5 times while its communities were made"):
         driven(changing, layer.enrich(MODELS, corpus, None))
     assert found(driver, corpus) == {}
+    driven(perform, layer.enrich(MODELS, corpus, None))
+    write(driver, corpus, TWO_GROUPS)
+    asked.clear()
+    driven(changing, layers.update(MODELS, corpus))
+    assert "statements/state" in asked, "the other layers are updated"
+    driven(perform, layers.update(MODELS, corpus))
+    assert found(driver, corpus).keys() == {"ann bob cid", "dan eve fay"}
 
 
 @pytest.mark.parametrize("writes", range(1, 5))

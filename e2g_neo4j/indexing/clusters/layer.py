@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.graph.writer import ROWS, purge
 from e2g_neo4j.indexing.clusters.grouping import LEVELS, groups
 from e2g_neo4j.indexing.clusters.nodes import (
@@ -60,7 +60,7 @@ def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[
 
     Raises:
         NotFoundError: the corpus has no documents.
-        InputError: others change the corpus all the time.
+        CorpusChangedError: others change the corpus all the time.
     """
     summariser = ExtractiveSummariser(models.embedder.token_spans, budget=models.settings.summary_tokens)
     for _ in range(ATTEMPTS):
@@ -75,10 +75,7 @@ def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[
             continue
         yield from purge(corpus)
         return report
-    raise InputError(
-        f"The corpus {corpus!r} was changed {ATTEMPTS} times while its clusters were made. Run `e2g enrich --with "
-        f"clusters --corpus {corpus}` when nothing is being indexed into it."
-    )
+    raise CorpusChangedError(corpus, ATTEMPTS, "its clusters were made", "clusters")
 
 
 def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:

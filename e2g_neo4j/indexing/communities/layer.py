@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.graph.writer import ROWS, purge
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.hierarchy import communities
@@ -77,7 +77,7 @@ def enrich(
         NotFoundError: the corpus has no documents.
         ConfigurationError: a chat model is to write the reports, and none is configured.
         BudgetError: the budget is used up. The replies so far are cached.
-        InputError: others change the corpus all the time.
+        CorpusChangedError: others change the corpus all the time.
     """
     if reports == "llm":
         required_writer(models)
@@ -153,10 +153,10 @@ def _attempted(
     show = progress or (lambda stage, done, total: None)
     used = meter or UsageMeter()
     for attempt in range(ATTEMPTS):
-        yield from purge(corpus)  # also counts edges
         [state] = yield Read("communities/state", {"corpus": corpus})
         if not state["found"]:
             raise CorpusNotFoundError(corpus)
+        yield from purge(corpus)  # also counts edges: of all documents that this revision has
         yield from embed_missing(models.embedder, corpus, progress)
         names, writer = _writers(models, state, reports, meter)
         written = yield from _reports(corpus, names, asking(corpus, writer, used, show))
@@ -168,10 +168,7 @@ def _attempted(
                 return report
             usage = used.levels.get(LEVEL, TokenUsage())
             return replace(report, reports=_usage(models, usage, written.unreadable))
-    raise InputError(
-        f"The corpus {corpus!r} was changed {ATTEMPTS} times while its communities were made. Run `e2g enrich --corpus "
-        f"{corpus}` when nothing is being indexed into it."
-    )
+    raise CorpusChangedError(corpus, ATTEMPTS, "its communities were made", "communities")
 
 
 def _stored(

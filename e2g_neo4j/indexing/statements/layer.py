@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import purge
 from e2g_neo4j.indexing.asking import ask_about, read_replies
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
@@ -70,7 +70,7 @@ def enrich(models: Models, corpus: str, meter: UsageMeter, progress: Progress) -
         NotFoundError: the corpus has no documents.
         ConfigurationError: no chat model is configured, and not all statements are of added graph documents.
         BudgetError: the budget is used up. The replies so far are cached.
-        InputError: others change the corpus all the time.
+        CorpusChangedError: others change the corpus all the time.
     """
     extractor = yield from required_extractor(models, corpus)
     names = [extractor.name] if extractor else []
@@ -239,10 +239,7 @@ def _attempted(
             usage = meter.levels.get(LEVEL, TokenUsage())
             price = cost({LEVEL: usage}, models.settings.price_prompt, models.settings.price_completion)
             return StatementReport(len(found.rows), made, found.unreadable, found.unmatched, usage, price)
-    raise InputError(
-        f"The corpus {corpus!r} was changed {ATTEMPTS} times while its statements were made. Run `e2g enrich --with "
-        f"statements --corpus {corpus}` when nothing is being indexed into it."
-    )
+    raise CorpusChangedError(corpus, ATTEMPTS, "its statements were made", "statements")
 
 
 def _cached(corpus: str, chunks: Sequence[ChunkParts], *, use: bool = True) -> Operation[dict[str, str]]:
