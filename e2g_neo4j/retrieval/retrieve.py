@@ -349,8 +349,8 @@ def _without_graph(
 def _behind(layer: str, rows: Iterable[Mapping[str, Any]]) -> str:
     """Tell which corpora have changed since a layer of theirs was made, or nothing."""
     behind = [row["corpus"] for row in rows if row[layer] is False]
-    command = _ENRICH.get(layer, "e2g enrich")
-    return f" The {_LAYERS[layer]} of {', '.join(behind)} are behind the corpus: run `{command}` again." * bool(behind)
+    commands = ", ".join(f"`{_ENRICH.get(layer, 'e2g enrich')} --corpus {corpus}`" for corpus in behind)
+    return f" The {_LAYERS[layer]} of {', '.join(behind)} are out of date: run {commands}." * bool(behind)
 
 
 def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:

@@ -92,9 +92,9 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
     with E2G(settings=settings) as e2g:
         e2g.index([note], corpus=corpus)
         found = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="graphrag_local")
-        assert "are behind the corpus: run `e2g enrich --with statements`" in found.reason
+        assert f"are out of date: run `e2g enrich --with statements --corpus {corpus}`" in found.reason
         mixed = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="lightrag")
-        assert "are behind the corpus: run `e2g enrich --with statements`" in mixed.reason
+        assert f"are out of date: run `e2g enrich --with statements --corpus {corpus}`" in mixed.reason
         assert any(corpus in one.what for one in e2g.doctor() if one.check == "layers")
     with E2G(settings=with_model(settings, "lister")) as e2g:
         report = e2g.index([from_text(MORE + " All was well.", corpus=corpus, source="note")], corpus=corpus)

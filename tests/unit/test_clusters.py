@@ -66,8 +66,17 @@ def test_few_nodes_are_one_group_however_long(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 9, 50])
 def test_equal_vectors_are_one_group(count: int) -> None:
-    assert groups(np.ones((count, REAL_DIMENSIONS), np.float32), [TOKENS] * count) == [tuple(range(count))]
+    assert groups(np.ones((count, REAL_DIMENSIONS), np.float32), [TOKENS // count] * count) == [tuple(range(count))]
     assert memberships(np.ones((count, 5), np.float32)).shape == (count, 1)
+
+
+def test_long_groups_of_equal_vectors_are_cut_in_order() -> None:
+    vectors = np.ones((400, REAL_DIMENSIONS), np.float32)
+    assert groups(vectors, [TOKENS // 4] * 400) == [tuple(range(at, at + 4)) for at in range(0, 400, 4)]
+    assert groups(vectors[:9], [TOKENS // 2] * 8 + [2 * TOKENS]) == [(0, 1), (2, 3), (4, 5), (6, 7), (8,)]
+    found = groups(np.vstack([vectors, near(1, count=20)]), [TOKENS // 4] * 420)
+    assert {node for group in found for node in group} == set(range(420))
+    assert max(map(len, found)) <= WHOLE
 
 
 def test_nothing_has_no_groups() -> None:

@@ -17,7 +17,7 @@ from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communi
 from e2g_neo4j.indexing.communities.nodes import Report
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
 from e2g_neo4j.models.embedding.quantised import quantised
-from e2g_neo4j.retrieval.modes.communities import by_turns
+from e2g_neo4j.retrieval.modes.communities import by_turns, nearest
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
 """Two triangles, all of whose edges weigh 1."""
@@ -172,6 +172,14 @@ def vectors_of(reports: list[Report], rows: list[dict[str, Any]]) -> list[list[f
         operation.send(rows)
     found: list[list[float]] | None = end.value.value
     return found
+
+
+def test_a_community_of_two_corpora_is_as_near_as_the_nearest_of_them() -> None:
+    rows = [
+        {"communities": [{"id": "x", "score": 0.9, "windows": []}]},
+        {"communities": [{"id": "y", "score": 0.7, "windows": []}, {"id": "x", "score": 0.5, "windows": []}]},
+    ]
+    assert nearest(rows, 2) == nearest(rows[::-1], 2) == ["x", "y"]
 
 
 def test_the_vector_of_an_extractive_report_is_the_mean_of_its_sentences_by_length() -> None:

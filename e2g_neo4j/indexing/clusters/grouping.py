@@ -57,9 +57,24 @@ def groups(vectors: Vectors, tokens: Sequence[int]) -> list[tuple[int, ...]]:
         parts = _parts(group, vectors, 2 if long else 1, soft=soft) if soft or (long and depth < ROUNDS) else []
         if parts:
             left += [(part, depth + 1) for part in parts]
+        elif long and len(group) > WHOLE:
+            found.update(_slices(group, tokens))
         else:
             found.add(group)
     return sorted(found)
+
+
+def _slices(group: tuple[int, ...], tokens: Sequence[int]) -> list[tuple[int, ...]]:
+    """Cut a group that cannot be divided by its vectors, such as one of equal texts: in order, of at most TOKENS."""
+    slices: list[list[int]] = [[]]
+    length = 0
+    for node in group:
+        length += tokens[node]
+        if slices[-1] and length > TOKENS:
+            slices.append([])
+            length = tokens[node]
+        slices[-1].append(node)
+    return list(map(tuple, slices))
 
 
 def _parts(group: tuple[int, ...], vectors: Vectors, least: int, *, soft: bool) -> list[tuple[int, ...]]:

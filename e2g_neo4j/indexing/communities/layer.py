@@ -86,7 +86,8 @@ def enrich(
     except RepliesMissingError:
         raise ConfigurationError(
             f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set E2G_CHAT_MODEL, "
-            "such as ollama:NAME, or run `e2g enrich --with communities --reports extractive`."
+            "such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
+            f"--corpus {corpus}`."
         ) from None
 
 

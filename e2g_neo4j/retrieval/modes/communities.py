@@ -60,8 +60,13 @@ def communities(query: Query) -> Ranking:
 
 
 def nearest(rows: Iterable[Mapping[str, Any]], most: int) -> list[str]:
-    """Return the ids of the nearest communities of rows of `communities.cypher`."""
-    scores = {one["id"]: one["score"] for row in rows for one in row["communities"]}
+    """Return the ids of the nearest communities of rows of `communities.cypher`.
+
+    Those of several corpora have the same id if they have the same members. They count as one, the nearest of them.
+    """
+    scores: dict[str, float] = {}
+    for one in (one for row in rows for one in row["communities"]):
+        scores[one["id"]] = max(one["score"], scores.get(one["id"], 0.0))
     ids = sorted(scores)
     return [ids[at] for at in best_first([scores[id] for id in ids], TIE)][:most]
 
