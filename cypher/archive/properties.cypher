@@ -1,9 +1,12 @@
-// List the names and types of properties in a corpus, of nodes (`edge` is false) and relationships (`edge` is true).
+// List the names and types of properties in a corpus, of nodes (`edge` is false) and relationships (`edge` is true), of
+// the same nodes as `archive/nodes`.
 // $corpus
 // → edge, name, types
 CALL () {
   MATCH (n)
   WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport AND NOT n:E2GRetired
+    AND NOT n:StagedCommunity AND NOT n:OutdatedCommunity AND NOT n:StagedCluster AND NOT n:OutdatedCluster
+    AND NOT n:StagedStatement
   UNWIND keys(n) AS name
   RETURN false AS edge, name, valueType(n[name]) AS type
   UNION
