@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
-from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 from e2g_neo4j.settings import Settings
@@ -197,6 +197,19 @@ def test_the_command_prints_tables_and_writes_files(run, sample):
 def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):
     done = run("eval", str(QUESTIONS), "-c", sample, "--json", "no/such/folder.json")
     assert "does not exist" in str(done.exception)
+
+
+def test_a_file_that_cannot_be_written_is_said(run, sample):
+    Path("folder").mkdir()
+    # no corpus is read: this one does not exist, which would be another error
+    done = run("eval", str(QUESTIONS), "-c", "no-such-corpus", "--html", "folder")
+    assert str(done.exception) == "folder is a folder: pass a file with --html."
+    done = run("eval", str(QUESTIONS), "-c", "no-such-corpus", "--json", "x" * 300)
+    assert "(File name too long): pass another file with --json." in str(done.exception)
+    done = run("eval", str(QUESTIONS), "-c", sample, "--modes", "dense", "--limit", "1", "--json", "/dev/full")
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception) == "Cannot write /dev/full (No space left on device): pass another file with --json."
+    assert "Means over questions" in done.output
 
 
 def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample):
