@@ -118,7 +118,7 @@ def evaluate_command(
 def print_tables(out: Console, found: Evaluation) -> None:
     """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
     out.print(
-        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}, "
+        f"[bold]{escape(found.corpus)}[/bold]: {show.plural(found.questions, 'question')}, k={found.k}, "
         f"unit {found.unit or 'of the mode'}, ranking version {found.ranking}. "
         "Means over questions with 95 % bootstrap intervals.\n"
     )
@@ -224,11 +224,16 @@ def convert_command(
     """Convert the questions of NovelQA or InfiniteBench for `e2g eval`, and their books for `e2g index`."""
     found = convert(sources, folder)
     name = escape(str(folder))
-    out.print(f"{name}/questions.jsonl: {found.questions} questions. {name}/books: {found.books} texts.")
-    for number, what in (
-        (found.unusable, "questions without answer and evidence"),
-        (found.unquoted, "evidences that are no literal quotes of their book"),
-        (found.without_text, "JSON files without a text of the same name"),
+    questions, books = show.plural(found.questions, "question"), show.plural(found.books, "text")
+    out.print(f"{name}/questions.jsonl: {questions}. {name}/books: {books}.")
+    for number, one, several in (
+        (found.unusable, "question without answer and evidence", "questions without answer and evidence"),
+        (
+            found.unquoted,
+            "piece of evidence that is not a literal quotation of its book",
+            "pieces of evidence that are not literal quotations of their book",
+        ),
+        (found.without_text, "JSON file without a text of the same name", "JSON files without a text of the same name"),
     ):
         if number:
-            out.print(f"Left out: {number} {what}.")
+            out.print(f"Left out: {show.plural(number, one, several)}.")

@@ -133,7 +133,9 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
     assert found.failed.keys() == {"communities"}
     assert f"e2g enrich --corpus {corpus}" in found.failed["communities"]
     print_tables(Console(width=200), found)
-    assert "Left out: communities." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Left out: communities." in printed
+    assert f"{corpus}: 1 question, k=25" in printed
     with pytest.raises(QueryError, match="e2g enrich"):
         evaluate(e2g, questions, corpus=corpus, modes=["communities"])
     with pytest.raises(QueryError, match="e2g enrich"):
@@ -222,8 +224,8 @@ def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample
     Path("novelqa", "Data", "B1.json").write_text(json.dumps({"Q1": question}), encoding="utf-8")
     done = run("eval-convert", "novelqa", "--out", "out")
     assert done.exit_code == 0, done.output
-    assert "1 questions" in done.output
-    assert "Left out: 1 evidences that are no literal quotes of their book." in done.output
+    assert "out/questions.jsonl: 1 question. out/books: 1 text.\n" in done.output
+    assert "Left out: 1 piece of evidence that is not a literal quotation of its book.\n" in done.output
 
     e2g.index(["out/books/B1.txt"], corpus=f"{sample}-B1")
     done = run("eval", "out/questions.jsonl", "-c", f"{sample}-{{book}}", "--modes", "dense", "--json", "all.json")

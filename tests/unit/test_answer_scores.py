@@ -189,6 +189,8 @@ def test_entities_are_counted_per_question():
     assert f'<th scope="row">auto</th>{cells}' in found
     assert found.count("<h2>Entities of the questions</h2>") == 1
     assert "Entities of the questions" not in page(Evaluation("c", 4, 25, None))
+    assert "<p>4 questions, k = 25" in page(Evaluation("c", 4, 25, None))
+    assert "<p>1 question, k = 25" in page(Evaluation("c", 1, 25, None))
 
 
 def test_costs_are_means_over_the_answers():
