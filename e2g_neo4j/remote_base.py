@@ -17,7 +17,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j import errors
-from e2g_neo4j.errors import AccessError, E2GError, InputError, UnreachableError
+from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
 from e2g_neo4j.indexing.sources.files import find
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_address
@@ -37,7 +37,7 @@ FILES_AT_ONCE, BYTES_AT_ONCE = 500, 64 * 2**20
 """Maximum number and size of files in one request."""
 
 
-class NoChatModelError(E2GError):
+class NoChatModelError(ConfigurationError):
     """No chat model is configured at the service."""
 
 

@@ -1,5 +1,5 @@
-// The corpora whose communities, clusters, vectors of entities or statements are behind, because a run that changed the
-// corpus was interrupted or had no chat model.
+// The corpora whose communities, clusters, vectors of entities or statements are out of date, because a run that changed
+// the corpus was interrupted or had no chat model.
 // → corpus
 MATCH (c:Corpus)
 WHERE c.corpus IS NOT NULL

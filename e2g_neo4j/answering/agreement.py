@@ -45,9 +45,14 @@ def without_citations(text: str) -> str:
     return _CITATION.sub(" ", text)
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation."""
+    return text.lower().translate(_NO_PUNCTUATION).split()
+
+
 def normalised(text: str) -> list[str]:
     """Return the words in lower case, without punctuation and English articles, as for SQuAD (arXiv 1606.05250)."""
-    return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
+    return _ARTICLES.sub(" ", " ".join(words_of(text))).split()
 
 
 def f1(said: Sequence[str], right: Sequence[str]) -> float:

@@ -14,9 +14,9 @@ from rich.console import Console
 
 from e2g_neo4j.browser.guide import GuideServer, example_parameters
 from e2g_neo4j.browser.statements import evidence_address
+from e2g_neo4j.cli.files import write_file
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import Settings
@@ -65,11 +65,7 @@ def draw(
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=corpora, **retrieval)
         paths = e2g.paths(evidence)
-    drawn = page(paths)
-    try:
-        output.write_text(drawn, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"Cannot write {output} ({error.strerror}): pass another file with -o.") from error
+    write_file(output, page(paths), "-o")
     out.print(f"[bold]{evidence.route}[/bold]: {escape(evidence.reason)}")
     out.print(f"Drawn into {escape(str(output))}: open it in any web browser.")
 

@@ -9,11 +9,11 @@ import typer
 from rich.console import Console
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.json_output import as_object, print_json
 from e2g_neo4j.cli.options import Corpus, Json, K, LlmWhereUsed, Question, Tokens, Where, modes_named, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.comparison_page import (
     COLUMNS,
@@ -46,26 +46,18 @@ def compare_command(
     Each mode runs twice. The time is that of the second run, because the first loads models and plans statements.
     """
     selected = modes_named(modes)
-    if html_file is not None and html_file.exists():
-        raise InputError(f"{html_file} exists already. Choose another file, or remove it first.")
+    if html_file is not None:
+        check_file(html_file, "--html", new=True)
     with E2G() as e2g:
         found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens, llm=llm, where=where or ())
-    if html_file is not None:
-        _write(html_file, page(found))
     if as_json:
         print_json(_as_object(found))
     else:
         _show(out, found)
-        if html_file is not None:
+    if html_file is not None:
+        write_file(html_file, page(found), "--html", new=True)
+        if not as_json:
             out.print(f"\nWritten to {escape(str(html_file))}: open it in any web browser.")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except OSError as error:
-        raise InputError(f"Cannot write {file} ({error.strerror}): pass another file with --html.") from error
 
 
 def _show(out: Console, found: Comparison) -> None:

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import LlmWhereUsed, Where, modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import InputError
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.formats import convert
 from e2g_neo4j.evaluation.report import (
@@ -88,9 +88,9 @@ def evaluate_command(
     """
     selected = modes_named(modes)
     base = against or (BASE if BASE in selected else None)
-    for file in (json_file, html_file):
-        if file is not None and not file.absolute().parent.is_dir():
-            raise InputError(f"The folder of {file} does not exist: create it.")
+    for file, option in ((json_file, "--json"), (html_file, "--html")):
+        if file is not None:
+            check_file(file, option)
     gold_questions = read_questions(questions, without_gold=judge)[:limit]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
@@ -108,17 +108,17 @@ def evaluate_command(
             where=where or (),
             progress=progress,
         )
+    print_tables(out, found)  # first: a file may still fail, and the evaluation may have taken hours
     if json_file is not None:
-        json_file.write_text(json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_file(json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json")
     if html_file is not None:
-        html_file.write_text(page(found), encoding="utf-8")
-    print_tables(out, found)
+        write_file(html_file, page(found), "--html")
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
     """Print the scores of all questions, of each type and each route, the differences to the base mode, and times."""
     out.print(
-        f"[bold]{escape(found.corpus)}[/bold]: {found.questions} questions, k={found.k}, "
+        f"[bold]{escape(found.corpus)}[/bold]: {show.plural(found.questions, 'question')}, k={found.k}, "
         f"unit {found.unit or 'of the mode'}, ranking version {found.ranking}. "
         "Means over questions with 95 % bootstrap intervals.\n"
     )
@@ -224,11 +224,16 @@ def convert_command(
     """Convert the questions of NovelQA or InfiniteBench for `e2g eval`, and their books for `e2g index`."""
     found = convert(sources, folder)
     name = escape(str(folder))
-    out.print(f"{name}/questions.jsonl: {found.questions} questions. {name}/books: {found.books} texts.")
-    for number, what in (
-        (found.unusable, "questions without answer and evidence"),
-        (found.unquoted, "evidences that are no literal quotes of their book"),
-        (found.without_text, "JSON files without a text of the same name"),
+    questions, books = show.plural(found.questions, "question"), show.plural(found.books, "text")
+    out.print(f"{name}/questions.jsonl: {questions}. {name}/books: {books}.")
+    for number, one, several in (
+        (found.unusable, "question without answer and evidence", "questions without answer and evidence"),
+        (
+            found.unquoted,
+            "piece of evidence that is not a literal quotation of its book",
+            "pieces of evidence that are not literal quotations of their book",
+        ),
+        (found.without_text, "JSON file without a text of the same name", "JSON files without a text of the same name"),
     ):
         if number:
-            out.print(f"Left out: {number} {what}.")
+            out.print(f"Left out: {show.plural(number, one, several)}.")

@@ -54,7 +54,7 @@ Llm = Annotated[
     bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(sorted(LLM_MODES))} can.")
 ]
 LlmWhereUsed = Annotated[
-    bool, typer.Option("--llm", help=f"Let the modes that can call the chat model: {', '.join(sorted(LLM_MODES))}.")
+    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {', '.join(sorted(LLM_MODES))}.")
 ]
 Where = Annotated[
     list[str] | None,

@@ -157,7 +157,7 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
         out.print(
             f"The sentences of {plural(report.sentences, 'chunk')} were embedded."
             if report.sentences
-            else "All sentences were embedded already."
+            else "All sentences had already been embedded."
         )
     if "communities" in layers:
         out.print(
@@ -183,7 +183,7 @@ def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> Non
         out.print(
             f"The names of {plural(report.entities, 'entity', 'entities')} were embedded."
             if report.entities
-            else "All names of entities were embedded already."
+            else "All names of entities had already been embedded."
         )
     if report.statements:
         statements(out, report.corpus, report.statements)

@@ -6,7 +6,8 @@ Scores of one answer, from 0 to 1:
 `F1`           harmonic mean of precision and recall of the answer's words
 `ROUGE-L`      the same for their longest common subsequence (Lin 2004)
 Texts are normalised as for SQuAD (Rajpurkar et al. 2016): lower case, without punctuation, English articles and extra
-white space; citations are removed before. Of several right answers, the best score counts.
+white space; citations are removed before. If a right answer has only articles, they count. Of several right answers,
+the best score counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Any, Unpack
 
-from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations
+from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
 from e2g_neo4j.answering.answer import answer_from
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
@@ -106,13 +107,18 @@ def score_answer(question: Question, text: str) -> dict[str, float]:
         letter = letter_of(text, question.options)
         chosen = question.options[ascii_uppercase.index(letter)] if letter else None
         return {"accuracy": float(chosen == question.answer)}
-    said = normalised(without_citations(text))
-    right = [normalised(one) for one in (question.answer or "", *question.aliases)]
+    pairs = [_compared(without_citations(text), one) for one in (question.answer or "", *question.aliases)]
     return {
-        "exact match": float(said in right),
-        "F1": max(f1(said, one) for one in right),
-        "ROUGE-L": max(rouge_l(said, one) for one in right),
+        "exact match": max(float(said == right) for said, right in pairs),
+        "F1": max(f1(said, right) for said, right in pairs),
+        "ROUGE-L": max(rouge_l(said, right) for said, right in pairs),
     }
+
+
+def _compared(said: str, right: str) -> tuple[list[str], list[str]]:
+    """Return the words of an answer and of a right one. Articles count if the right one has no other words."""
+    words = normalised if normalised(right) else words_of
+    return words(said), words(right) or [right]  # "&" has no words: nothing equals it, no empty text either
 
 
 def letter_of(text: str, options: Sequence[str]) -> str | None:

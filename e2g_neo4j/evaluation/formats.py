@@ -32,7 +32,7 @@ class Converted:
         questions: Number of questions.
         books: Number of books.
         unusable: Number of questions left out, because they have neither answer nor a quote of their book.
-        unquoted: Number of evidences left out, because they are no literal quotes of their book.
+        unquoted: Number of pieces of evidence left out, because they are not literal quotations of their book.
         without_text: Number of JSON files left out, because there is no text of the same name.
     """
 
@@ -69,10 +69,12 @@ def _convert(sources: Sequence[Path], folder: Path) -> Converted:
     file, books = folder / "questions.jsonl", folder / "books"
     books.mkdir()
     counts = Converted()
+    files: dict[str, Path] = {}  # by id of a question
     with file.open("w", encoding="utf-8", errors="replace") as out:  # JSON may have unpaired surrogates
         for source in sources:
-            for fields in (_novelqa if source.is_dir() else _infinitebench)(source, books, counts):
+            for origin, fields in (_novelqa if source.is_dir() else _infinitebench)(source, books, counts):
                 if "answer" in fields or "evidence" in fields:
+                    _check_id(fields["id"], origin, files)
                     out.write(json.dumps(fields, ensure_ascii=False) + "\n")
                     counts.questions += 1
                 else:
@@ -82,15 +84,26 @@ def _convert(sources: Sequence[Path], folder: Path) -> Converted:
             "No question has an answer or a quote of its book: the public files of NovelQA lack both; ask its authors "
             "for them."
         )
-    read_questions(file)  # for example, two files may have the same ids
+    read_questions(file)
     counts.books = len(list(books.iterdir()))
     return counts
+
+
+def _check_id(question_id: str, file: Path, files: dict[str, Path]) -> None:
+    """Record the file of a question id. Raise InputError if another question has this id."""
+    if question_id in files:
+        places = " and ".join(str(one) for one in dict.fromkeys((files[question_id], file)))
+        raise InputError(
+            f"The question id {question_id!r} occurs twice, in {places}. Pass each file once, give files of the same "
+            "name different names, or correct the id."
+        )
+    files[question_id] = file
 
 
 # --- NovelQA -----------------------------------------------------------------------------------------
 
 
-def _novelqa(source: Path, books: Path, counts: Converted) -> Iterator[Fields]:
+def _novelqa(source: Path, books: Path, counts: Converted) -> Iterator[tuple[Path, Fields]]:
     texts = {path.stem: path for path in source.rglob("*.txt")}
     files = sorted(source.rglob("*.json"))
     if not any(file.stem in texts for file in files):
@@ -107,7 +120,7 @@ def _novelqa(source: Path, books: Path, counts: Converted) -> Iterator[Fields]:
         (books / f"{file.stem}.txt").write_text(book, encoding="utf-8")
         for question_id, fields in _by_id(questions, file):
             try:
-                yield _novelqa_question(f"{file.stem}-{question_id}", fields, f"{file.stem}.txt", book, counts)
+                yield file, _novelqa_question(f"{file.stem}-{question_id}", fields, f"{file.stem}.txt", book, counts)
             except ValueError as error:
                 raise InputError(f"{file}, question {question_id}: {error}. Correct it.") from error
 
@@ -147,13 +160,13 @@ def _novelqa_question(question_id: str, fields: Any, book: str, text: str, count
 # --- InfiniteBench -----------------------------------------------------------------------------------
 
 
-def _infinitebench(source: Path, books: Path, counts: Converted) -> Iterator[Fields]:
+def _infinitebench(source: Path, books: Path, counts: Converted) -> Iterator[tuple[Path, Fields]]:
     number = 0
     try:
         with source.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):  # a line has a whole book: never all at once
                 if line.strip():
-                    yield _infinitebench_question(json.loads(line), source.stem, number, books)
+                    yield source, _infinitebench_question(json.loads(line), source.stem, number, books)
     except OSError as error:
         raise InputError(f"Cannot read {source} ({error.strerror}): pass a file of InfiniteBench.") from error
     except (ValueError, RecursionError) as error:

@@ -128,7 +128,7 @@ def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
     spans, quotes, statements = [], [], []
     for one in evidence:
         match one:
-            case [int(start), int(end)] if 0 <= start < end:
+            case [int(start), int(end)] if 0 <= start < end and not isinstance(start, bool) and end is not True:
                 require(book, "evidence by characters requires the field book")
                 spans.append((book, start, end))
             case {"document": document, "quote": str(quote)} if _is_id(document) and quote.strip():
@@ -141,7 +141,7 @@ def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
                     '{"document": …, "quote": …} nor a statement with content words'
                 )
     return Question(
-        id=str(fields.get("id", number)),
+        id=str(number if fields.get("id") is None else fields["id"]),
         question=text,
         type=kind,
         book=book,
@@ -185,7 +185,7 @@ def _is_id(value: Any) -> bool:
 @lru_cache(maxsize=8192)
 def content_words(text: str) -> frozenset[str]:
     """Return the first six letters of each word of a text, in lower case, without stop words."""
-    return frozenset(word[:STEM] for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in STOP_WORDS)
+    return frozenset(word[:STEM] for word in re.findall(r"[^\W_]+", text.casefold()) if word not in STOP_WORDS)
 
 
 # --- the corpus --------------------------------------------------------------------------------------

@@ -119,6 +119,7 @@ def page(found: Evaluation) -> str:
             sections.append(_section(f"Routes of {mode}", result.by_route, None))
     failed = "".join(f"<li>{escape(mode)}: {escape(reason)}</li>" for mode, reason in found.failed.items())
     compared = f" Grey: {escape(found.against)}, the mode that the others are compared with." if found.against else ""
+    noun = "question" if found.questions == 1 else "questions"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -128,7 +129,7 @@ def page(found: Evaluation) -> str:
 </head>
 <body>
 <h1>Retrieval from {escape(found.corpus)}</h1>
-<p>{found.questions} questions, k = {found.k}, unit {found.unit or "of the mode"}, ranking version {found.ranking}.
+<p>{found.questions} {noun}, k = {found.k}, unit {found.unit or "of the mode"}, ranking version {found.ranking}.
 Bars are means over questions, the lines at their ends are 95 % bootstrap intervals.{compared}</p>
 {f"<p>Modes that cannot answer these questions:</p><ul>{failed}</ul>" if failed else ""}
 {"".join(sections)}

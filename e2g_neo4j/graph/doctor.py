@@ -298,14 +298,16 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            f"Communities, clusters, vectors of entities or statements are behind, because a run was interrupted or "
-            f"had no chat model: {', '.join(behind)}.",
+            f"Communities, clusters, vectors of entities or statements are out of date, because a run was "
+            f"interrupted or had no chat model: {', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, for statements with `--with statements`, and so does "
             "the next change of the corpus.",
         )
     else:
         yield Finding(
-            "layers", "ok", "No corpus has communities, clusters, vectors of entities or statements that are behind."
+            "layers",
+            "ok",
+            "No corpus has communities, clusters, vectors of entities or statements that are out of date.",
         )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.errors import InputError
@@ -272,6 +272,12 @@ class NewLayers(Body):
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
     reports: ReportKind | None = None
     budget_tokens: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _with_communities(self) -> Self:
+        if self.reports and self.layers is not None and "communities" not in self.layers:
+            raise ValueError("Reports are those of communities, and this layer is not named: add communities.")
+        return self
 
 
 class NewLinks(Body):

@@ -124,9 +124,22 @@ def test_the_tables_and_passages_are_printed_and_the_page_written(run: Run, samp
     assert code == 4
     assert error == "Error: modes.html exists already. Choose another file, or remove it first.\n"
     assert Path("modes.html").read_text(encoding="utf-8") == written
-    code, _, error = run(QUESTION, "-c", sample, "--html", "no/such/folder.html")
-    assert code == 4
-    assert "Cannot write no/such/folder.html (No such file or directory)" in error
+
+
+def test_a_page_that_cannot_be_written_is_said(run: Run, sample: str) -> None:
+    # no corpus is read: this one does not exist, which would be another error
+    code, _, error = run(QUESTION, "-c", "no-such-corpus", "--html", "no/such/folder.html")
+    assert (code, error) == (
+        4,
+        "Error: The folder of no/such/folder.html does not exist: create it, or pass another file with --html.\n",
+    )
+    Path("dangling.html").symlink_to("absent/absent.html")  # does not exist, and cannot be created
+    code, printed, error = run(QUESTION, "-c", sample, "--modes", "dense", "--html", "dangling.html")
+    assert (code, error) == (4, "Error: Cannot write dangling.html (File exists): pass another file with --html.\n")
+    assert "\n[1]" in printed
+    assert "Written to" not in printed
+    code, printed, _ = run(QUESTION, "-c", sample, "--modes", "dense", "--html", "dangling.html", "--json")
+    assert (code, json.loads(printed)["question"]) == (4, QUESTION)
 
 
 def test_an_adopted_corpus_leaves_out_the_modes_with_full_text(run: Run, e2g: E2G, driver: Driver) -> None:

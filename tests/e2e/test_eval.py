@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
-from e2g_neo4j.errors import NotFoundError, QueryError
+from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 from e2g_neo4j.settings import Settings
@@ -133,7 +133,9 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
     assert found.failed.keys() == {"communities"}
     assert f"e2g enrich --corpus {corpus}" in found.failed["communities"]
     print_tables(Console(width=200), found)
-    assert "Left out: communities." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Left out: communities." in printed
+    assert f"{corpus}: 1 question, k=25" in printed
     with pytest.raises(QueryError, match="e2g enrich"):
         evaluate(e2g, questions, corpus=corpus, modes=["communities"])
     with pytest.raises(QueryError, match="e2g enrich"):
@@ -199,6 +201,19 @@ def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):
     assert "does not exist" in str(done.exception)
 
 
+def test_a_file_that_cannot_be_written_is_said(run, sample):
+    Path("folder").mkdir()
+    # no corpus is read: this one does not exist, which would be another error
+    done = run("eval", str(QUESTIONS), "-c", "no-such-corpus", "--html", "folder")
+    assert str(done.exception) == "folder is a folder: pass a file with --html."
+    done = run("eval", str(QUESTIONS), "-c", "no-such-corpus", "--json", "x" * 300)
+    assert "(File name too long): pass another file with --json." in str(done.exception)
+    done = run("eval", str(QUESTIONS), "-c", sample, "--modes", "dense", "--limit", "1", "--json", "/dev/full")
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception) == "Cannot write /dev/full (No space left on device): pass another file with --json."
+    assert "Means over questions" in done.output
+
+
 def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample):
     """In the layout of NovelQA, with a question of two quotes, one of which is not in the book."""
     ringing = "Hester went down to the landing at half past nine"
@@ -209,8 +224,8 @@ def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample
     Path("novelqa", "Data", "B1.json").write_text(json.dumps({"Q1": question}), encoding="utf-8")
     done = run("eval-convert", "novelqa", "--out", "out")
     assert done.exit_code == 0, done.output
-    assert "1 questions" in done.output
-    assert "Left out: 1 evidences that are no literal quotes of their book." in done.output
+    assert "out/questions.jsonl: 1 question. out/books: 1 text.\n" in done.output
+    assert "Left out: 1 piece of evidence that is not a literal quotation of its book.\n" in done.output
 
     e2g.index(["out/books/B1.txt"], corpus=f"{sample}-B1")
     done = run("eval", "out/questions.jsonl", "-c", f"{sample}-{{book}}", "--modes", "dense", "--json", "all.json")

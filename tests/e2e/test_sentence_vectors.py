@@ -130,7 +130,7 @@ def test_the_command_names_layers_and_says_what_was_made(
         printed = capsys.readouterr()
         return int(ended.value.code or 0), printed.out, printed.err
 
-    assert enrich("--with", "sentences")[:2] == (0, "All sentences were embedded already.\n")
+    assert enrich("--with", "sentences")[:2] == (0, "All sentences had already been embedded.\n")
     driver.execute_query(FORGET, corpus=library, of=1)
     code, out, _ = enrich("--with", "sentences, communities")
     assert code == 0

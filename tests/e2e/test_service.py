@@ -11,11 +11,21 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_core.documents import Document
+from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
 from e2g_neo4j import E2G, Adoption, EnrichReport, Settings
-from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
+from e2g_neo4j.errors import (
+    AccessError,
+    ConfigurationError,
+    InputError,
+    NotFoundError,
+    QueryError,
+    ReadingError,
+    UnreachableError,
+)
 from e2g_neo4j.indexing.merge_overrides import split
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -300,6 +310,46 @@ def test_communities_are_made(remote: RemoteE2G, local: E2G) -> None:
     assert remote.enrich(corpus="library", layers=["sentences"]) == EnrichReport("library")
     with pytest.raises(NotFoundError, match="nowhere"):
         remote.enrich(corpus="nowhere")
+
+
+def test_layers_that_cannot_be_made_are_refused_at_once(
+    remote: RemoteE2G, local: E2G, service: RunningService, keys: dict[str, str]
+) -> None:
+    """The service has no chat model."""
+    with service.client(keys["all"]) as http:
+        newest = http.get("/v1/tasks").json()["tasks"][0]
+        for body, status, code, says in (
+            ({"layers": ["sentences"], "reports": "llm"}, 422, "invalid", "Reports are those of communities"),
+            ({"layers": ["statements"], "reports": "extractive"}, 422, "invalid", "Reports are those of communities"),
+            ({"layers": ["statements"]}, 501, "no_chat_model", "E2G_CHAT_MODEL"),
+            ({"layers": ["sentences", "statements"]}, 501, "no_chat_model", "E2G_CHAT_MODEL"),
+            ({"reports": "llm"}, 501, "no_chat_model", "E2G_CHAT_MODEL"),
+            ({"layers": ["communities"], "reports": "llm"}, 501, "no_chat_model", "E2G_CHAT_MODEL"),
+        ):
+            reply = http.post("/v1/corpora/library/enrich", json=body)
+            assert (reply.status_code, reply.json()["code"]) == (status, code), body
+            assert says in reply.json()["detail"]
+        assert http.get("/v1/tasks").json()["tasks"][0] == newest
+    for client in (remote, local):
+        with pytest.raises(InputError, match="Reports are those of communities"):
+            client.enrich(corpus="library", layers=["sentences"], reports="llm")
+        with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
+            client.enrich(corpus="library", layers=["statements"])
+
+
+def test_added_statements_need_no_chat_model(remote: RemoteE2G, local: E2G) -> None:
+    text = "Luke Farran met Josiah Quill."
+    remote.index([from_text(text, corpus="added", source="log")], corpus="added")
+    luke, josiah = Node(id="Luke Farran"), Node(id="Josiah Quill")
+    found = GraphDocument(
+        nodes=[luke, josiah],
+        relationships=[Relationship(source=luke, target=josiah, type="MET")],
+        source=Document(page_content=text),
+    )
+    assert local.add_graph_documents([found], corpus="added").statements == 1
+    report = remote.enrich(corpus="added", layers=["statements"])
+    assert report.statements
+    assert report.statements.statements == 1
 
 
 def communities_behind() -> Operation[Any]:

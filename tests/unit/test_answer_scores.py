@@ -75,6 +75,20 @@ def test_the_best_of_answer_and_aliases_counts_and_citations_do_not():
     assert score_answer(year, "[1877]")["exact match"] == 0  # a citation
 
 
+def test_an_answer_of_articles_alone_is_compared_with_them():
+    question = Question("q", "Which grade?", answer="The A")
+    assert set(score_answer(question, "").values()) == {0}
+    assert set(score_answer(question, "[1]").values()) == {0}
+    assert set(score_answer(question, "an").values()) == {0}
+    assert set(score_answer(question, "the a.").values()) == {1}
+    assert score_answer(question, "A")["F1"] == pytest.approx(2 / 3)
+    beside = Question("q", "Which grade?", answer="Hester", aliases=("The",))
+    assert set(score_answer(beside, "the Hester").values()) == {1}
+    assert set(score_answer(beside, "").values()) == {0}
+    signs = Question("q", "Which sign?", answer="&")
+    assert set(score_answer(signs, "").values()) == {0}
+
+
 @pytest.mark.parametrize(
     ("text", "letter"),
     [
@@ -175,6 +189,8 @@ def test_entities_are_counted_per_question():
     assert f'<th scope="row">auto</th>{cells}' in found
     assert found.count("<h2>Entities of the questions</h2>") == 1
     assert "Entities of the questions" not in page(Evaluation("c", 4, 25, None))
+    assert "<p>4 questions, k = 25" in page(Evaluation("c", 4, 25, None))
+    assert "<p>1 question, k = 25" in page(Evaluation("c", 1, 25, None))
 
 
 def test_costs_are_means_over_the_answers():

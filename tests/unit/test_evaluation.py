@@ -109,7 +109,10 @@ def test_the_four_formats_are_told_apart(tmp_path):
         ({"question": "Who?", "gold_passages": [None]}, "list of ids"),
         ({"question": "Who?", "evidence": [[1, 5]]}, "book"),
         ({"question": "Who?", "book": "b", "evidence": [[5, 1]]}, "[5, 1]"),
+        ({"question": "Who?", "book": "b", "evidence": [[True, 5]]}, "[true, 5]"),
+        ({"question": "Who?", "book": "b", "evidence": [[False, True]]}, "[false, true]"),
         ({"question": "Who?", "evidence": [{"document": "d"}]}, "neither"),
+        ({"question": "Who?", "evidence": ["_ — …"]}, "neither"),
         ({"question": "Who?", "evidence": ["to be or not"]}, '"to be or not"'),
         ({"question": "Who?", "type": 3, "gold_passages": [1]}, "must be text"),
         ({"id": "good", "question": "Who?", "gold_passages": [1]}, "duplicate id"),
@@ -120,6 +123,11 @@ def test_a_malformed_line_is_named(tmp_path, line, says):
     with pytest.raises(InputError, match="line 3: ") as raised:
         read_questions(file)
     assert says in str(raised.value)
+
+
+def test_an_id_that_is_null_is_absent(tmp_path):
+    file = write(tmp_path, *[{"id": None, "question": "Who?", "gold_passages": [1]}] * 2)
+    assert [question.id for question in read_questions(file)] == ["1", "2"]
 
 
 def test_a_file_without_questions_is_an_error(tmp_path):
@@ -154,6 +162,10 @@ def test_content_words_are_six_letters_without_stop_words():
     assert content_words("The Treatments of sun-exposed skin may include B12, treatment") == {
         "treatm", "sun", "expose", "skin", "b12"
     }  # fmt: skip
+    assert content_words("one_two, the_skin's __x__") == {"one", "two", "skin", "s", "x"}
+    assert content_words("Кто звонил в колокол?") == {"кто", "звонил", "в", "колоко"}
+    assert content_words("Die STRASSE, die Straße") == {"die", "strass"} == content_words("die Strasse")
+    assert content_words("Café Müller") == content_words("CAFÉ MÜLLER") == {"café", "müller"}
 
 
 # --- where the gold lies -----------------------------------------------------------------------------

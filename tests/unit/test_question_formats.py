@@ -156,12 +156,33 @@ def test_files_that_are_no_question_set_are_errors(tmp_path):
     with pytest.raises(InputError, match=r"absent\.jsonl"):
         convert([tmp_path / "absent.jsonl"], tmp_path / "out")
     same = infinite(tmp_path, "longbook_qa_eng", line(), line())
-    with pytest.raises(InputError, match="duplicate id 'longbook_qa_eng-0'"):
+    with pytest.raises(InputError, match=rf"question id 'longbook_qa_eng-0' occurs twice, in {same}\. Pass"):
         convert([same], tmp_path / "out")
     open_version = novelqa(tmp_path / "open", {"Q1": {"Question": "Who rang?"}})
     with pytest.raises(InputError, match="public files of NovelQA"):
         convert([open_version], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_id_of_two_questions_is_said_with_their_files(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    files = [infinite(folder, "longbook_qa_eng", line()) for folder in (one, other)]
+    book = novelqa(tmp_path / "novelqa", {"Q1": question()})
+    for sources, says in (
+        (files, f"id 'longbook_qa_eng-0' occurs twice, in {files[0]} and {files[1]}. Pass each file once"),
+        ([files[0]] * 2, f"id 'longbook_qa_eng-0' occurs twice, in {files[0]}. Pass each file once"),
+        (
+            [book] * 2,
+            f"id 'B07-Q1' occurs twice, in {book / 'Data' / 'PublicDomain' / 'B07.json'}. Pass each file once",
+        ),
+    ):
+        with pytest.raises(InputError) as raised:
+            convert(sources, tmp_path / "out")
+        assert says in str(raised.value)
+        assert "questions.jsonl" not in str(raised.value)
+        assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path):
