@@ -6,17 +6,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from e2g_neo4j.errors import ConfigurationError, NotFoundError
+from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.indexing import layers
-from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks
-from e2g_neo4j.service.state import State, state_of
+from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, submitted
 from e2g_neo4j.types.graph import Alias, EntityInfo
-from e2g_neo4j.types.service import Caller, TaskInfo
+from e2g_neo4j.types.service import TaskInfo
 
 router = APIRouter(prefix="/v1/corpora/{corpus}", tags=["entities"])
 
@@ -63,7 +62,7 @@ async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Write
     return await state_of(request).client.join(name, corpus=corpus)
 
 
-@router.post("/enrich", status_code=202, responses=documented(404, 501))
+@router.post("/enrich", status_code=202, responses=documented(404))
 async def enrich(
     request: Request,
     response: Response,
@@ -76,25 +75,12 @@ async def enrich(
 
     Statements are extracted by the chat model, if they are named.
     """
-    state = state_of(request)
-    await state.client.documents(corpus)
-    if new:
-        await _check_chat_model(state, caller, corpus, new)
+    await state_of(request).client.documents(corpus)
     parameters = new.model_dump(exclude_none=True) if new else {}
-    task = await submitted(state.client, caller, "enrich", corpus, parameters, idempotency_key=idempotency_key)
+    task = await submitted(
+        state_of(request).client, caller, "enrich", corpus, parameters, idempotency_key=idempotency_key
+    )
     return accepted(response, task)
-
-
-async def _check_chat_model(state: State, caller: Caller, corpus: str, new: NewLayers) -> None:
-    """Raise a 501 if a layer needs a chat model, and none is configured. Statements that were added need none."""
-    if new.reports == "llm":
-        state.chat_model(caller)
-    if "statements" in (new.layers or ()):
-        try:
-            await state.client.runner.run(statements.required_extractor(state.client.models, corpus))
-        except ConfigurationError:
-            state.chat_model(caller)
-            raise
 
 
 @router.get("/links", responses=documented(404))
