@@ -1,5 +1,5 @@
-// List the names and types of properties in a corpus, of nodes (`edge` is false) and relationships (`edge` is true), of
-// the same nodes as `archive/nodes`.
+// List the names and types of properties in a corpus: of the nodes that `archive/nodes` returns (`edge` is false), and of
+// relationships (`edge` is true).
 // $corpus
 // → edge, name, types
 CALL () {
