@@ -50,14 +50,16 @@ def compare_command(
         check_file(html_file, "--html", new=True)
     with E2G() as e2g:
         found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens, llm=llm, where=where or ())
-    if as_json:
-        print_json(_as_object(found))
-    else:
-        _show(out, found)
-    if html_file is not None:
-        write_file(html_file, page(found), "--html", new=True)
-        if not as_json:
-            out.print(f"\nWritten to {escape(str(html_file))}: open it in any web browser.")
+    try:
+        if html_file is not None:
+            write_file(html_file, page(found), "--html", new=True)
+    finally:
+        if as_json:
+            print_json(_as_object(found))
+        else:
+            _show(out, found)
+    if html_file is not None and not as_json:
+        out.print(f"\nWritten to {escape(str(html_file))}: open it in any web browser.")
 
 
 def _show(out: Console, found: Comparison) -> None:

@@ -108,11 +108,13 @@ def evaluate_command(
             where=where or (),
             progress=progress,
         )
-    print_tables(out, found)  # first: a file may still fail, and the evaluation may have taken hours
-    if json_file is not None:
-        write_file(json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json")
-    if html_file is not None:
-        write_file(html_file, page(found), "--html")
+    try:
+        if json_file is not None:
+            write_file(json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json")
+        if html_file is not None:
+            write_file(html_file, page(found), "--html")
+    finally:  # the evaluation may have taken hours
+        print_tables(out, found)
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
