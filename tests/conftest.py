@@ -33,7 +33,7 @@ from perturbed import perturbed_models
 from pydantic import SecretStr
 from real_ollama import RealOllama
 from stated import MODEL
-from tiers import at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
+from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
 
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
@@ -67,10 +67,11 @@ def pytest_configure(config: pytest.Config) -> None:
         if not psutil.pid_exists(int(left_over.name)):
             _remove(left_over)
     os.environ[_HOME] = str(_HOMES / str(os.getpid()))
+    os.environ["E2G_TEST_DAY"] = str(DAY)  # workers choose the same, also at midnight
 
 
 def pytest_report_header() -> list[str]:
-    return [f"vectors are disturbed: E2G_TEST_PERTURB={_SEED}"] if _SEED else []
+    return [f"E2G_TEST_DAY={DAY}", *([f"vectors are disturbed: E2G_TEST_PERTURB={_SEED}"] if _SEED else [])]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -22,7 +22,7 @@ from graphs import forget_replies
 from libraries import performing
 from neo4j import Driver, GraphDatabase
 from queues import Queue, graph
-from tiers import at_length
+from tiers import FULL, few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
@@ -617,6 +617,7 @@ def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.05)
 
 
+@pytest.mark.full
 def test_a_killed_worker_is_replaced_by_another_one(queue: Queue, client: E2G, corpus: str) -> None:
     files = [(name, (SAMPLE / name).read_bytes()) for name in ("great-gales.md", "society-minutes.md")]
     queue.done("index", corpus, *files)
@@ -682,12 +683,14 @@ def _import(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[]
 POINTS = 8
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("prepare", [_index, _replace, _delete, _enrich, _import])
 def test_a_task_is_done_once_wherever_its_worker_is_killed(
     queue: Queue, client: E2G, corpus: str, tmp_path: Path, prepare: Prepare
 ) -> None:
-    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 40 points."""
+    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 40 points in the
+    full tier, otherwise one of each kind, others from day to day."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["crashes"])
     sent = context.SimpleQueue()
@@ -705,7 +708,7 @@ def test_a_task_is_done_once_wherever_its_worker_is_killed(
     last = names.index("service/end_task")
     attempts = []
     every = sorted({1 + round(n * last / (POINTS - 1)) for n in range(POINTS)})  # from the first statement to the last
-    points = at_length(every, [last // 3, 2 * last // 3, last])
+    points = every if FULL else few_of(every[:-1], 1)
     for point in points:
         with suppress(Exception):
             client.delete(corpus=corpus)

@@ -43,7 +43,7 @@ from libraries import (
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
 from stated import Model, Models
-from tiers import FULL, at_length
+from tiers import at_length, few_of
 
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
@@ -307,6 +307,7 @@ def test_eight_threads_write_one_corpus_while_others_read(
     assert_as_fresh(driver, corpus, 3)
 
 
+@pytest.mark.full
 def test_eight_processes_write_one_corpus(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], corpus: str
 ) -> None:
@@ -404,12 +405,13 @@ def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) ->
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("chunks_at_once", [writer.CHUNKS_AT_ONCE, 0])
+@pytest.mark.parametrize("chunks_at_once", [writer.CHUNKS_AT_ONCE, pytest.param(0, marks=pytest.mark.full)])
 def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_run_finishes(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], chunks_at_once: int
 ) -> None:
     """After each statement that it sends, within a transaction and between two. Where edges are counted later, paths
-    may be those of neither. The fast tier kills it once before each kind of statement where edges are counted later."""
+    may be those of neither. Tiers below the full one kill it before some statements, others from day to day, and before
+    the first and the last."""
     corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new", f"{run}-whole"]
     write(driver, f"{run}-old", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.BEFORE)
@@ -423,7 +425,8 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
     assert len(names) >= 30
     assert snapshot(driver, f"{run}-whole") == snapshot(driver, f"{run}-new")
     seen = []
-    for statements in range(len(names)) if FULL else sample(names, kinds=chunks_at_once == 0):
+    ends = {0, len(names) - 1}
+    for statements in sorted(ends.union(few_of(range(len(names)), 4 if chunks_at_once == 0 else 1))):
         corpora.append(corpus := f"{run}-{statements}")
         write(driver, corpus, crashes.BEFORE)
         client = fresh.Process(
@@ -458,9 +461,3 @@ def statements_of_a_run(
     while not sent.empty():
         names.append(sent.get())
     return names
-
-
-def sample(names: list[str], *, kinds: bool) -> list[int]:
-    """The first and the last statement, and the first of each kind between them."""
-    first = [names.index(name) for name in set(names)] if kinds else []
-    return sorted({0, *first, len(names) - 1})
