@@ -3,7 +3,7 @@
 The passages are read in batches. From each, the chat model takes points with a score of their importance and the
 passages that support them (map). The most important points become the answer (reduce). GraphRAG maps reports of
 communities. Here passages of documents are mapped, in every mode, because a citation leads to text, and reports only
-quote some of it. With a large budget of tokens, this reads the source text, the condition TS of that paper.
+quote some of it. The condition TS of that paper reads all of the source text; this reads what the mode finds.
 """
 
 from __future__ import annotations
