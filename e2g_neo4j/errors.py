@@ -122,6 +122,7 @@ class CorpusNotFoundError(NotFoundError):
     """The corpus holds no document."""
 
     def __init__(self, corpus: str) -> None:
+        self.corpus = corpus
         super().__init__(
             f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list the "
             "corpora with `e2g corpora`."

@@ -7,6 +7,7 @@ with RemoteE2G("http://127.0.0.1:8000", key="e2g_…") as e2g:
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -90,13 +91,14 @@ class RemoteE2G(RemoteBase):
         if properties is not None:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
-        reports = [
-            self._finished(self._upload(batch, corpus, budget_tokens, properties), IndexReport, progress)
-            for batch in batches(sources)
-        ]
-        report = reports[0]
-        for one in reports[1:]:
-            report = _added(report, one)
+        report: IndexReport | None = None
+        left = budget_tokens
+        for batch in batches(sources):
+            one = self._finished(self._upload(batch, corpus, left, properties), IndexReport, progress)
+            report = one if report is None else _added(report, one)
+            if budget_tokens is not None:  # at least 1: a batch that needs no call ends well
+                left = max(1, budget_tokens - _tokens(report))
+        assert report is not None  # noqa: S101 (there is a batch, or `batches` raises)
         return report
 
     def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str) -> IndexPlan:
@@ -290,8 +292,8 @@ class RemoteE2G(RemoteBase):
         self._finished(self._send("DELETE", corpus_path(corpus, "adoption")), dict, None)
         return listed
 
-    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> int:
-        """Download a corpus to a file that does not exist yet. Returns its size in bytes; see `E2G.export_corpus`."""
+    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> ArchiveInfo:
+        """Download a corpus to a file that does not exist yet; see `E2G.export_corpus`."""
         path = Path(file)
         partial = path.with_name(f"{path.name}.{uuid4().hex}.part")
         try:
@@ -301,11 +303,12 @@ class RemoteE2G(RemoteBase):
                 if reply.is_error:
                     reply.read()
                     raise error_in(reply)
+                counts = json.loads(reply.headers["E2G-Archive"])
                 with partial.open("xb") as target:
                     for part in reply.iter_bytes():
                         target.write(part)
             shutil.move(partial, path)
-            return path.stat().st_size
+            return ArchiveInfo(corpus=corpus, file=str(path), bytes=path.stat().st_size, **counts)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         except OSError as error:
@@ -329,6 +332,10 @@ def _question(
 ) -> dict[str, Any]:
     options = RetrievalOptions.of(retrieval).model_dump(exclude_defaults=True)
     return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
+
+
+def _tokens(report: IndexReport) -> int:
+    return sum(usage.prompt_tokens + usage.completion_tokens for usage in report.spending.values())
 
 
 def _added(report: IndexReport, other: IndexReport) -> IndexReport:

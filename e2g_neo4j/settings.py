@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import platformdirs
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.types.near_names import did_you_mean
 
 MAX_HOPS = 6
 """Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that
@@ -104,12 +109,17 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 
+OTHER_VARIABLES = ("E2G_API_KEY", "E2G_IMAGE", "E2G_PORT", "E2G_SERVICE", "E2G_TEST_", "E2G_SCREENSHOTS")
+"""Variables, and beginnings of their names, that are no settings: of remote clients, containers and tests."""
+
+
 def load_settings() -> Settings:
-    """Load the settings from the environment and `.env`.
+    """Load the settings from the environment and `.env`. Warn once of variables `E2G_…` that are no settings.
 
     Raises:
         ConfigurationError: A variable is invalid. The message names it.
     """
+    _warn_of_unknown(frozenset(name.upper() for name in (*os.environ, *_in_env_file())))
     try:
         return Settings()
     except ValidationError as error:
@@ -117,3 +127,19 @@ def load_settings() -> Settings:
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
         variable = name if name.startswith(("NEO4J_", "E2G_")) else f"E2G_{name}"
         raise ConfigurationError(f"{variable} is invalid: {fault['msg']}. Correct it or unset it.") from None
+
+
+def _in_env_file() -> list[str]:
+    try:
+        return list(dotenv_values(".env"))
+    except (OSError, ValueError):  # not readable, not UTF-8: pydantic-settings reports it
+        return []
+
+
+@cache
+def _warn_of_unknown(names: frozenset[str]) -> None:
+    known = [f"E2G_{name.upper()}" for name in Settings.model_fields]
+    for name in sorted(names):
+        if name.startswith("E2G_") and name not in known and not name.startswith(OTHER_VARIABLES):
+            near = did_you_mean(name, known)
+            logging.getLogger(__name__).warning("%s is not a setting and has no effect.%s", name, near)

@@ -13,8 +13,10 @@ from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
+    ExistingCorpus,
     Json,
     Yes,
+    choose_corpus,
     out,
 )
 from e2g_neo4j.client import E2G
@@ -64,10 +66,10 @@ def corpora(as_json: Json = False) -> None:
         show.table(out, ["corpus", "documents"], [[name, number] for name, number in found.items()], "No corpus yet.")
 
 
-def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
+def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     """List the documents of a corpus."""
     with E2G() as e2g:
-        found = e2g.documents(corpus)
+        found = e2g.documents(choose_corpus(e2g, corpus))
     if as_json:
         print_json([asdict(document) for document in found])
     else:
@@ -77,7 +79,7 @@ def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
 
 def entities(
     query: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     type: Annotated[
         str | None,
         typer.Option("--type", help="Only entities of this type: person, place, organisation, …, name or noun."),
@@ -92,6 +94,7 @@ def entities(
 ) -> None:
     """List entities or merged names, split a name, or merge it again."""
     with E2G() as e2g:
+        corpus = choose_corpus(e2g, corpus)
         if split or join:
             found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
         elif merges:
@@ -124,10 +127,10 @@ def status(
         show.status(out, found)
 
 
-def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Json = False) -> None:
+def resume(corpus: ExistingCorpus = None, budget_tokens: Budget = None, as_json: Json = False) -> None:
     """Index the documents that are not ready, because a run was interrupted or failed."""
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.resume(corpus=corpus, progress=progress, budget_tokens=budget_tokens)
+        report = e2g.resume(corpus=choose_corpus(e2g, corpus), progress=progress, budget_tokens=budget_tokens)
     if as_json:
         print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:
@@ -137,7 +140,7 @@ def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Js
 
 
 def enrich(
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     layers: Annotated[
         str,
         typer.Option(
@@ -168,7 +171,7 @@ def enrich(
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
         report = e2g.enrich(
-            corpus=corpus,
+            corpus=choose_corpus(e2g, corpus),
             layers=named,
             progress=progress,
             budget_tokens=budget_tokens,
@@ -229,7 +232,7 @@ def stats(
 
 def export_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     format: Annotated[
         Format, typer.Option("--format", help="`archive` for `e2g import`; the others are for other tools.")
     ] = "archive",
@@ -237,7 +240,7 @@ def export_command(
 ) -> None:
     """Export a corpus to a file."""
     with E2G() as e2g:
-        done = e2g.export_corpus(output, corpus=corpus, format=format)
+        done = e2g.export_corpus(output, corpus=choose_corpus(e2g, corpus), format=format)
     if as_json:
         print_json(asdict(done))
     else:

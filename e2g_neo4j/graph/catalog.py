@@ -13,6 +13,7 @@ from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.properties import from_stored
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText
 from e2g_neo4j.types.results import Evidence
@@ -125,9 +126,17 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
 
     Raises:
         NotFoundError: the corpus has no documents.
+        QueryError: the corpus has no entities of this type at all.
     """
     yield from documents(corpus)
     rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "type": type, "limit": limit})
+    if type and not rows:
+        types = [row["type"] for row in (yield Read("query/entity_types", {"corpus": corpus}))]
+        if type not in types:
+            raise QueryError(
+                f"No entity of the corpus {corpus!r} has the type {type!r}.{did_you_mean(type, types)} Its types are "
+                f"{', '.join(types)}."
+            )
     return [
         EntityInfo(
             **{

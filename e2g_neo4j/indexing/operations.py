@@ -14,7 +14,7 @@ from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelE
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
 from e2g_neo4j.graph.fingerprint import accept_pipeline as accept
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
@@ -69,6 +69,7 @@ class Cancelled(BaseException):
 
 def migrate(models: Models, *, accept_pipeline: bool = False) -> Operation[list[Applied]]:
     """Apply migrations. With `accept_pipeline`, add the hash of the spaCy pipeline to a fingerprint without one."""
+    yield from check_model_name(models)
     applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=models.dimensions))
     if accept_pipeline:
         yield from accept(models.fingerprint)

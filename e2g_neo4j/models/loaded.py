@@ -102,6 +102,11 @@ class Models:
         return load_chat_model(self.settings, self._given_chat_model)
 
     @property
+    def must_load_embedder(self) -> bool:
+        """Whether the embedding model is neither bundled nor loaded. To load another one may take minutes, or fail."""
+        return self._given_embedder is None and not self._is_bundled and "_embedder" not in self.__dict__
+
+    @property
     def dimensions(self) -> int:
         """The vector length of the embedding model. The bundled model is not loaded for this."""
         if self._is_bundled:

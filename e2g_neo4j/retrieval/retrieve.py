@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, QueryError
+from e2g_neo4j.graph.fingerprint import check_model_name
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.loaded import Models
@@ -54,6 +55,7 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, read_each
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
 
 MAX_ENTITIES = 24
@@ -100,6 +102,7 @@ def retrieve(
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
     chat = _chat_calls(models, chat_model) if filled.llm else None
+    yield from check_model_name(models)
     embed = Embed(question)
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
@@ -258,6 +261,8 @@ def find_evidence(
         }
         rows = yield from read_each("query/facts", fact_parameters)
         facts = tuple(dict.fromkeys(map(fact_of, rows)))[:MAX_FACTS]
+    if options.relationship_types and not facts:
+        yield from _check_relationship_types(options.relationship_types, corpora)
 
     return Evidence(
         question=question,
@@ -351,6 +356,17 @@ def _behind(layer: str, rows: Iterable[Mapping[str, Any]]) -> str:
     behind = [row["corpus"] for row in rows if row[layer] is False]
     commands = ", ".join(f"`{_ENRICH.get(layer, 'e2g enrich')} --corpus {corpus}`" for corpus in behind)
     return f" The {_LAYERS[layer]} of {', '.join(behind)} are out of date: run {commands}." * bool(behind)
+
+
+def _check_relationship_types(types: Sequence[str], corpora: Sequence[str]) -> Operation[None]:
+    """Raise QueryError if the database does not know one of these types."""
+    rows = yield from read_each("query/relationship_types", {corpus: {"types": list(types)} for corpus in corpora})
+    for missing in rows[0]["missing"]:
+        linked = sorted({type for row in rows for type in row["linked"]})
+        raise QueryError(
+            f"The database has no relationships of the type {missing!r}.{did_you_mean(missing, linked)} Pass types of "
+            "your own graph."
+        )
 
 
 def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:

@@ -275,6 +275,27 @@ def test_adopted_asked_changed_and_let_go(
         place.client.unadopt(corpus="adopted")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"label": "Chunc"}, "No node has the label 'Chunc'. Did you mean 'Chunk'?"),
+        ({"text": "txt"}, "has the property 'txt' (`text`). Did you mean 'text'? They have: "),
+        ({"key": "ids"}, "has the property 'ids' (`key`). Did you mean 'id'? They have: "),
+        (
+            {"part_of": "PART_OFF"},
+            "No relationship of the type 'PART_OFF' (`part_of`) begins at a node labelled 'Chunk'",
+        ),
+        ({"key": "embedding"}, "a text or an integer as its 'embedding'"),
+    ],
+)
+def test_what_cannot_be_adopted_is_named(place: Place, plain: Shape, wrong: dict[str, str], told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
+    assert told in str(refused.value)
+    assert "Nothing was changed" in str(refused.value)
+    assert place.rows("MATCH (n:Corpus {corpus: 'adopted'}) RETURN n") == []
+
+
 # --- one corpus, two kinds ---------------------------------------------------------------------------
 
 

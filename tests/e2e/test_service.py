@@ -351,10 +351,17 @@ def test_a_split_that_was_broken_off_is_completed_when_it_is_repeated(remote: Re
 
 
 def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) -> None:
-    size = remote.export_corpus(tmp_path / "library.zip", corpus="library")
-    assert size == (tmp_path / "library.zip").stat().st_size
+    exported = remote.export_corpus(tmp_path / "library.zip", corpus="library")
+    assert exported.file == str(tmp_path / "library.zip")
+    assert exported.bytes == (tmp_path / "library.zip").stat().st_size
     imported = remote.import_corpus(tmp_path / "library.zip", corpus="copy")
     assert imported.corpus == "copy"
+    assert (imported.documents, imported.nodes, imported.relationships) == (
+        exported.documents,
+        exported.nodes,
+        exported.relationships,
+    )
+    assert imported.nodes > imported.documents > 0
     assert remote.stats("copy") == remote.stats("library")
     with pytest.raises(InputError, match="exists"):
         remote.import_corpus(tmp_path / "library.zip", corpus="copy")

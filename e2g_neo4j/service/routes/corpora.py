@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -65,19 +66,24 @@ async def delete_corpus(
     },
 )
 async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: Format = "archive") -> FileResponse:
-    """Download a corpus as an archive for `POST /imports`, or as GraphML for other tools."""
+    """Download a corpus as an archive for `POST /imports`, or as GraphML for other tools.
+
+    The header `E2G-Archive` counts its documents, nodes, relationships and cached summaries.
+    """
     client = state_of(request).client
     await client.documents(corpus)
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="e2g-export-"))
     remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     try:
         file = folder / ("corpus.zip" if format == "archive" else "corpus.graphml")
-        await client.export_corpus(file, corpus=corpus, format=format)
+        done = await client.export_corpus(file, corpus=corpus, format=format)
     except BaseException:
         await remove()
         raise
     media_type = "application/zip" if format == "archive" else "application/graphml+xml"
-    return FileResponse(file, media_type=media_type, filename=file.name, background=remove)
+    counts = {name: getattr(done, name) for name in ("documents", "nodes", "relationships", "summaries")}
+    headers = {"E2G-Archive": json.dumps(counts)}
+    return FileResponse(file, media_type=media_type, filename=file.name, background=remove, headers=headers)
 
 
 @imports.post("/imports", status_code=202, responses=documented(404, 415))
