@@ -46,6 +46,10 @@ class E2GError(Exception):
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__.removesuffix("Error")).lower()
 
 
+INCOMPLETE = 14
+"""The exit code of commands that indexed some documents and could not read others."""
+
+
 class ConfigurationError(E2GError):
     exit_code = 3
 

@@ -18,9 +18,10 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j.answering.answer import Method
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.remote_base import (
     BYTES_AT_ONCE,
     FILES_AT_ONCE,
@@ -81,6 +82,7 @@ class RemoteE2G(RemoteBase):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        strict: bool = False,
     ) -> IndexReport:
         """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
 
@@ -90,21 +92,39 @@ class RemoteE2G(RemoteBase):
         if properties is not None:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
-        reports = [
-            self._finished(self._upload(batch, corpus, budget_tokens, properties), IndexReport, progress)
-            for batch in batches(sources)
-        ]
-        report = reports[0]
-        for one in reports[1:]:
-            report = _added(report, one)
+        reading = ReadingReport()
+        groups = list(batches(sources, reading.failed))
+        reading.check(strict=strict, read=bool(groups))
+        for batch in groups if strict and len(groups) > 1 else ():
+            self._upload(batch, corpus, None, reading.failed, dry_run=True, strict=True)  # nothing is written before
+        report: IndexReport | None = None
+        for batch in groups:
+            try:
+                task = self._upload(batch, corpus, budget_tokens, reading.failed, properties, strict=strict)
+                done = self._finished(task, IndexReport, progress)
+            except ReadingError as error:  # of all files of this request
+                if strict or len(groups) == 1:
+                    raise
+                reading.failed[f"{_name(batch[0])} and all {len(batch)} files sent with it"] = str(error)
+                continue
+            report = done if report is None else _added(report, done)
+        if report is None:
+            reading.check(strict=True, read=False)
+            report = IndexReport(corpus)
+        report.failed = reading.failed | report.failed
         return report
 
-    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str) -> IndexPlan:
+    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str, strict: bool = False) -> IndexPlan:
         """See `E2G.plan`. The documents are uploaded for this, in one request."""
-        [*groups] = batches(sources)
+        reading = ReadingReport()
+        [*groups] = batches(sources, reading.failed)
+        reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        return TypeAdapter(IndexPlan).validate_python(self._upload(groups[0], corpus, None, dry_run=True))
+        found = self._upload(groups[0], corpus, None, reading.failed, dry_run=True, strict=strict)
+        plan = TypeAdapter(IndexPlan).validate_python(found)
+        plan.failed = reading.failed | plan.failed
+        return plan
 
     def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
         """See `E2G.delete`. Targets are ids, sources or titles of documents."""
@@ -331,12 +351,18 @@ def _question(
     return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
 
 
+def _name(one: tuple[str, Path] | SourceDocument) -> str:
+    return one.source if isinstance(one, SourceDocument) else one[0]
+
+
 def _added(report: IndexReport, other: IndexReport) -> IndexReport:
     """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
     for name in ("documents", "unchanged", "replaced", "chunks", "kept", "tokens", "cost"):
         setattr(report, name, getattr(report, name) + getattr(other, name))
     for name in ("entities", "co_occurrences", "mentions"):
         setattr(report, name, getattr(other, name))
+    report.failed |= other.failed
+    report.warnings |= other.warnings
     for name in ("summaries_by_level", "seconds"):
         sums = getattr(report, name)
         for key, value in getattr(other, name).items():

@@ -31,6 +31,9 @@ from e2g_neo4j.types.reports import (
     TokenUsage,
 )
 
+MAX_WARNINGS = 20
+"""Warnings that are printed. The others are counted."""
+
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[reports.Progress]:
@@ -65,8 +68,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """Print the result of an index run."""
-    for source, why in done.failed.items():
-        out.print(f"Failed: {escape(source)}: {escape(why)}")
+    remarks(out, done.failed, done.warnings)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         if done.unchanged:
@@ -94,8 +96,19 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
+def remarks(out: Console, failed: Mapping[str, str], warnings: Mapping[str, str]) -> None:
+    """Print what could not be read, all of it, and what looks wrong."""
+    for verb, reasons in (("Left out", failed), ("Warning", warnings)):
+        for number, (source, why) in enumerate(reasons.items()):
+            if number == MAX_WARNINGS and reasons is warnings:
+                out.print(f"And {plural(len(reasons) - number, 'more warning')}: --json lists all.")
+                break
+            out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
+
+
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
+    remarks(out, found.failed, found.warnings)
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")

@@ -287,13 +287,19 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 def _changed(
     documents: Sequence[SourceDocument], report: IndexReport
 ) -> Operation[tuple[list[SourceDocument], set[str]]]:
-    """The documents whose text the database does not hold yet, or not chunked or extracted by the present rules, and
-    the ids of those that it holds otherwise."""
+    """The documents that the database does not hold yet with this text and title, or not chunked or extracted by the
+    present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
-    ready = {row["id"]: (row["sha256"], row["chunker"], row["extractor"]) for row in rows if row["state"] == "ready"}
+    ready = {
+        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], row["extractor"])
+        for row in rows
+        if row["state"] == "ready"
+    }
     unfinished = {row["id"] for row in rows if row["work"]}
     changed = [
-        one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one), EXTRACTOR)
+        one
+        for one in documents
+        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), EXTRACTOR)
     ]
     replaced = {document.id for document in changed} & ready.keys()
     report.unchanged += len(documents) - len(changed)

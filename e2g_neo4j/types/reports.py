@@ -257,6 +257,8 @@ class IndexPlan:
         tokens: the tokens of the new chunks.
         levels: the use of the chat model, by level of the summary tree.
         cost: the price of it, in the currency of the configured prices.
+        failed: what cannot be read, with the reason, as in `IndexReport`.
+        warnings: what looks wrong, as in `IndexReport`.
     """
 
     corpus: str
@@ -266,6 +268,8 @@ class IndexPlan:
     tokens: int
     levels: dict[int, TokenUsage]
     cost: float
+    failed: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -277,7 +281,10 @@ class IndexReport:
         documents: the number of documents that were indexed.
         unchanged: the number of documents that were indexed already.
         replaced: the number of documents that replaced an earlier version.
-        failed: sources that `resume` could not read, with the reason.
+        failed: what could not be read, with the reason: by path, by `upload:NAME`, by path and number of a line of JSON
+            Lines, or by the source of a document that `resume` could not read again.
+        warnings: what was indexed and looks wrong, such as text in another language than that of the pipeline, by path
+            or source.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
@@ -296,6 +303,7 @@ class IndexReport:
     unchanged: int = 0
     replaced: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
     kept: int = 0
     tokens: int = 0
