@@ -36,6 +36,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    DocumentText,
     EnrichReport,
     Finding,
     GraphDocumentReport,
@@ -286,6 +287,23 @@ class E2G(SyncClient):
     def documents(self, corpus: str) -> list[DocumentInfo]:
         """The documents of a corpus."""
         return self._run(catalog.documents(corpus))
+
+    def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
+        """The text of a document from `start` to `end`, at most a million characters: what a citation with these
+        offsets cites.
+
+        Args:
+            document: its id, source, file or title.
+            corpus: the corpus.
+            start: the first character.
+            end: the character after the last one; None, or more than there are: the end of the text.
+
+        Raises:
+            NotFoundError: the corpus has no such document that queries can see.
+            QueryError: several documents have this title.
+            InputError: the span is empty or outside the text, or text nodes have changed since they were adopted.
+        """
+        return self._run(catalog.text_of(document, corpus, start, end))
 
     def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
         """The entities of a corpus, those in most chunks first.

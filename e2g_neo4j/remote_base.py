@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -23,7 +24,7 @@ from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_address
 from e2g_neo4j.types.properties import Properties
-from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.reports import IndexReport, Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
 T = TypeVar("T")
@@ -202,6 +203,30 @@ def batches(
         size += length
     if batch:
         yield batch
+
+
+def name_of(one: tuple[str, Path] | SourceDocument) -> str:
+    """Return the name that a document or file is sent with."""
+    return one.source if isinstance(one, SourceDocument) else one[0]
+
+
+def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
+    """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
+    for name in ("documents", "unchanged", "replaced", "chunks", "kept", "tokens", "cost"):
+        setattr(report, name, getattr(report, name) + getattr(other, name))
+    for name in ("entities", "co_occurrences", "mentions"):
+        setattr(report, name, getattr(other, name))
+    report.failed |= other.failed
+    report.warnings |= other.warnings
+    for name in ("summaries_by_level", "seconds"):
+        sums = getattr(report, name)
+        for key, value in getattr(other, name).items():
+            sums[key] = sums.get(key, 0) + value
+    for level, usage in other.spending.items():
+        before = report.spending.setdefault(level, type(usage)())
+        for field in fields(usage):
+            setattr(before, field.name, getattr(before, field.name) + getattr(usage, field.name))
+    return report
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:

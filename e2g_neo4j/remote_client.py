@@ -7,9 +7,9 @@ with RemoteE2G("http://127.0.0.1:8000", key="e2g_…") as e2g:
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
@@ -20,18 +20,20 @@ from pydantic import TypeAdapter
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.graph.catalog import choose_document, choose_documents
 from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.remote_base import (
     BYTES_AT_ONCE,
     FILES_AT_ONCE,
     NoChatModelError,
     RemoteBase,
+    add_reports,
     batches,
     corpus_path,
     error_in,
     error_of,
     events,
+    name_of,
 )
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
@@ -42,6 +44,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    DocumentText,
     EnrichReport,
     IndexPlan,
     IndexReport,
@@ -105,9 +108,9 @@ class RemoteE2G(RemoteBase):
             except ReadingError as error:  # of all files of this request
                 if strict or len(groups) == 1:
                     raise
-                reading.failed[f"{_name(batch[0])} and all {len(batch)} files sent with it"] = str(error)
+                reading.failed[f"{name_of(batch[0])} and all {len(batch)} files sent with it"] = str(error)
                 continue
-            report = done if report is None else _added(report, done)
+            report = done if report is None else add_reports(report, done)
         if report is None:
             reading.check(strict=True, read=False)
             report = IndexReport(corpus)
@@ -149,6 +152,13 @@ class RemoteE2G(RemoteBase):
             cursor = page["cursor"]
             if cursor is None:
                 return
+
+    def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
+        """See `E2G.text`."""
+        if not re.fullmatch(r"[0-9a-f]{16}", document):  # the id that every document has
+            document = choose_document(document, self.documents(corpus), corpus).id
+        found = self._get(corpus_path(corpus, "documents", document, "text"), start=start, end=end)
+        return TypeAdapter(DocumentText).validate_python(found)
 
     def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
         """See `E2G.status`."""
@@ -349,29 +359,6 @@ def _question(
 ) -> dict[str, Any]:
     options = RetrievalOptions.of(retrieval).model_dump(exclude_defaults=True)
     return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
-
-
-def _name(one: tuple[str, Path] | SourceDocument) -> str:
-    return one.source if isinstance(one, SourceDocument) else one[0]
-
-
-def _added(report: IndexReport, other: IndexReport) -> IndexReport:
-    """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    for name in ("documents", "unchanged", "replaced", "chunks", "kept", "tokens", "cost"):
-        setattr(report, name, getattr(report, name) + getattr(other, name))
-    for name in ("entities", "co_occurrences", "mentions"):
-        setattr(report, name, getattr(other, name))
-    report.failed |= other.failed
-    report.warnings |= other.warnings
-    for name in ("summaries_by_level", "seconds"):
-        sums = getattr(report, name)
-        for key, value in getattr(other, name).items():
-            sums[key] = sums.get(key, 0) + value
-    for level, usage in other.spending.items():
-        before = report.spending.setdefault(level, type(usage)())
-        for field in fields(usage):
-            setattr(before, field.name, getattr(before, field.name) + getattr(usage, field.name))
-    return report
 
 
 def _answer(body: Mapping[str, Any]) -> Answer:

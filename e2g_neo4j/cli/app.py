@@ -45,6 +45,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "guide": asking.guide,
     "corpora": corpora.corpora,
     "documents": corpora.documents,
+    "read": asking.read,
     "entities": corpora.entities,
     "status": corpora.status,
     "resume": corpora.resume,

@@ -365,6 +365,8 @@ class DocumentText:
         end: where it ends.
         characters: the length of the whole text.
         text: the text of the span.
+        page: the page at its start, or a range such as "3–4".
+        heading: the heading there.
     """
 
     document: str
@@ -375,6 +377,8 @@ class DocumentText:
     end: int
     characters: int
     text: str
+    page: str | None = None
+    heading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -157,6 +158,32 @@ def test_query_prints_one_json_object_with_exact_offsets(run, sample):
             text = Path(passage["source"]).read_text(encoding="utf-8")
             assert text[passage["start"] : passage["end"]] == passage["text"]
     assert found["round_trips"] <= 3
+
+
+def test_a_citation_opens_in_its_document(run, sample):
+    """The command that `query` names opens the first passage; titles and names of files are found too."""
+    question = "Who really made the chronometer that Luke Farran saved?"
+    passage = json.loads(run("query", question, "-c", sample, "--json")[1])["passages"][0]
+    hint = run("query", question, "-c", sample)[1].splitlines()[-1]
+    command = shlex.split(hint.partition("Open [1]: e2g ")[2])
+    assert command[0] == "read"
+    whole = Path(passage["source"]).read_text(encoding="utf-8")
+    names = [command[1], passage["document"], Path(passage["source"]).name, passage["source"]]
+    for name in names:
+        opened = json.loads(run("read", name, *command[2:], "--json", "--chars", "200")[1])
+        assert (opened["source"], opened["start"], opened["end"]) == (
+            passage["source"], passage["start"], min(passage["start"] + 200, len(whole))
+        )  # fmt: skip
+        assert opened["text"] == whole[opened["start"] : opened["end"]]
+        assert (opened["page"], opened["heading"]) == (passage["page"], passage["heading"])
+    out = run(*command, "--chars", "200")[1]
+    assert passage["document"] in out.splitlines()[0]
+    assert whole[max(0, passage["start"] - 300) : opened["end"]] in out
+    for name, says in (("No such title", "neither by id or file"), (command[1], "no part of it")):
+        code, _, err = run("read", name, "-c", sample, "--at", "10000000")
+        assert code in (4, 5)
+        assert_one_line(err)
+        assert says in err
 
 
 @pytest.mark.parametrize("unit", ["window", "chunk"])

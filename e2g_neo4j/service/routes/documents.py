@@ -32,8 +32,6 @@ T = TypeVar("T")
 
 MAX_FILES = 1000
 """Maximum number of files of one upload."""
-MAX_TEXT = 1_000_000
-"""Maximum characters of a text that is read at once."""
 
 router = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
 
@@ -192,7 +190,7 @@ async def get_text(
     end: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> DocumentText:
     """Return the text of a document, or a part of it, at most a million characters."""
-    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
+    last = start + catalog.MAX_TEXT if end is None else min(end, start + catalog.MAX_TEXT)
     return await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last))
 
 
