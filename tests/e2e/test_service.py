@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -238,10 +237,9 @@ def test_texts_are_those_of_the_local_client(remote: RemoteE2G, local: E2G) -> N
         assert found == local.text(name, corpus="library", start=7, end=90)
         assert (found.document, len(found.text)) == (first.id, 83)
     for name in ("a/b", "", "0" * 16):
-        with pytest.raises(NotFoundError) as caught:
-            remote.text(name, corpus="library")
-        with pytest.raises(NotFoundError, match=re.escape(str(caught.value))):
-            local.text(name, corpus="library")
+        for client in (remote, local):
+            with pytest.raises(NotFoundError, match="holds no document"):
+                client.text(name, corpus="library")
     remote.index([from_text("Ann.", corpus="twice", source=name, title="Log") for name in "ab"], corpus="twice")
     with pytest.raises(QueryError, match="2 documents of the corpus 'twice' are called 'Log'"):
         remote.text("Log", corpus="twice")

@@ -169,10 +169,12 @@ def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 
 def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = {"empty.txt": "", "latin.md": "naïve".encode("latin-1"), "broken.pdf": "%PDF-1.4 broken", "gone.txt": "x",
+    bad: dict[str, str | bytes] = {"empty.txt": "", "latin.md": "naïve".encode("latin-1"), "broken.pdf": "%PDF-1.4 broken", "gone.txt": "x",
            "secret.txt": "x", "line\nend.txt": " "}  # fmt: skip
-    for name, content in {"good.txt": "Good.", "deep/better.md": "Better.", **bad}.items():
+    for name, content in bad.items():
         written(tmp_path / name, content)
+    written(tmp_path / "good.txt", "Good.")
+    written(tmp_path / "deep/better.md", "Better.")
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "secret.txt" and access(path, mode))
     monkeypatch.setattr(files, "find", vanishing := Vanishing(tmp_path / "gone.txt"))
