@@ -212,7 +212,17 @@ def name_of(one: tuple[str, Path] | SourceDocument) -> str:
 
 def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
     """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    for name in ("documents", "unchanged", "replaced", "chunks", "kept", "tokens", "cost"):
+    for name in (
+        "documents",
+        "unchanged",
+        "replaced",
+        "chunks",
+        "kept",
+        "tokens",
+        "summaries_kept",
+        "properties_replaced",
+        "cost",
+    ):
         setattr(report, name, getattr(report, name) + getattr(other, name))
     for name in ("entities", "co_occurrences", "mentions"):
         setattr(report, name, getattr(other, name))

@@ -71,8 +71,10 @@ def report(out: Console, done: IndexReport) -> None:
     remarks(out, done.failed, done.warnings)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
+        replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
         if done.unchanged:
-            out.print(f"Nothing to do: {plural(done.unchanged, 'document')} of {corpus} unchanged.")
+            nothing = "No text to index" if replaced else "Nothing to do"
+            out.print(f"{nothing}: {plural(done.unchanged, 'document')} of {corpus} unchanged{replaced}.")
         elif not done.failed:
             out.print(f"Nothing to resume: every document of {corpus} is ready.")
         return
@@ -81,10 +83,12 @@ def report(out: Console, done: IndexReport) -> None:
     replaced = f", {done.replaced} of them replaced" if done.replaced else ""
     kept = f"; {done.kept} reused" if done.kept else ""
     unchanged = f"; {done.unchanged} unchanged" if done.unchanged else ""
+    unchanged += f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
+    reused = f"; {done.summaries_kept} reused" if done.summaries_kept else ""
     rows = [
         ("documents", f"{done.documents}{replaced}{unchanged}"),
         ("chunks", f"{done.chunks} ({done.tokens} tokens){kept}"),
-        ("summaries", levels or "none"),
+        ("summaries", f"{levels or 'none'}{reused}"),
         ("corpus now", f"{done.entities} entities, {done.co_occurrences} co-occurrences, {done.mentions} mentions"),
         ("seconds", f"{done.seconds['total']:.1f} ({seconds}; they overlap)"),
         ("speed", f"{done.tokens_per_second:.0f} tokens/s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
@@ -87,13 +88,18 @@ def index(
 ) -> Operation[IndexReport]:
     """Read sources and index them into a corpus. `properties` are added to those of each document. With `strict`,
     nothing is indexed unless all sources can be read."""
+    began = time.perf_counter()
     yield from migrate(models)
+    parsing = time.perf_counter()
     documents, reading = _read(models, sources, corpus, strict=strict)
+    parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
     report = yield from _index(models, documents, corpus, progress, budget_tokens)
     report.failed = reading.failed
     report.warnings = reading.warnings | report.warnings
+    seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
+    report.seconds = {**seconds, "total": time.perf_counter() - began}
     return report
 
 
@@ -357,6 +363,7 @@ def _index(
     *,
     adopted: bool = False,
 ) -> Operation[IndexReport]:
+    began = time.perf_counter()
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
     meter = _meter(budget_tokens, show)
@@ -368,7 +375,9 @@ def _index(
         with suppress(BudgetError, InputError, ModelError):
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
-    yield from update_layers(models, corpus, show, meter)
+    with run.timed("layers"):
+        yield from update_layers(models, corpus, show, meter)
+    report.seconds["total"] = time.perf_counter() - began
     report.spending, report.cost = meter.levels, run.cost
     return report
 

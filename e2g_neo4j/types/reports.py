@@ -288,11 +288,13 @@ class IndexReport:
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
-        summaries_by_level: the number of summaries of the indexed documents, by level.
+        summaries_by_level: the number of new summaries, by level.
+        summaries_kept: the number of summaries of changed documents that were kept, because they cover the same text.
+        properties_replaced: the number of unchanged documents whose properties were replaced.
         entities: the number of entities in the corpus.
         co_occurrences: the number of co-occurrences in the corpus.
         mentions: the number of mentions in the corpus.
-        seconds: wall time by stage. Stages run in parallel, so their times overlap.
+        seconds: wall time by stage, and of the whole call as `total`. Stages run in parallel, so their times overlap.
         spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
             communities on level -1. Empty without a chat model.
         cost: the price of it, in the currency of the configured prices.
@@ -308,6 +310,8 @@ class IndexReport:
     kept: int = 0
     tokens: int = 0
     summaries_by_level: dict[int, int] = field(default_factory=dict)
+    summaries_kept: int = 0
+    properties_replaced: int = 0
     entities: int = 0
     co_occurrences: int = 0
     mentions: int = 0

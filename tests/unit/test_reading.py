@@ -169,8 +169,14 @@ def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 
 def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad: dict[str, str | bytes] = {"empty.txt": "", "latin.md": "naïve".encode("latin-1"), "broken.pdf": "%PDF-1.4 broken", "gone.txt": "x",
-           "secret.txt": "x", "line\nend.txt": " "}  # fmt: skip
+    bad: dict[str, str | bytes] = {
+        "empty.txt": "",
+        "latin.md": "naïve".encode("latin-1"),
+        "broken.pdf": "%PDF-1.4 broken",
+        "gone.txt": "x",
+        "secret.txt": "x",
+        "line\nend.txt": " ",
+    }
     for name, content in bad.items():
         written(tmp_path / name, content)
     written(tmp_path / "good.txt", "Good.")
