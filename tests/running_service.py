@@ -49,6 +49,17 @@ def e2g(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
     )
 
 
+def linked_text(link: str, url: str, headers: dict[str, str]) -> str:
+    """The text from where the link of a citation points to, in the page of the service at `url`."""
+    page, _, place = str(httpx.URL(url).join(link)).partition("#")
+    assert page == f"{url}/ui/"
+    path, _, at = place.partition("?at=")
+    reply = httpx.get(f"{url}/v1{path}/text", params={"start": int(at)}, headers=headers)
+    assert reply.status_code == 200
+    text: str = reply.json()["text"]
+    return text
+
+
 def create_key(environment: dict[str, str], **options: str) -> str:
     """A new API key."""
     arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]

@@ -67,6 +67,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Look at a corpus": {
         "corpora": corpora.corpora,
         "documents": corpora.documents,
+        "read": asking.read,
         "entities": corpora.entities,
         "stats": corpora.stats,
         "guide": asking.guide,

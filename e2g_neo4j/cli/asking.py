@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, Unpack
 
@@ -20,11 +21,13 @@ from e2g_neo4j.cli.options import (
     Overwrite,
     Question,
     choose_corpora,
+    choose_corpus,
     out,
     with_retrieval_options,
 )
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
+from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Answer
@@ -93,6 +96,29 @@ def ask(
         print_json(as_answer(answer))
     else:
         show_evidence.answer(out, answer)
+
+
+def read(
+    document: Annotated[
+        str, typer.Argument(help="Its id, file or title, such as a citation names.", show_default=False)
+    ],
+    at: Annotated[int, typer.Option("--at", min=0, help="The character to show, as in a citation.")] = 0,
+    characters: Annotated[
+        int, typer.Option("--chars", min=1, max=MAX_TEXT, help="How many characters to show from there.")
+    ] = 1500,
+    corpus: ExistingCorpus = None,
+    as_json: Json = False,
+) -> None:
+    """Read the text of a document at an offset, with what precedes it."""
+    with E2G() as e2g:
+        corpus = choose_corpus(e2g, corpus)
+        found = e2g.text(document, corpus=corpus, start=at, end=at + characters)
+        if as_json:
+            print_json(asdict(found))
+            return
+        before = max(0, at - show_evidence.BEFORE)
+        preceding = e2g.text(found.document, corpus=corpus, start=before, end=at).text if at else ""
+    show_evidence.text(out, found, preceding)
 
 
 @with_retrieval_options

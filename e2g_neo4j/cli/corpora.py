@@ -9,6 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.files import chosen_sources
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Budget,
@@ -20,17 +21,25 @@ from e2g_neo4j.cli.options import (
     out,
 )
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import QueryError, ReadingError
+from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind
 
 
 def index(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
+    paths: Annotated[
+        list[str], typer.Argument(help="Files, folders or globs; `-` for a text on standard input.", show_default=False)
+    ],
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
+    title: Annotated[str | None, typer.Option("--title", help="The title of the document, if it is one.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", help="With `-`: what identifies the text in the corpus. (default: stdin)"),
+    ] = None,
     budget_tokens: Budget = None,
     properties: Annotated[
         list[str] | None,
@@ -40,16 +49,33 @@ def index(
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
     given = dict(map(parse_property, properties)) if properties else None
+    sources = chosen_sources(paths, corpus, title, source)
     if dry_run:
         with E2G() as e2g:
-            plan = e2g.plan(paths, corpus=corpus)
+            plan = e2g.plan(sources, corpus=corpus, strict=strict)
         if as_json:
             print_json(asdict(plan))
         else:
             show.plan(out, plan)
-        return
-    with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens, properties=given)
+        failed = plan.failed
+    else:
+        with E2G() as e2g, show.progress(quiet=as_json) as progress:
+            report = e2g.index(
+                sources,
+                corpus=corpus,
+                progress=progress,
+                budget_tokens=budget_tokens,
+                properties=given,
+                strict=strict,
+            )
+        print_report(report, as_json=as_json)
+        failed = report.failed
+    if failed:
+        raise typer.Exit(INCOMPLETE)
+
+
+def print_report(report: IndexReport, *, as_json: bool) -> None:
+    """Print what `index` or `resume` did."""
     if as_json:
         print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:
@@ -131,12 +157,9 @@ def resume(corpus: ExistingCorpus = None, budget_tokens: Budget = None, as_json:
     """Index the documents that are not ready, because a run was interrupted or failed."""
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
         report = e2g.resume(corpus=choose_corpus(e2g, corpus), progress=progress, budget_tokens=budget_tokens)
-    if as_json:
-        print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
-    else:
-        show.report(out, report)
+    print_report(report, as_json=as_json)
     if report.failed:
-        raise typer.Exit(ReadingError.exit_code)
+        raise typer.Exit(INCOMPLETE)
 
 
 def enrich(

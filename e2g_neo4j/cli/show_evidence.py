@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -12,7 +13,12 @@ from e2g_neo4j.cli.show import plural
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
+
+BEFORE = 300
+"""Characters that `read` shows before the offset."""
 
 EXCERPT = 420
 """Characters of a passage that are shown without `--full`."""
@@ -38,6 +44,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+    for passage in found.passages[:1]:
+        out.print(f"\n{_how_to_open(1, passage)}")
 
 
 def answer(out: Console, given: Answer) -> None:
@@ -58,11 +66,30 @@ def answer(out: Console, given: Answer) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
+    for opened in [one for one in given.citations if not one.fact][:1]:
+        out.print(_how_to_open(opened.number, opened.passage))
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
     if not given.finished:
         out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
+
+
+def text(out: Console, found: DocumentText, preceding: str) -> None:
+    """Print a part of a document after what precedes it."""
+    place = [found.title, *([f"page {found.page}"] if found.page else []), *([found.heading] if found.heading else [])]
+    span = f"characters {found.start}-{found.end} of {found.characters}"
+    out.print(f"[bold]{escape(', '.join(place))}[/bold], {span} [dim]({escape(found.source)})[/dim]\n")
+    dots = "… " if len(preceding) < found.start else ""
+    more = " …" if found.end < found.characters else ""
+    out.print(f"[dim]{dots}{escape(preceding)}[/dim]{escape(found.text)}{more}")
+
+
+def _how_to_open(number: int, passage: Passage) -> str:
+    """Return the command that opens a passage in its document. It shows how to open the others."""
+    option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
+    command = f"e2g read {document_id(passage.corpus, passage.source)} --at {passage.start}{option}"
+    return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
 def explanation(out: Console, found: Evidence) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from neo4j.graph import Path as GraphPath
 
 
+MAX_TEXT = 1_000_000
+"""Maximum characters of a text that is read at once."""
+
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
 
@@ -101,7 +104,19 @@ def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> 
         until,
         row["characters"],
         _span(row["parts"], start, until),
+        **{name: value or None for name, value in (row["place"] or {}).items()},
     )
+
+
+def text_of(target: str, corpus: str, start: int = 0, end: int | None = None) -> Operation[DocumentText]:
+    """Return a span of the text of a document that is named by its id, source, file or title; see `text`. At most
+    MAX_TEXT characters."""
+    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
+    try:
+        return (yield from text(corpus, target, start, last))
+    except DocumentNotFoundError:
+        document = choose_document(target, (yield from documents(corpus)), corpus)
+        return (yield from text(corpus, document.id, start, last))
 
 
 def _in_range(place: int) -> int:
@@ -241,6 +256,34 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
             raise DocumentNotFoundError(target, corpus, deleting=True)
         chosen |= {one.id: one for one in matches}
     return list(chosen.values())
+
+
+def choose_document(target: str, listed: Sequence[DocumentInfo], corpus: str) -> DocumentInfo:
+    """Resolve a target to one document: by id or source, or else by file, or else by title or name of its file.
+
+    Args:
+        target: what to resolve.
+        listed: the documents of the corpus.
+        corpus: the corpus, for error messages.
+
+    Raises:
+        NotFoundError: the target matches no document.
+        QueryError: it matches several.
+    """
+    path = _absolute_path(target)
+    for matches in (
+        [one for one in listed if target in (one.id, one.source)],
+        [one for one in listed if one.source == path],
+        [one for one in listed if target in (one.title, one.source.removeprefix(UPLOAD), Path(one.source).name)],
+    ):
+        if len(matches) > 1:
+            raise QueryError(
+                f"{len(matches)} documents of the corpus {corpus!r} are called {target!r}. Name one by its id: "
+                f"{', '.join(f'{one.id} ({one.source})' for one in matches[:5])}."
+            )
+        if matches:
+            return matches[0]
+    raise DocumentNotFoundError(target, corpus, named=True)
 
 
 def _absolute_path(target: str) -> str:

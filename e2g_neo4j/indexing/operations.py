@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
@@ -25,7 +26,7 @@ from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
+from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_all, read_files
 from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
@@ -83,13 +84,24 @@ def index(
     progress: Progress | None,
     budget_tokens: int | None,
     properties: Properties | None = None,
+    *,
+    strict: bool = False,
 ) -> Operation[IndexReport]:
-    """Read sources and index them into a corpus. `properties` are added to those of each document."""
+    """Read sources and index them into a corpus. `properties` are added to those of each document. With `strict`,
+    nothing is indexed unless all sources can be read."""
+    began = time.perf_counter()
     yield from migrate(models)
-    documents = _read(models, sources, corpus)
+    parsing = time.perf_counter()
+    documents, reading = _read(models, sources, corpus, strict=strict)
+    parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
-    return (yield from _index(models, documents, corpus, progress, budget_tokens))
+    report = yield from _index(models, documents, corpus, progress, budget_tokens)
+    report.failed = reading.failed
+    report.warnings = reading.warnings | report.warnings
+    seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
+    report.seconds = {**seconds, "total": time.perf_counter() - began}
+    return report
 
 
 def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
@@ -106,9 +118,11 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         if one.id in documents:
             continue
         try:
-            read = read_all(file_of(one.source), corpus, largest)  # the very file: a source is never a glob
+            reading = ReadingReport()
+            read = read_all(file_of(one.source), corpus, largest, reading)  # the very file: a source is never a glob
             documents |= {document.id: document for document in read if document.id in unfinished}
             if one.id not in documents:
+                reading.check(strict=True, read=True)  # a line that cannot be read may be this one
                 raise SourceGoneError(one.source)
         except ReadingError as error:
             failed[one.source] = str(error)
@@ -118,15 +132,19 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
     return report
 
 
-def plan(models: Models, sources: Sequence[Source], corpus: str) -> Operation[IndexPlan]:
+def plan(models: Models, sources: Sequence[Source], corpus: str, *, strict: bool = False) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
+    documents, reading = _read(models, sources, corpus, strict=strict)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
     meter = UsageMeter()
     summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
-    return (yield from pipeline.plan(_read(models, sources, corpus), run))
+    found = yield from pipeline.plan(documents, run)
+    found.failed = reading.failed
+    found.warnings = reading.warnings | found.warnings
+    return found
 
 
 def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) -> Operation[list[DocumentInfo]]:
@@ -324,13 +342,17 @@ def import_corpus(
         return restore(_cancellable(executor), archive, corpus, mark)
 
 
-def _read(models: Models, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
+def _read(
+    models: Models, sources: Sequence[Source], corpus: str, *, strict: bool
+) -> tuple[list[SourceDocument], ReadingReport]:
     check_corpus_name(corpus)
+    report = ReadingReport()
     documents = [one for one in sources if isinstance(one, SourceDocument)]
     paths = [one for one in sources if not isinstance(one, SourceDocument)]
-    largest = models.settings.max_document_mb * 2**20
-    documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
-    return documents
+    if paths:
+        documents += read_files(paths, corpus, models.settings.max_document_mb * 2**20, report)
+    report.check(strict=strict, read=bool(documents))
+    return documents, report
 
 
 def _index(
@@ -342,6 +364,7 @@ def _index(
     *,
     adopted: bool = False,
 ) -> Operation[IndexReport]:
+    began = time.perf_counter()
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
     meter = _meter(budget_tokens, show)
@@ -353,7 +376,9 @@ def _index(
         with suppress(BudgetError, InputError, ModelError):
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
-    yield from update_layers(models, corpus, show, meter)
+    with run.timed("layers"):
+        yield from update_layers(models, corpus, show, meter)
+    report.seconds["total"] = time.perf_counter() - began
     report.spending, report.cost = meter.levels, run.cost
     return report
 

@@ -58,28 +58,34 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     """
     corpus = run.corpus
     left = list({document.id: document for document in documents}.values())
-    with run.timed("total"):
-        yield from check_kind(corpus, adopted)
-        yield from agree_on_fingerprint(run.models.fingerprint)
-        execute = (yield GetExecutor()).execute
-        with Lease(execute, corpus) as lease:
-            while left:
+    yield from check_kind(corpus, adopted)
+    with run.timed("loading models"):
+        fingerprint, _ = run.models.fingerprint, run.models.embedder  # both load their models on first use
+    with run.timed("preparing"):
+        yield from agree_on_fingerprint(fingerprint)
+    execute = (yield GetExecutor()).execute
+    with Lease(execute, corpus) as lease:
+        while left:
+            with run.timed("preparing"):
                 recover_abandoned_imports(execute)
                 yield from check_kind(corpus, adopted)
                 yield from purge(corpus)
                 mine, left, replaced = yield from _claimed(left, lease, run, adopted)
-                if left and not mine:
-                    with run.timed("waiting"):
-                        time.sleep(WAIT_SECONDS)
-                drafts = yield from _drafts(run.chunked(mine), replaced, corpus)
-                with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
-                    for batch in _published_together(drafts):
-                        try:
-                            yield from _indexed(batch, builder, reader, lease, run)
-                            run.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                        except LeaseLostError:  # to another run or a deletion, or because a name was split or joined
-                            left += [draft.document for draft in batch]
-                run.add_seconds("reading", reader.seconds)
+            if left and not mine:
+                with run.timed("waiting"):
+                    time.sleep(WAIT_SECONDS)
+            chunked = run.chunked(mine)
+            with run.timed("preparing"):
+                drafts = yield from _drafts(chunked, replaced, corpus)
+            with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
+                for batch in _published_together(drafts):
+                    try:
+                        yield from _indexed(batch, builder, reader, lease, run)
+                        run.report.replaced += sum(draft.document.id in replaced for draft in batch)
+                    except LeaseLostError:  # to another run or a deletion, or because a name was split or joined
+                        left += [draft.document for draft in batch]
+            run.add_seconds("reading", reader.seconds)
+    with run.timed("counting"):
         yield from _totals(run.report)
     return run.report
 
@@ -90,7 +96,7 @@ def _claimed(
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
     changed, _ = yield from _changed(documents, run.report)
-    yield from _set_properties(documents, changed, corpus, adopted)
+    yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
     known = {row["id"]: row for row in rows}
@@ -105,9 +111,10 @@ def _claimed(
 
 
 def _set_properties(
-    documents: Sequence[SourceDocument], changed: Sequence[SourceDocument], corpus: str, adopted: bool
+    documents: Sequence[SourceDocument], changed: Sequence[SourceDocument], run: IndexRun, adopted: bool
 ) -> Operation[None]:
     """Replace the properties of documents of which only these have changed."""
+    corpus = run.corpus
     ids = {document.id for document in changed}
     given = {one.id: one.properties for one in documents if one.properties is not None and one.id not in ids}
     rows = (yield Read("index/documents", {"corpus": corpus, "ids": list(given)})) if given else []
@@ -117,6 +124,7 @@ def _set_properties(
             (("index/set_properties", {"corpus": corpus, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
         )
+        run.report.properties_replaced += len(batch)
 
 
 def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -> SourceDocument:
@@ -151,8 +159,9 @@ def _indexed(
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
         do_not_merge = {row["key"] for row in (yield Read("index/do_not_merge", {"corpus": corpus}))}
-        for draft in batch:
-            draft.merges = find_merges(name_counts(map(decode, draft.notes)), do_not_merge)
+        with run.timed("merging names"):
+            for draft in batch:
+                draft.merges = find_merges(name_counts(map(decode, draft.notes)), do_not_merge)
         summarised = beside(lambda: run.summarised(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
@@ -195,7 +204,8 @@ def _stage_chunks(
             if needs_extraction(draft, one, builder)
         }
     kept = [one.id for draft, chunks in part for one in chunks if one.id in draft.before.chunks]
-    vectors = yield from _vectors_of(kept, staging)
+    with run.timed("loading stored vectors"):
+        vectors = yield from _vectors_of(kept, staging)
     with run.timed("waiting for models"):
         extracted = _extracted_again([one for draft, chunks in part for one in chunks if draft.is_outdated(one)], run)
     new = []
@@ -249,8 +259,9 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     """Stage mentions. Name merges depend on the whole document, so the mentions of a kept chunk may change."""
     new, changed = [], []
     for draft, chunks in part:
-        extractions = apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges)
-        found = mentions(chunks, extractions, [draft.windows[one.index] for one in chunks])
+        with run.timed("merging names"):
+            extractions = list(apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges))
+            found = list(mentions(chunks, extractions, [draft.windows[one.index] for one in chunks]))
         for one, mentioned in zip(chunks, found, strict=True):
             stored = draft.before.chunks.get(one.id)
             if stored and stored["told"] == mentions_hash(mentioned) and not draft.is_outdated(one):
@@ -258,8 +269,9 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
             else:
                 new.append(mentioned)
                 changed += [(draft, one)] if stored else []
-    vectors = yield from _vectors_of([one.id for _, one in changed], staging)
-    sentence_vectors = yield from _sentence_vectors_of(changed, staging)
+    with run.timed("loading stored vectors"):
+        vectors = yield from _vectors_of([one.id for _, one in changed], staging)
+        sentence_vectors = yield from _sentence_vectors_of(changed, staging)
     rows = [draft.read(one, vectors[one.id], sentence_vectors.get(one.id)) for draft, one in changed]
     yield from run.written(staging.chunks(rows))
     yield from run.written(staging.mentions(new))
@@ -287,13 +299,19 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 def _changed(
     documents: Sequence[SourceDocument], report: IndexReport
 ) -> Operation[tuple[list[SourceDocument], set[str]]]:
-    """The documents whose text the database does not hold yet, or not chunked or extracted by the present rules, and
-    the ids of those that it holds otherwise."""
+    """The documents that the database does not hold yet with this text and title, or not chunked or extracted by the
+    present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
-    ready = {row["id"]: (row["sha256"], row["chunker"], row["extractor"]) for row in rows if row["state"] == "ready"}
+    ready = {
+        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], row["extractor"])
+        for row in rows
+        if row["state"] == "ready"
+    }
     unfinished = {row["id"] for row in rows if row["work"]}
     changed = [
-        one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one), EXTRACTOR)
+        one
+        for one in documents
+        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), EXTRACTOR)
     ]
     replaced = {document.id for document in changed} & ready.keys()
     report.unchanged += len(documents) - len(changed)

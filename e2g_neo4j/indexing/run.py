@@ -224,7 +224,10 @@ class IndexRun:
             self.report.chunks += len(draft.new_chunks)
             self.report.kept += len(draft.chunks) - len(draft.new_chunks)
             self.report.tokens += sum(chunk.tokens for chunk in draft.new_chunks)
+            levels, known = self.report.summaries_by_level, draft.known
             for summary in one.summaries:
-                level = self.report.summaries_by_level
-                level[summary.level] = level.get(summary.level, 0) + 1
+                if summary.made_of in known:
+                    self.report.summaries_kept += 1
+                else:
+                    levels[summary.level] = levels.get(summary.level, 0) + 1
         self.advance("writing", len(indexed))

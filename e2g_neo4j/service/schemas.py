@@ -75,7 +75,8 @@ class CitationLink(BaseModel):
         end: Where it ends.
         page: The page or range of pages.
         heading: The heading.
-        url: Where the text of the passage can be read. None for a fact, and for a corpus without an address.
+        url: Where people can read the passage, in the page of the service. None for a fact, and for a corpus without an
+            address.
         text: The passage.
         fact: The fact, if a relationship of a linked graph is cited.
     """
@@ -98,7 +99,7 @@ class CitationLink(BaseModel):
         """Return the link of a citation, under the address of the service."""
         passage = citation.passage
         document = document_id(passage.corpus, passage.source)
-        path = f"/v1/corpora/{quote(passage.corpus, safe='')}/documents/{document}/text"
+        path = f"/ui/#/corpora/{quote(passage.corpus, safe='')}/documents/{document}"
         linked = citation.fact is None and has_address(passage.corpus)
         return cls(
             n=citation.number,
@@ -110,7 +111,7 @@ class CitationLink(BaseModel):
             end=passage.end,
             page=passage.page,
             heading=passage.heading,
-            url=f"{base}{path}?start={passage.start}&end={passage.end}" if linked else None,
+            url=f"{base}{path}?at={passage.start}" if linked else None,
             text=passage.text,
             fact=citation.fact,
         )

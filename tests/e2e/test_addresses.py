@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from running_service import running
+from running_service import linked_text, running
 
 from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, Settings
 from e2g_neo4j.errors import InputError, NotFoundError
@@ -83,7 +83,7 @@ def test_other_signs_do_no_harm(remote: RemoteE2G, client: E2G, url: str, key: s
     assert remote.documents(corpus) == client.documents(corpus)
     [passage] = remote.retrieve(QUESTION, corpus=corpus).passages
     link = CitationLink.of(Citation(1, passage), url)
-    text = httpx.get(str(link.url), headers={"Authorization": f"Bearer {key}"}).json()["text"]
+    text = linked_text(str(link.url), url, {"Authorization": f"Bearer {key}"})
     assert text == passage.text == f"The keeper of {corpus} has the ledger."
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 from importlib.metadata import version
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,63 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
     assert run("stats", "-c", sample, "--json") == before
 
 
+def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path):
+    corpus = "cli-bad-files"
+    (tmp_path / "good.txt").write_text("Ann Harper met Bob Miller in Lantry.")
+    bad = {"empty.txt": b"", "latin.txt": b"na\xefve", "broken.pdf": b"%PDF-1.4 broken"}
+    for name, content in bad.items():
+        (tmp_path / name).write_bytes(content)
+    only_bad = [str(tmp_path / name) for name in bad]
+    for arguments in ([str(tmp_path), "--strict"], [*only_bad, "--dry-run"], only_bad):
+        code, _, err = run("index", *arguments, "-c", corpus)
+        assert code == 4
+        assert_one_line(err)
+        assert all(name in err for name in bad)
+    assert corpus not in json.loads(run("corpora", "--json")[1])
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--dry-run", "--json")
+    planned = json.loads(out)
+    assert (code, planned["documents"], sorted(planned["failed"])) == (14, 1, sorted(only_bad))
+    code, out, _ = run("index", str(tmp_path), "-c", corpus)
+    assert code == 14
+    assert all(f"Left out: {path}" in out for path in only_bad)
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json")
+    report = json.loads(out)
+    assert (code, report["unchanged"], report["failed"].keys()) == (14, 1, planned["failed"].keys())
+
+
+def test_standard_input_and_titles(run, tmp_path, monkeypatch):
+    corpus = "cli-titles"
+
+    def titles() -> dict[str, str]:
+        return {one["source"]: one["title"] for one in json.loads(run("documents", "-c", corpus, "--json")[1])}
+
+    for arguments, source, title in (
+        ([], "stdin", "Stdin"),
+        (["--source", "diary/1908", "--title", "The\ndiary"], "diary/1908", "The diary"),
+    ):
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("Ann Harper met Zoë in Lantry.".encode())))
+        assert run("index", "-", "-c", corpus, *arguments)[0] == 0
+        assert titles()[source] == title
+    file = tmp_path / "log.txt"
+    file.write_text("Bob Miller sailed to Hesk.")
+    for title in ("The log", "Another log"):  # also of a text that is indexed already
+        assert run("index", str(file), "-c", corpus, "--title", title)[0] == 0
+        assert titles()[str(file)] == title
+    (tmp_path / "other.txt").write_text("Carol Finch wrote a letter.")
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"na\xefve")))
+    for arguments, words in (
+        ([str(tmp_path), "--title", "x"], "there are 2"),
+        ([str(file), "--title", " "], "title is empty"),
+        ([str(file), "--source", "x"], "--source"),
+        (["-", str(file)], "standard input"),
+        (["-"], "standard input is not UTF-8"),
+    ):
+        code, _, err = run("index", *arguments, "-c", corpus)
+        assert code == 4
+        assert_one_line(err)
+        assert words in err
+
+
 def test_query_prints_one_json_object_with_exact_offsets(run, sample):
     code, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "--json")
     found = json.loads(out)
@@ -103,6 +162,28 @@ def test_query_prints_one_json_object_with_exact_offsets(run, sample):
             text = Path(passage["source"]).read_text(encoding="utf-8")
             assert text[passage["start"] : passage["end"]] == passage["text"]
     assert found["round_trips"] <= 3
+
+
+def test_a_citation_opens_in_its_document(run, sample):
+    """The command that `query` names opens the first passage; titles and names of files are found too."""
+    question = "Who really made the chronometer that Luke Farran saved?"
+    passage = json.loads(run("query", question, "-c", sample, "--json")[1])["passages"][0]
+    hint = run("query", question, "-c", sample)[1].splitlines()[-1]
+    command = shlex.split(hint.partition("Open [1]: e2g ")[2])
+    assert command[0] == "read"
+    length = str(passage["end"] - passage["start"])
+    for name in (command[1], passage["document"], Path(passage["source"]).name, passage["source"]):
+        opened = json.loads(run("read", name, *command[2:], "--json", "--chars", length)[1])
+        for field in ("source", "start", "end", "text", "page", "heading"):
+            assert opened[field] == passage[field]
+    out = run(*command, "--chars", length)[1]
+    assert passage["document"] in out.splitlines()[0]
+    assert passage["text"] in out
+    for name, says in (("No such title", "neither by id or file"), (command[1], "no part of it")):
+        code, _, err = run("read", name, "-c", sample, "--at", "10000000")
+        assert code in (4, 5)
+        assert_one_line(err)
+        assert says in err
 
 
 @pytest.mark.parametrize("unit", ["window", "chunk"])
@@ -237,7 +318,7 @@ def test_a_bad_file_leaves_the_database_as_it_was(run, sample, held, tmp_path, n
     if content is not None:
         bad.write_bytes(content)
     before = held("bad-files", sample)
-    code, _, err = run("index", str(good), str(bad), "-c", "bad-files")
+    code, _, err = run("index", str(good), str(bad), "-c", "bad-files", "--strict")
     assert code == 4
     assert_one_line(err)
     assert name in err

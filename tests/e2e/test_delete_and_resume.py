@@ -17,7 +17,7 @@ import pytest
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.errors import NotFoundError, QueryError, ReadingError
+from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
@@ -287,7 +287,7 @@ def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeyp
     assert f"e2g resume --corpus {corpus}" in out
     (library / "bob.txt").rename(library / "moved.txt")
     code, out, _ = run("resume", "--corpus", corpus)
-    assert code == 4
+    assert code == INCOMPLETE
     assert "bob.txt" in out
     assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "failed"}
     assert "dora finch" in client.retrieve("Who is Dora Finch?", corpus=corpus).entities

@@ -230,6 +230,36 @@ def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
     assert "ships" not in remote.corpora()
 
 
+def test_texts_are_those_of_the_local_client(remote: RemoteE2G, local: E2G) -> None:
+    [first, *_] = remote.documents("library")
+    for name in (first.id, first.source, first.title, first.source.removeprefix("upload:")):
+        found = remote.text(name, corpus="library", start=7, end=90)
+        assert found == local.text(name, corpus="library", start=7, end=90)
+        assert (found.document, len(found.text)) == (first.id, 83)
+    for name in ("a/b", "", "0" * 16):
+        for client in (remote, local):
+            with pytest.raises(NotFoundError, match="holds no document"):
+                client.text(name, corpus="library")
+    remote.index([from_text("Ann.", corpus="twice", source=name, title="Log") for name in "ab"], corpus="twice")
+    with pytest.raises(QueryError, match="2 documents of the corpus 'twice' are called 'Log'"):
+        remote.text("Log", corpus="twice")
+
+
+def test_bad_files_are_left_out(remote: RemoteE2G, tmp_path: Path) -> None:
+    for name, content in {"good.txt": b"Ann met Bob.", "empty.txt": b"", "latin.txt": b"na\xefve"}.items():
+        (tmp_path / name).write_bytes(content)
+    bad = {"upload:empty.txt", "upload:latin.txt"}
+    with pytest.raises(ReadingError, match=r"empty\.txt.*latin\.txt"):
+        remote.index([tmp_path], corpus="mixed", strict=True)
+    with pytest.raises(ReadingError, match=r"empty\.txt.*latin\.txt"):
+        remote.plan([tmp_path], corpus="mixed", strict=True)
+    assert "mixed" not in remote.corpora()
+    assert remote.plan([tmp_path], corpus="mixed").failed.keys() == bad
+    report = remote.index([tmp_path, tmp_path / "gone.txt"], corpus="mixed")
+    assert report.documents == 1
+    assert report.failed.keys() == bad | {str(tmp_path / "gone.txt")}
+
+
 def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
     ids = [one.id for one in remote.documents("library")]
     assert len(ids) == len(FILES) == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -12,8 +13,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from e2g_neo4j.errors import DocumentNotFoundError
+from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
+from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
@@ -21,7 +23,7 @@ from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
-from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
 from e2g_neo4j.types.service import TaskInfo
@@ -30,8 +32,6 @@ T = TypeVar("T")
 
 MAX_FILES = 1000
 """Maximum number of files of one upload."""
-MAX_TEXT = 1_000_000
-"""Maximum characters of a text that is read at once."""
 
 router = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
 
@@ -90,9 +90,13 @@ async def add_documents(
     corpus: VisibleCorpus,
     caller: Writer,
     dry_run: bool = False,
+    strict: bool = False,
     idempotency_key: IdempotencyKey = None,
 ) -> Any:
     """Index documents: files of a form, or texts in JSON. A document with a known name or source is replaced.
+
+    Files that cannot be read are left out, and `failed` of the result has the reasons. With `strict`, or if none can be
+    read, the task fails and nothing is indexed.
 
     The kind of a file is that of its name: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines.
     """
@@ -100,8 +104,9 @@ async def add_documents(
     async with request.form(max_files=MAX_FILES, max_fields=10) as form:
         files, parameters = await _documents(request, form)
         if dry_run:
-            plan = await _plan(request, corpus, files, parameters)
+            plan = await _plan(request, corpus, files, parameters, strict=strict)
             return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
+        parameters |= {"strict": True} if strict else {}
         task = await submitted(
             state_of(request).client, caller, "index", corpus, parameters, files=files, idempotency_key=idempotency_key
         )
@@ -185,7 +190,7 @@ async def get_text(
     end: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> DocumentText:
     """Return the text of a document, or a part of it, at most a million characters."""
-    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
+    last = start + catalog.MAX_TEXT if end is None else min(end, start + catalog.MAX_TEXT)
     return await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last))
 
 
@@ -252,27 +257,36 @@ def _properties(form: FormData) -> dict[str, Any] | None:
     return _read(_PROPERTIES, given.encode(), "properties")
 
 
-async def _plan(request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any]) -> IndexPlan:
+async def _plan(
+    request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any], *, strict: bool
+) -> IndexPlan:
     client = state_of(request).client
     largest = client.settings.max_document_mb * 2**20
     titles = [one["title"] for one in parameters.get("documents", ())]
 
-    def read() -> list[SourceDocument]:
+    reading = ReadingReport()
+
+    def read(number: int, one: Upload, folder: str) -> list[SourceDocument]:
         if titles:
-            return [
-                read_text(b"".join(one.parts()), one.name, corpus, largest, title=title)
-                for one, title in zip(files, titles, strict=True)
-            ]
+            return [read_text(b"".join(one.parts()), one.name, corpus, largest, title=titles[number])]
+        path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
+        with path.open("wb") as target:
+            target.writelines(one.parts())
+        return read_upload(path, one.name, corpus, largest, report=reading)
+
+    def read_all() -> list[SourceDocument]:
+        documents: list[SourceDocument] = []
         with tempfile.TemporaryDirectory(prefix="e2g-plan-") as folder:
-            documents: list[SourceDocument] = []
             for number, one in enumerate(files):
-                path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
-                with path.open("wb") as target:
-                    target.writelines(one.parts())
-                documents += read_upload(path, one.name, corpus, largest)
+                try:
+                    documents += read(number, one, folder)
+                except ReadingError as error:
+                    reading.failed[UPLOAD + one.name] = str(error)
+        reading.check(strict=strict, read=bool(documents))
         return documents
 
-    return await client.plan(await asyncio.to_thread(read), corpus=corpus)
+    plan = await client.plan(await asyncio.to_thread(read_all), corpus=corpus)
+    return replace(plan, failed=reading.failed, warnings=reading.warnings | plan.warnings)
 
 
 def _media_type(request: Request) -> str:
