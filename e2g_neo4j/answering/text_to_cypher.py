@@ -13,7 +13,8 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_rules import HIDDEN, refused_plan, refused_words
+from e2g_neo4j.answering.statement_expressions import HIDDEN
+from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
@@ -29,7 +30,7 @@ from e2g_neo4j.types.statements import StatementResult
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
 
 TRIES = 3
-"""Maximum number of statements for a question. Another one is asked for if the server rejects a statement."""
+"""Maximum number of statements for a question. Another one is asked for if a statement is refused or rejected."""
 
 ROWS = 100
 """Maximum number of rows."""
@@ -82,6 +83,7 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     instructions = filled(load_prompt(PROMPT, settings.prompts), fence=delimiter_for(message[0]), rows=ROWS)
     parameters = {"corpus": corpus}
     problem, prompt_tokens, completion_tokens = "", 0, 0
+    not_run: InputError | None = None
     for attempt in range(TRIES):
         request = ChatRequest(
             instructions,
@@ -98,7 +100,10 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             problem = "The last reply had no statement.\n\n"
             continue
         if why := refused_words(statement):
-            raise refused(statement, why)
+            not_run = refused(statement, why)
+            problem = f"The last statement was {statement}\nIt was not run, because {why}.\n\n"
+            continue
+        not_run = None
         found: Rows | RejectedStatementError = yield CallDriver(run_for(corpus, statement, parameters))
         if isinstance(found, RejectedStatementError):
             problem = f"The last statement was {statement}\n{found}\n\n"
@@ -113,6 +118,8 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
         )
+    if not_run is not None:
+        raise not_run
     raise UnusableReplyError(
         f"The chat model {model.name} wrote no statement that Neo4j accepts. {' '.join(problem.split())} Ask in "
         "another way, or set another E2G_CHAT_MODEL."
