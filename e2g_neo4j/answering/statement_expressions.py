@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
+from e2g_neo4j.types.ids import HIDDEN_LABEL
+
 DEEPEST = 30
 """How deep expressions may be nested."""
 
@@ -14,9 +16,6 @@ MOST_ADDED = 8
 
 LONGEST_RANGE = 1000
 """Largest number in `range`, and the maximum number of its values."""
-
-HIDDEN = re.compile(r"(?:E2G|Staged|Outdated|Uncounted|Cached|__)\w*", re.IGNORECASE)
-"""Labels of what is not published, or belongs to the service or to the migrations."""
 
 FUNCTIONS = frozenset(
     [
@@ -159,7 +158,7 @@ class Expressions:
             if self._accept("("):
                 self._deeper(self._labels)
                 self._expect(")")
-            elif HIDDEN.fullmatch(name := self._any_name()):
+            elif HIDDEN_LABEL.fullmatch(name := self._any_name()):
                 self._refuse(f"it names {name}, which is not part of a corpus")
             if not (self._accept("|") or self._accept("&") or self._accept(":")):
                 return

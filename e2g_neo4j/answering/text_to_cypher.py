@@ -13,7 +13,6 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_expressions import HIDDEN
 from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
@@ -25,6 +24,7 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.ids import HIDDEN_LABEL
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
@@ -192,11 +192,7 @@ def refused(statement: str, why: str) -> InputError:
 
 def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
     """Return the names of the other graphs, and the question."""
-    labels = [
-        one
-        for one in names["labels"]
-        if one not in OWN_PROPERTIES and not HIDDEN.fullmatch(one) and not one.startswith("__")
-    ]
+    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN_LABEL.fullmatch(one)]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
         ("Labels", labels),
