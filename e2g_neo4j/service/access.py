@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -22,8 +23,8 @@ from e2g_neo4j.graph import keys
 from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
-from e2g_neo4j.types.ids import check_address, has_address
-from e2g_neo4j.types.service import ALL_CORPORA, LOCAL, Caller, KeyInfo, Scope
+from e2g_neo4j.types.ids import check_corpus_name, has_address
+from e2g_neo4j.types.service import LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
@@ -150,7 +151,7 @@ def _check_names(method: str, address: list[str]) -> None:
     match address:
         case [_, "v1", "corpora", corpus, *_] if not has_address(corpus):
             if method == "POST":
-                check_address(corpus)
+                check_corpus_name(corpus)
             raise CorpusNotFoundError(corpus)
         case [_, "v1", "corpora", corpus, "documents", document, *_] if "/" in document:
             raise DocumentNotFoundError(document, corpus)
@@ -166,6 +167,7 @@ def caller_of(key: KeyInfo) -> Caller:
         key.requests_per_day,
         key.tokens_per_minute,
         key.tokens_per_day,
+        key.expires,
     )
 
 
@@ -236,9 +238,23 @@ async def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Cal
     Raises:
         ProblemError: The caller is not.
     """
-    if ALL_CORPORA not in caller.corpora:
+    if not caller.is_graph_admin:
         raise ProblemError(403, "scope", "This needs a key with the scope 'admin' for all corpora.")
     return caller
+
+
+def seen_by(caller: Caller, task: TaskInfo) -> TaskInfo:
+    """Return a task as its caller may see it: only who may use the user's graph sees what was found there."""
+    if task.kind in OF_USERS_GRAPH and not caller.is_graph_admin:
+        return replace(task, result=None, error=None)
+    return task
+
+
+def check_may_change(caller: Caller, task: TaskInfo) -> None:
+    """Raise a 403 if the caller may not cancel or retry a task, because it could not have made it."""
+    if task.kind in OF_USERS_GRAPH and not caller.is_graph_admin:
+        detail = f"A task of the kind {task.kind!r} needs a key with the scope 'admin' for all corpora."
+        raise ProblemError(403, "scope", detail)
 
 
 VisibleCorpus = Annotated[str, Depends(visible_corpus)]

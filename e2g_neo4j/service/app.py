@@ -77,7 +77,13 @@ def create_app(
     issuer = issuer_of(client.settings)
     writer = QueueWriter(client) if mcp_write else None
     tools = create_mcp(
-        client, caller_of_request, write=mcp_write, writer=writer, used=state.used, turn=state.limits.turn
+        client,
+        caller_of_request,
+        write=mcp_write,
+        writer=writer,
+        used=state.used,
+        turn=state.limits.turn,
+        reserve=state.limits.reserve,
     )
     mcp = mount(tools, allowed_hosts=None)
     app = FastAPI(

@@ -87,9 +87,15 @@ class Run:
 
     @property
     def budget_tokens(self) -> int | None:
-        """The budget, less what earlier attempts have spent."""
+        """The budget, less what earlier attempts have spent, and no more than the key of the task may use today."""
         budget = self.parameters.get("budget_tokens")
-        return None if budget is None else max(0, budget - self.claim.task.tokens)
+        given = None if budget is None else max(0, budget - self.claim.task.tokens)
+        return min((one for one in (given, self.claim.left) if one is not None), default=None)
+
+    @property
+    def limited_by_key(self) -> bool:
+        """Whether the budget is what the key of the task may use today."""
+        return self.claim.left is not None and self.budget_tokens == self.claim.left
 
     def count(self, report: IndexReport) -> None:
         """Keep what the chat model cost."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.graph import keys
+from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.service import Caller
@@ -76,6 +76,7 @@ class Limits:
         self._client = client
         self._requests: defaultdict[str, _Window] = defaultdict(_Window)
         self._tokens: defaultdict[str, _Window] = defaultdict(_Window)
+        self._reserved: Counter[str] = Counter()  # tokens that calls at work may use
         self._today = _day()
         self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
         self._unwritten: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -118,6 +119,36 @@ class Limits:
         finally:
             self._questions.release()
 
+    def reserve(self, caller: Caller, tokens: int) -> Callable[[], None]:
+        """Reserve the most tokens that a call of the chat model may use, so that calls at the same time cannot use more
+        than the caller's limits together.
+
+        Returns:
+            What gives them back, to be called once, after the tokens that were used have been added.
+
+        Raises:
+            ProblemError: A limit of the caller leaves less. The call must not be made.
+        """
+        now = time.monotonic()
+        window = self._tokens[caller.key]
+        window.expire(now)
+        reserved = self._reserved[caller.key]
+        _, today = self._used_today(caller.key)
+        for used, limit, per, seconds in (
+            (window.total, caller.tokens_per_minute, "minute", window.seconds_left(now) if window.events else 1),
+            (today, caller.tokens_per_day, "day", _seconds_to_midnight()),
+        ):
+            if limit is not None and used + reserved + tokens > limit:
+                left = max(limit - used - reserved, 0)
+                calls = f"{left} are left, and the next call of the chat model may use {tokens}"
+                raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
+        self._reserved[caller.key] += tokens
+
+        def give_back() -> None:
+            self._reserved[caller.key] -= tokens
+
+        return give_back
+
     def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""
         self._tokens[caller.key].add(time.monotonic(), prompt + completion)
@@ -134,7 +165,12 @@ class Limits:
                     del self._unwritten[key]
             listed = await self._client.runner.ask(keys.usage(days=1))
             self._today = _day()
-            self._recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
+            at_work = await self._client.runner.ask(tasks.open_tokens())
+            recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
+            for key, tokens in at_work.items():
+                requests, counted = recorded.get(key, (0, 0))
+                recorded[key] = requests, counted + tokens
+            self._recorded = recorded
         except E2GError as error:
             logger.warning("The usage of keys was not recorded, and is kept: %s", error)
 

@@ -47,6 +47,7 @@ from e2g_neo4j.service.mcp_tools import (
     add_writing_tools,
 )
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
+from e2g_neo4j.service.metering import Reserve
 from e2g_neo4j.types.service import LOCAL, Caller
 
 LISTED_CORPORA = 100
@@ -89,6 +90,7 @@ def create_mcp(
     writer: Writer | None = None,
     used: Used | None = None,
     turn: Turn | None = None,
+    reserve: Reserve | None = None,
 ) -> MCPServer[Any]:
     """Create the MCP server.
 
@@ -99,6 +101,8 @@ def create_mcp(
         writer: makes these changes; None: at once, by the client.
         used: counts the tokens of answers; None: they are not counted.
         turn: waits for the turn of a search; None: any number is searched at once.
+        reserve: reserves tokens before each call of the chat model, and returns what gives them back; None: any number
+            may be used.
 
     Raises:
         ConfigurationError: the configured chat model cannot be created.
@@ -115,7 +119,7 @@ def create_mcp(
             middleware=[_permitted(access, caller_of)],
         )
     add_reading_tools(
-        server, ReadingTools(client, access, results, used, turn), chat=client.models.chat_model is not None
+        server, ReadingTools(client, access, results, used, turn, reserve), chat=client.models.chat_model is not None
     )
     if write:
         add_writing_tools(server, WritingTools(client, access, results, writer or DirectWriter(client)))

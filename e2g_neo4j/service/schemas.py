@@ -317,7 +317,7 @@ class NewKey(Body):
         name: What the key is for.
         scopes: What it may do.
         corpora: Names of corpora, prefixes such as `team-*`, or `*` for all.
-        expires: When it expires, in milliseconds since 1970, UTC. Default: never.
+        expires: When it expires, in milliseconds since 1970, UTC. Default: with the key that creates it.
     """
 
     name: Name

@@ -234,8 +234,10 @@ def test_the_remote_client_answers_and_streams(service: RunningService, key: str
 def test_tokens_are_limited_by_key(service: RunningService, variables: dict[str, str]) -> None:
     limited = create_key(variables, scopes="ask", tokens_per_minute="10")
     with service.client(limited) as http:
-        assert http.post("/v1/ask", json={**QUESTION, "stream": False}).status_code == 200
-        assert http.post("/v1/ask", json={**QUESTION, "stream": False}).status_code == 429
+        for stream in (False, True):
+            refused = http.post("/v1/ask", json={**QUESTION, "stream": stream})
+            assert ("may use" in refused.text, "[1]" in refused.text) == (True, False), "before the model is called"
+    assert '"quota"' in refused.text
 
 
 def test_a_disconnect_ends_the_call_of_the_model(endless: RunningService, key: str) -> None:

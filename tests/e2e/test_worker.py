@@ -451,16 +451,18 @@ def server() -> Iterator[Failing]:
 SUMMARY = part("Alice Harper met Bob Miller.") + END.replace(b": 5", b': "all"')
 
 
+def with_chat(queue: Queue, server: Failing) -> Settings:
+    forget_replies(queue.driver, f"ollama:{NAME}@")
+    chat = {"ollama_host": server.host, "chat_model": f"ollama:{NAME}", "llm_concurrency": 1, "summary_tokens": 40}
+    return queue.settings.model_copy(update=chat)
+
+
 def hanging(queue: Queue, server: Failing, then: Callable[[Worker], Awaitable[Any]]) -> None:
     """Start a worker, do something once its task waits for a chat model, and wait for the worker to stop."""
-    forget_replies(queue.driver, f"ollama:{NAME}@")
     server.replies = [SUMMARY, HANGS]
-    settings = queue.settings.model_copy(
-        update={"ollama_host": server.host, "chat_model": f"ollama:{NAME}", "llm_concurrency": 1, "summary_tokens": 40}
-    )
 
     async def run() -> None:
-        async with AsyncE2G(settings=settings) as client:
+        async with AsyncE2G(settings=with_chat(queue, server)) as client:
             worker = Worker(client)
             running = asyncio.create_task(worker.run())
             while not server.hanging.is_set():
@@ -498,6 +500,28 @@ def test_a_running_task_is_cancelled(queue: Queue, server: Failing, corpus: str,
     assert queue.blobs() == 1
 
 
+@pytest.mark.parametrize("limit", [10, 100_000])
+def test_a_task_stops_where_its_key_may_use_no_more_tokens(
+    queue: Queue, server: Failing, corpus: str, quick: None, limit: int
+) -> None:
+    """Before a call that might exceed the limit, and when others have used what was left meanwhile."""
+    info, _ = queue.run(keys.create("small", ["write"], ["*"], tokens_per_day=limit))
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()), key=info.id)
+
+    async def spend(_: Worker) -> None:
+        await until(lambda: queue.get(task).tokens > 0)
+        queue.run(keys.add_usage([{"key": info.id, "prompt_tokens": limit}]))
+        await until(lambda: queue.get(task).state == "failed")
+
+    if limit == 10:
+        asyncio.run(crashes.work(with_chat(queue, server)))
+        assert server.asked == []
+    else:
+        hanging(queue, server, spend)
+    ended = queue.get(task)
+    assert (ended.state, ended.error) == ("failed", {"code": claims.SPENT[0], "detail": claims.SPENT[1]})
+
+
 def test_a_stopped_worker_puts_its_task_back(queue: Queue, client: E2G, server: Failing, corpus: str) -> None:
     task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
 
@@ -528,7 +552,7 @@ def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
 
     hanging(queue, server, take_over)
     assert (queue.get(task).state, queue.get(task).attempt) == ("running", 2)
-    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) is False
+    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) == "go on"
 
 
 def test_what_is_not_ours_is_named_only(

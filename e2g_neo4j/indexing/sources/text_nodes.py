@@ -22,7 +22,7 @@ from e2g_neo4j.indexing.sources.node_properties import NodeProperties, Owner, re
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
-from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.ids import check_users_label, document_id, utf8
 from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Adoption
@@ -89,6 +89,7 @@ def check(corpus: str, adoption: Adoption) -> Operation[None]:
             raise InputError(
                 f"`{what}` is empty. Name the label and properties of the text nodes, such as Chunk and id."
             )
+    check_users_label(adoption.label)
     if adoption.document is not None and adoption.part_of is not None:
         raise InputError(
             "`document` and `part_of` exclude each other. Name either the property with the document, or the type of "

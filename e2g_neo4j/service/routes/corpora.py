@@ -19,7 +19,7 @@ from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import CorpusInfo, Name
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, file_parts, submitted
-from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.service import TaskInfo
 
 router = APIRouter(prefix="/v1", tags=["corpora"])
@@ -97,7 +97,7 @@ async def import_corpus(
 ) -> TaskInfo:
     """Make a corpus from an archive, completely or not at all."""
     check_wall(caller, [corpus])
-    check_address(corpus)
+    check_corpus_name(corpus)
     task = await submitted(
         state_of(request).client,
         caller,
