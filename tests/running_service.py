@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import uvicorn
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.app import create_app
+from e2g_neo4j.service.server import configuration
 
 STARTING_SECONDS = 120
 
@@ -118,10 +119,10 @@ class RunningService:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[str]:
+def running(settings: Settings, wrapped: Callable[[Any], Any] = lambda app: app, **options: Any) -> Iterator[str]:
     """Its address. It also answers as Ollama does."""
-    app = create_app(AsyncE2G(settings=settings), as_ollama=True)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    app = create_app(AsyncE2G(settings=settings), as_ollama=True, **options)
+    server = uvicorn.Server(configuration(wrapped(app), "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -109,6 +109,12 @@ def verified(text: str) -> Operation[KeyInfo | None]:
     return _info(rows[0]["found"]) if parts and rows and same and rows[0]["valid"] else None
 
 
+def bookmark_secret() -> Operation[bytes]:
+    """Return the secret with which all processes of the service sign bookmarks."""
+    [row] = yield Write((), condition=("service/secret", {"secret": secrets.token_hex(32)}))
+    return bytes.fromhex(row["secret"])
+
+
 def list_keys() -> Operation[list[KeyInfo]]:
     """List the keys, the oldest first, revoked and expired ones included."""
     rows = yield Read("service/keys", {})

@@ -200,10 +200,11 @@ async def current_caller(
 
 
 def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """Return a dependency: the caller, who must have a scope."""
+    """Return a dependency: the caller, who must have a scope. It waits for the bookmark of the request."""
 
-    async def allowed(caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+    async def allowed(request: Request, caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
         check_scope(caller, scope)
+        await request.state.catch_up()
         return caller
 
     return allowed

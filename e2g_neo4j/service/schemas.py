@@ -20,7 +20,15 @@ from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 MAX_CORPORA = 50
 """Maximum number of corpora that a question may name."""
 
+MAX_BUDGET = 10**15 - 1
+"""Maximum of a budget of tokens."""
+
+MAX_CHOICE = 2000
+"""Maximum characters of an answer to choose from."""
+
+Budget = Annotated[int | None, Field(ge=1, le=MAX_BUDGET)]
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
+Choice = Annotated[str, Field(max_length=MAX_CHOICE)]
 Source = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -56,7 +64,7 @@ class AskedQuestion(Question):
         stream: Whether to stream the answer as server-sent events.
     """
 
-    choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
+    choices: Annotated[tuple[Choice, ...], Field(max_length=26)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
     stream: bool = False
@@ -249,7 +257,7 @@ class TextDocuments(Body):
     """Documents to index."""
 
     documents: Annotated[list[TextDocument], Field(min_length=1, max_length=10_000)]
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    budget_tokens: Budget = None
 
 
 class NewText(Body):
@@ -272,7 +280,7 @@ class NewLayers(Body):
 
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
     reports: ReportKind | None = None
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    budget_tokens: Budget = None
 
     @model_validator(mode="after")
     def _with_communities(self) -> Self:
@@ -300,7 +308,7 @@ class NewAdoption(Body):
     document: Name | None = None
     part_of: Name | None = None
     properties: Names = []
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    budget_tokens: Budget = None
 
 
 class TaskPage(BaseModel):

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from e2g_neo4j.async_client import AsyncE2G
@@ -21,6 +22,7 @@ from e2g_neo4j.graph import keys
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
 from e2g_neo4j.service.oidc import issuer_of
+from e2g_neo4j.service.sockets import BoundedProtocol
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,9 @@ SECONDS_TO_STOP = 15
 
 WORKER_SECONDS_TO_STOP = 12.0
 """How long the worker has to put its task back into the queue."""
+
+OPEN_FILES = 4096
+"""Files that the process may open, if the system allows it: more than its connections of clients and database."""
 
 LONGEST_PAUSE = 30.0
 """Maximum seconds before a worker that ended is started again."""
@@ -96,16 +101,8 @@ async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_
         mcp_write=mcp_write,
         as_ollama=as_ollama,
     )
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=SECONDS_TO_STOP,
-    )
-    server = _Server(config)
+    _allow_open_files()
+    server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()
     keeping = asyncio.create_task(_keep_worker(server.stopping)) if worker else None
     try:
@@ -114,6 +111,31 @@ async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_
         server.stopping.set()
         if keeping is not None:
             await keeping
+
+
+def configuration(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    """Return how the application is served."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=BoundedProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SECONDS_TO_STOP,
+    )
+
+
+def _allow_open_files() -> None:
+    """Let this process open as many files as its connections need, if the system does."""
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < OPEN_FILES <= hard or (soft < hard and hard == resource.RLIM_INFINITY):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
 
 
 def is_loopback(host: str) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import DocumentPage, Given, NewText, TextDocuments
+from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
@@ -29,6 +31,8 @@ from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
 from e2g_neo4j.types.service import TaskInfo
 
 T = TypeVar("T")
+
+_BUDGET = re.compile(r"0{0,9}[1-9][0-9]{0,14}")
 
 MAX_FILES = 1000
 """Maximum number of files of one upload."""
@@ -79,7 +83,7 @@ _FILE_PROPERTIES = {
         "TextDocuments",
         {
             "files": {"type": "array", "items": _FILE, "minItems": 1},
-            "budget_tokens": {"type": "integer", "minimum": 1},
+            "budget_tokens": {"type": "integer", "minimum": 1, "maximum": MAX_BUDGET},
             "properties": _FILE_PROPERTIES,
         },
     ),
@@ -225,8 +229,9 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
     if _media_type(request) == "application/json":
         given = _read(_TEXTS, await request.body())
         sources = [one.source for one in given.documents]
-        if twice := [source for source in sources if sources.count(source) > 1]:
-            raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
+        if len(set(sources)) < len(sources):
+            twice = next(source for source, number in Counter(sources).items() if number > 1)
+            raise ProblemError(422, "invalid", f"documents: The source {twice!r} is there twice.")
         files = [text_parts(one.source, one.text) for one in given.documents]
         described = [
             {"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents
@@ -234,8 +239,8 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
         return files, {"documents": described, "budget_tokens": given.budget_tokens}
     files = [file_parts(one) for one in form.getlist("files") if isinstance(one, UploadFile)]
     budget = form.get("budget_tokens")
-    if budget is not None and not (isinstance(budget, str) and budget.isdecimal() and int(budget) > 0):
-        raise ProblemError(422, "invalid", "budget_tokens: Send a whole number above 0.")
+    if budget is not None and not (isinstance(budget, str) and _BUDGET.fullmatch(budget)):
+        raise ProblemError(422, "invalid", f"budget_tokens: Send a whole number from 1 to {MAX_BUDGET}.")
     properties = _properties(form)
     if not files or (len(form.multi_items()) != len(files) + (budget is not None) + ("properties" in form)):
         raise ProblemError(

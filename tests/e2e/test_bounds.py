@@ -1,0 +1,309 @@
+"""No request costs more than its bound, and no client costs others: slow ones, greedy ones, web pages of others."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import http.server
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from growing_requests import Request, requests_of, tool_calls
+from neo4j import Driver, GraphDatabase
+from playwright.sync_api import sync_playwright
+from real_browser import chromium_page
+from running_service import running
+from tiers import need
+
+from e2g_neo4j import E2G, Settings
+from e2g_neo4j.graph import keys
+from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.managed_neo4j import Connection
+
+CORPUS = "bounds"
+TEXT = "Ann Miller met Bob Stone in Port Hesk. Bob Stone kept the light on Gannet Head. Ann Miller wrote the ledger."
+LOOP_SECONDS = 0.05
+"""What may run in the event loop at a time, as docs/service.md says."""
+
+
+class LoopWatch:
+    """Measures how much of its thread's time the event loop of an application spends at a time.
+
+    Attributes:
+        longest: In seconds, since this was set to 0. A thread that waits for others needs no time, so that a busy
+            machine makes no difference.
+    """
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    def __call__(self, app: Any) -> Any:
+        async def watched(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan":
+                watching = asyncio.create_task(self._watch())
+                await app(scope, receive, send)
+                watching.cancel()
+            else:
+                await app(scope, receive, send)
+
+        return watched
+
+    async def _watch(self) -> None:
+        while True:
+            before = time.thread_time()
+            await asyncio.sleep(0.001)
+            self.longest = max(self.longest, time.thread_time() - before)
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def client(settings: Settings) -> Iterator[E2G]:
+    with E2G(settings=settings) as client:
+        client.migrate()
+        client.index([from_text(TEXT, corpus=CORPUS, source="a", properties={"year": 1890})], corpus=CORPUS)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def watch() -> LoopWatch:
+    return LoopWatch()
+
+
+@pytest.fixture(scope="module")
+def url(client: E2G, settings: Settings, watch: LoopWatch) -> Iterator[str]:
+    with running(settings, watch, mcp_write=True) as url:
+        until = time.monotonic() + 60
+        while httpx.get(f"{url}/readyz").status_code != 200:
+            assert time.monotonic() < until
+        yield url
+
+
+@pytest.fixture(scope="module")
+def database(neo4j_connection: Connection) -> Iterator[Driver]:
+    with GraphDatabase.driver(
+        neo4j_connection.uri, auth=(neo4j_connection.username, neo4j_connection.password.get_secret_value())
+    ) as driver:
+        yield driver
+
+
+def key(client: E2G, name: str, *scopes: str) -> dict[str, str]:
+    """The headers of a new key."""
+    _, text = client.runner.run(keys.create(name, scopes or ("read", "ask", "write"), ["*"]))
+    return {"Authorization": f"Bearer {text}"}
+
+
+# --- web pages of others, while the service needs no key ---------------------------------------------
+
+PAGE = """<!doctype html><iframe name="sink"></iframe><script>
+const url = "%s";
+const boundary = "xx", file = ["--xx", 'Content-Disposition: form-data; name="files"; filename="evil.txt"', "",
+  "Evil was here.", "--xx--", ""].join("\\r\\n");
+window.attack = async () => {
+  const sent = [];
+  const attempt = async (name, path, options) => {
+    try { const reply = await fetch(url + path, options); sent.push(`${name} ${reply.type} ${reply.status}`); }
+    catch (error) { sent.push(`${name} ${error.name}`); }
+  };
+  const json = {"Content-Type": "application/json"};
+  const text = JSON.stringify({documents: [{source: "evil", text: "Evil was here."}]});
+  for (const mode of ["no-cors", "cors"]) {
+    const form = new FormData(); form.append("files", new File(["Evil was here."], "evil.txt"));
+    await attempt("form data", "/v1/corpora/evil/documents", {method: "POST", mode, body: form});
+    await attempt("enrich", "/v1/corpora/bounds/enrich", {method: "POST", mode});
+    const archive = new FormData(); archive.append("file", new File(["PK"], "a.zip")); archive.append("corpus", "evil");
+    await attempt("import", "/v1/imports", {method: "POST", mode, body: archive});
+    await attempt("mcp", "/mcp", {method: "POST", mode, body: JSON.stringify({jsonrpc: "2.0", id: 1,
+      method: "tools/call", params: {name: "index_text", arguments: {corpus: "evil", title: "x", text: "y"}}})});
+    await attempt("openai", "/v1/chat/completions", {method: "POST", mode, body: "{}"});
+    await attempt("ollama", "/api/chat", {method: "POST", mode, body: "{}"});
+    await attempt("delete", "/v1/corpora/bounds", {method: "DELETE", mode});
+    await attempt("read", "/v1/corpora", {mode});
+  }
+  await attempt("json", "/v1/corpora/evil/documents", {method: "POST", headers: json, body: text});
+  await attempt("beacon", "/livez", {mode: "no-cors"});
+  navigator.sendBeacon(url + "/v1/corpora/bounds/enrich", new URLSearchParams());
+  const html = document.createElement("form");
+  html.method = "post"; html.action = url + "/v1/corpora/evil/documents"; html.enctype = "multipart/form-data";
+  html.target = "sink"; html.innerHTML = '<input name="files" value="x">'; document.body.append(html); html.submit();
+  const frame = document.querySelector("iframe");
+  await new Promise(resolve => { frame.onload = resolve; });
+  return sent;
+};
+</script>"""
+
+
+@contextmanager
+def elsewhere(page: str) -> Iterator[str]:
+    """The address of a page on another port of this machine."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def written(database: Driver) -> list[Any]:
+    """Everything that a request can write: tasks, bytes of uploads, the audit log and the graph."""
+    rows = database.execute_query("MATCH (n) WHERE NOT n:E2GQueue RETURN labels(n) AS labels, count(*) AS n").records
+    return sorted((row["labels"], row["n"]) for row in rows)
+
+
+def test_a_web_page_elsewhere_changes_nothing(url: str, database: Driver) -> None:
+    need("chromium")
+    before = written(database)
+    with sync_playwright() as playwright, elsewhere(PAGE % url) as other:
+        for address in (other, other.replace("127.0.0.1", "localhost")):  # another port, and another site
+            with chromium_page(playwright) as (page, _):
+                replies: list[tuple[str, int]] = []
+                page.on("response", functools.partial(_noted, replies, url))
+                page.goto(f"http://{address}/")
+                sent = page.evaluate("attack()")
+                assert {one for one in replies if one[1] < 400} == set(), "everything is refused"
+                assert len([one for one in replies if one[1] == 403]) >= 10
+                assert not [one for one in sent if one.endswith(" 200")], "and nothing can be read"
+                page.goto(f"http://{address}/")
+                page.evaluate("url => { location.href = url }", f"{url}/ui/")  # a link may lead here
+                page.locator("#corpora input").first.wait_for()
+                assert page.locator("#corpora input").first.get_attribute("value") == CORPUS
+                page.get_by_label("Question").fill("Who kept the light?")
+                page.get_by_role("button", name="Ask", exact=True).click()
+                page.get_by_text("kept the light on Gannet Head").first.wait_for()
+    assert written(database) == before
+
+
+def _noted(replies: list[tuple[str, int]], url: str, reply: Any) -> None:
+    if reply.url.startswith(url) and not reply.url.startswith(f"{url}/ui"):
+        replies.append((f"{reply.request.method} {reply.url}", reply.status))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"}, 403),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "URL"}, 200),
+        ({"Origin": "URL"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403),
+        ({"Host": "elsewhere.example"}, 400),
+    ],
+    ids=str,
+)
+def test_requests_of_pages_elsewhere_are_refused(url: str, headers: dict[str, str], status: int) -> None:
+    headers = {name: url if value == "URL" else value for name, value in headers.items()}
+    question = {"question": "Who kept the light?", "corpora": [CORPUS]}
+    reply = httpx.post(f"{url}/v1/retrieve", json=question, headers=headers)
+    assert reply.status_code == status
+    assert status == 200 or reply.json()["next"]
+    for path in ("/mcp", "/v1/chat/completions", "/api/chat", "/v1/imports"):
+        refused = httpx.post(url + path, headers=headers).status_code == status
+        assert refused == (status != 200), path
+    opened = status == 200 or (status == 403 and headers.get("Sec-Fetch-Dest") == "document")
+    assert (httpx.get(f"{url}/v1/corpora", headers=headers).status_code == 200) == opened
+    for path in ("/readyz", "/metrics", "/livez"):
+        assert (httpx.get(url + path, headers=headers).status_code == 200) == opened, path
+
+
+def test_probes_address_a_container_by_its_ip_and_by_no_other_name(url: str) -> None:
+    for host, status in (("10.1.2.3:8000", 200), ("[fd00::1]:8000", 200), ("elsewhere.example:8000", 400)):
+        for path in ("/livez", "/readyz", "/metrics"):
+            assert httpx.get(url + path, headers={"Host": host}).status_code == status, (host, path)
+
+
+def test_pages_have_a_policy(url: str) -> None:
+    need("chromium")
+    for path in ("/docs", "/ui/"):
+        policy = httpx.get(url + path).headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy.replace("style-src 'self' 'unsafe-inline'", ""), path
+    with sync_playwright() as playwright, chromium_page(playwright) as (page, asked):
+        errors: list[str] = []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.goto(f"{url}/docs")
+        page.get_by_text("/v1/retrieve", exact=True).first.wait_for()
+        assert errors == []
+        assert [one for one in asked if not one.startswith((url, "data:"))] == []
+
+
+# --- growing input -----------------------------------------------------------------------------------
+
+SECONDS = 4.0
+"""What a request may cost of the processor's time, as docs/service.md says."""
+
+FLOOR = 0.3
+"""Cheaper requests are not compared."""
+
+SIZE = 240_000
+
+
+def test_no_field_costs_more_than_its_length(url: str, watch: LoopWatch) -> None:
+    """Each field of each request gets long texts, long lists, deep lists and many digits, in all requests that there
+    are. Costly ones are sent again in half and a quarter of the length."""
+    with httpx.Client(base_url=url, timeout=120) as http:
+        description = http.get("/openapi.json").json()
+        listed = _mcp(http, "tools/list", {})["tools"]
+        growing = [*requests_of(description, CORPUS), *tool_calls(listed, CORPUS)]
+        assert len(growing) > 500
+        faults = [fault for one in growing if (fault := _fault(http, one, watch))]
+    assert not faults, "\n".join(faults)
+
+
+def _fault(http: httpx.Client, request: Request, watch: LoopWatch) -> str | None:
+    cost, held, status = _cost(http, request, SIZE, watch)
+    if status >= 500 and status != 501:
+        return f"{request}: status {status}"
+    if cost > SECONDS:
+        return f"{request}: {cost:.1f} s"
+    if held > LOOP_SECONDS and (held := min(held, _cost(http, request, SIZE, watch)[1])) > LOOP_SECONDS:
+        return f"{request}: {1000 * held:.0f} ms in the event loop"
+    if cost > FLOOR:
+        quarter = max(_cost(http, request, SIZE // 4, watch)[0], FLOOR / 10)
+        if cost > 10 * quarter:
+            return f"{request}: {quarter:.2f} s for a quarter, {cost:.2f} s for the whole"
+    return None
+
+
+def _cost(http: httpx.Client, request: Request, size: int, watch: LoopWatch) -> tuple[float, float, int]:
+    """Seconds of the processor, the longest time in the event loop, and the status."""
+    sent = http.build_request(**request.of_size(size))
+    watch.longest, before = 0.0, time.process_time()
+    reply = http.send(sent)
+    return time.process_time() - before, watch.longest, reply.status_code
+
+
+def _mcp(http: httpx.Client, method: str, params: dict[str, Any]) -> Any:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"Accept": "application/json, text/event-stream"}
+    reply = http.post("/mcp", json=message, headers=headers).raise_for_status()
+    data = next(line.removeprefix("data:") for line in reply.text.splitlines() if line.startswith("data:"))
+    return json.loads(data)["result"]
