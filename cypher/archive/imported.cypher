@@ -1,6 +1,6 @@
-// Count the imported nodes and relationships of a corpus.
+// Count the relationships between imported nodes of a corpus.
 // $corpus
-// → nodes, relationships
+// → relationships
 MATCH (n:E2GImported {corpus: $corpus})
 WHERE n.import_key IS NOT NULL
-RETURN count(n) AS nodes, sum(COUNT { (n)-->() }) AS relationships
+RETURN sum(COUNT { (n)-->() }) AS relationships

@@ -1,10 +1,8 @@
-// Read the nodes of a corpus, without runs, soft-deleted nodes, and communities, clusters and statements that no query
-// sees.
+// Read the nodes of a corpus that queries see, its documents, and its split names. Counts of words are left out: they are
+// counted again.
 // $corpus
 // → key, labels, properties
-MATCH (n)
-WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport AND NOT n:E2GRetired
-  AND NOT n:StagedCommunity AND NOT n:OutdatedCommunity AND NOT n:StagedCluster AND NOT n:OutdatedCluster
-  AND NOT n:StagedStatement
+MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
+WHERE n.corpus = $corpus AND (NOT n:Entity OR n.chunks > 0)
 RETURN elementId(n) AS key, [label IN labels(n) WHERE label <> 'E2GImported'] AS labels,
        n {.*, corpus: null, run: null, import_key: null} AS properties

@@ -3,17 +3,14 @@
 // $corpus
 // → edge, name, types
 CALL () {
-  MATCH (n)
-  WHERE n.corpus = $corpus AND NOT n:E2GRun AND NOT n:E2GLock AND NOT n:E2GImport AND NOT n:E2GRetired
-    AND NOT n:StagedCommunity AND NOT n:OutdatedCommunity AND NOT n:StagedCluster AND NOT n:OutdatedCluster
-    AND NOT n:StagedStatement
+  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
+  WHERE n.corpus = $corpus
   UNWIND keys(n) AS name
   RETURN false AS edge, name, valueType(n[name]) AS type
   UNION
-  MATCH (n)
-  WHERE n.corpus = $corpus AND NOT n:E2GRetired
-  MATCH (n)-[r]->(other)
-  WHERE NOT other:E2GRetired
+  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
+  WHERE n.corpus = $corpus
+  MATCH (n)-[r]->()
   UNWIND keys(r) AS name
   RETURN true AS edge, name, valueType(r[name]) AS type
 }

@@ -1,4 +1,4 @@
-// Read the summaries that are cached for a corpus, without the names of other corpora that use them.
+// Read what chat models and graph documents said about texts of a corpus.
 // $corpus
 // → properties
 MATCH (s:CachedSummary)

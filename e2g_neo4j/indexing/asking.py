@@ -16,9 +16,10 @@ from e2g_neo4j.indexing.summaries.chat import TRIES
 from e2g_neo4j.models.chat.retry import ask
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import Progress
 
 HEARTBEAT = 0.5
@@ -149,12 +150,11 @@ def key_of(name: str, text: str) -> str:
     return sha256(json.dumps([name, text]).encode()).hexdigest()
 
 
-def read_replies(corpus: str, keys: Mapping[str, Any], *, use: bool = False) -> Operation[dict[str, str]]:
-    """Read cached replies, by key. With `use`, record that the corpus uses them."""
+def read_replies(corpus: str, keys: Mapping[str, Any]) -> Operation[dict[str, str]]:
+    """Read the cached replies of a corpus, by key."""
     replies: dict[str, str] = {}
+    first = cached_key(corpus)
     for batch in batched(keys, REPLIES_READ):
-        rows = yield Read("statements/cached", {"corpus": corpus, "keys": batch})
-        replies |= {row["key"]: row["text"] for row in rows}
-        if others := [row["key"] for row in rows if not row["used"]] if use else []:
-            yield Write((("statements/use_cached", {"corpus": corpus, "keys": others}),))
+        rows = yield Read("statements/cached", {"keys": [first + key for key in batch]})
+        replies |= {row["key"].removeprefix(first): row["text"] for row in rows}
     return replies

@@ -327,7 +327,9 @@ def import_corpus(
     mark: tuple[str, dict[str, Any]] | None = None,
 ) -> Operation[ArchiveInfo]:
     """Import a corpus from an archive. `mark` records it in the transaction that makes it visible."""
-    with closing(Archive(file)) as archive:
+    executor = yield GetExecutor()
+    cancelled = partial(_until(executor.cancelled, None), "reading", 0, 0)
+    with closing(Archive(file, cancelled)) as archive:
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
@@ -338,7 +340,6 @@ def import_corpus(
         yield Write((("index/set_fingerprint", asdict(made_with)),))
         [row] = yield Read("index/fingerprint", {})
         made_with.check(Fingerprint(**row))
-        executor = yield GetExecutor()
         return restore(_cancellable(executor), archive, corpus, mark)
 
 

@@ -15,8 +15,17 @@ from typing import Any, TypeAlias
 
 from neo4j import Driver
 
-from e2g_neo4j.errors import AdoptedCorpusError, CorpusNotFoundError, FingerprintError, InputError, QueryError
+from e2g_neo4j.errors import (
+    AdoptedCorpusError,
+    ArchiveError,
+    CorpusNotFoundError,
+    FingerprintError,
+    InputError,
+    QueryError,
+)
+from e2g_neo4j.graph.archive import contents
 from e2g_neo4j.graph.archive.format import (
+    LONGEST_LINE,
     MANIFEST,
     NODES,
     RELATIONSHIPS,
@@ -29,6 +38,7 @@ from e2g_neo4j.graph.archive.format import (
 )
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import CallDriver, Operation
+from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import ArchiveInfo
 
 Rows: TypeAlias = Callable[[str], Iterator[dict[str, Any]]]
@@ -93,16 +103,23 @@ def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any
             nonlocal documents
             for row in rows("archive/nodes"):
                 documents += "Document" in row["labels"]
-                yield row
+                yield contents.own_node(row)
 
+        relationships = map(contents.own_relationship, rows("archive/relationships"))
         members = {
             NODES: _write(archive, NODES, nodes()),
-            RELATIONSHIPS: _write(archive, RELATIONSHIPS, rows("archive/relationships")),
-            SUMMARIES: _write(archive, SUMMARIES, rows("archive/summaries")),
+            RELATIONSHIPS: _write(archive, RELATIONSHIPS, filter(None, relationships)),
+            SUMMARIES: _write(archive, SUMMARIES, (_of_corpus(row, corpus) for row in rows("archive/summaries"))),
         }
         manifest = Manifest(corpus=corpus, documents=documents, fingerprint=MadeWith(**made_with), members=members)
         archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
     return documents, members[NODES].lines, members[RELATIONSHIPS].lines, members[SUMMARIES].lines
+
+
+def _of_corpus(row: dict[str, Any], corpus: str) -> dict[str, Any]:
+    """Return a cached reply under a key without the word of its corpus."""
+    properties = row["properties"]
+    return {"properties": {**properties, "key": properties["key"].removeprefix(cached_key(corpus))}}
 
 
 def _write(archive: zipfile.ZipFile, name: str, rows: Iterable[dict[str, Any]]) -> Member:
@@ -113,6 +130,10 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterable[dict[str, Any]]) 
             properties = {key: encoded(value) for key, value in row["properties"].items() if value is not None}
             row = {**row, "properties": properties}
             line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+            if len(line) > LONGEST_LINE:
+                raise ArchiveError(
+                    f"A node or relationship takes more than {LONGEST_LINE} bytes. Index smaller chunks."
+                )
             member.write(line)
             digest.update(line)
             lines += 1

@@ -1,6 +1,6 @@
 """The archive format: a ZIP file with a manifest and JSON Lines. For other tools there is GraphML.
 
-`exporting` and `importing` know only the label Document. All other nodes and all properties are copied unchanged.
+`contents` lists what an archive may contain.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ Format: TypeAlias = Literal["archive", "graphml"]
 NODES, RELATIONSHIPS, SUMMARIES = "nodes.jsonl", "relationships.jsonl", "summaries.jsonl"
 MEMBERS = (NODES, RELATIONSHIPS, SUMMARIES)
 MANIFEST = "manifest.json"
+
+LONGEST_LINE = 2**24
+"""Maximum bytes of a node or relationship."""
 
 _SHORTEST_VECTOR = 16
 _TIMES: dict[str, Any] = {kind.__name__: kind for kind in (Date, DateTime, Duration, Time)}

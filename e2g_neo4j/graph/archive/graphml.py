@@ -42,8 +42,6 @@ def write_graphml(file: Path, rows: Callable[[str], Iterator[dict[str, Any]]]) -
                 xml.write(etree.Element("key", attributes), pretty_print=True)
             with xml.element("graph", {"id": "corpus", "edgedefault": "directed"}):
                 for row in rows("archive/nodes"):
-                    if "Term" in row["labels"]:
-                        continue
                     documents += "Document" in row["labels"]
                     nodes += 1
                     node = etree.Element("node", {"id": row["key"]})

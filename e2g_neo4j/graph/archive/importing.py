@@ -1,78 +1,117 @@
 """Import a corpus from an archive, completely or not at all.
 
-The archive is read and compared with its manifest before anything is written. Then nodes and relationships are written
-in bounded transactions. No query finds the corpus, because it has no documents yet. The last step makes its documents
-visible in one transaction. A run that is killed before that leaves an abandoned import. The next writer removes it, see
+An archive may come from a stranger. It is read, and compared with its manifest and with `contents`, before anything is
+written. Then nodes and relationships are written in bounded transactions, and compared with each other by `checks`. No
+query finds the corpus, because it has no documents yet. The last step makes its documents visible in one transaction.
+A run that is killed before that leaves an abandoned import. The next writer removes it, see
 `recover_abandoned_imports`.
 """
 
 from __future__ import annotations
 
-import json
+import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from e2g_neo4j.errors import ArchiveError, DatabaseError, InputError
-from e2g_neo4j.graph.archive import recovery
-from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, Manifest, decoded
+from e2g_neo4j.graph.archive import checks, contents, recovery
+from e2g_neo4j.graph.archive.format import (
+    LONGEST_LINE,
+    MANIFEST,
+    MEMBERS,
+    NODES,
+    RELATIONSHIPS,
+    SUMMARIES,
+    Manifest,
+)
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
-from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Execute, Read, Write
-from e2g_neo4j.types.ids import added_key, corpus_key, document_id
+from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
 ROWS = 10_000
 """Relationships or summaries per transaction."""
 
-LONGEST_LINE = 2**25
-"""Maximum bytes of a node or relationship, more than any that is exported."""
+CHUNKS_READ = 50
+"""Chunks that are compared with their windows, and whose words are counted, per transaction."""
 
-LONGEST_NAME = 200
-"""Maximum characters of the name of a label, type or property."""
+LARGEST_BATCH = 2**24
+"""Bytes of lines per transaction, or one line."""
 
 LARGEST_MANIFEST = 2**20
 
-MOST_PACKED = 200
-"""Maximum compression ratio of a member. Text and vectors reach about ten, zeros a thousand."""
+LONGEST_LIST = 2**16
+"""Maximum bytes of the list of members, which is read at once."""
 
-_OURS = frozenset(["run", "import_key", "corpora"])
-"""Properties that are not allowed in archives."""
+MOST_PACKED = 100
+"""Maximum compression ratio of a member. Relationships reach 23, zeros a thousand."""
+
+LAYERS = ("communities", "clusters", "entity_vectors", "statements")
+"""Properties of a corpus: the revision that each layer was made from."""
+
+CHECKED_AT_ONCE = 1_000
+"""Lines after which `checkpoint` is called."""
+
+
+class _Bounded(io.BufferedReader):
+    """A file of which no more than LONGEST_LIST bytes are read at once while its list of members is read."""
+
+    most: int | None = LONGEST_LIST
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(io.FileIO(file))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.most is not None and size is not None and size > self.most:
+            raise zipfile.BadZipFile("its list of members is too long")
+        return super().read(size)
 
 
 class Archive:
     """An open archive, whose members were compared with its manifest.
 
+    Args:
+        file: the file.
+        checkpoint: called from time to time while it is read. It may raise an exception.
+
     Raises:
         InputError: the file cannot be read.
-        ArchiveError: the file is not an archive, or is damaged or incomplete.
+        ArchiveError: the file is not an archive, is damaged or incomplete, or has what is not allowed in a corpus.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, checkpoint: Callable[[], object] = lambda: None) -> None:
         self.file = file
+        self._checkpoint = checkpoint
         try:
-            self._zip = zipfile.ZipFile(file)
+            self._file = _Bounded(file)
         except (OSError, ValueError) as error:
             raise InputError(f"{file} cannot be read ({error}). Name an archive that `e2g export` wrote.") from error
-        except zipfile.BadZipFile as error:
+        try:
+            self._zip = zipfile.ZipFile(self._file)
+            self._file.most = None
+        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+            self._file.close()
             raise self.damaged(str(error)) from error
         try:
             self._check_members()
             self.manifest = self._manifest()
             self._known = self._checked_lines()
         except BaseException:
-            self._zip.close()
+            self.close()
             raise
 
     def close(self) -> None:
         self._zip.close()
+        self._file.close()
 
     def damaged(self, why: str) -> ArchiveError:
         return ArchiveError(
@@ -80,24 +119,40 @@ class Archive:
             "the corpus again."
         )
 
-    def rows(self, member: str, corpus: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a member as parameters of its statement, renamed to a corpus."""
+    @property
+    def layers(self) -> contents.Node | None:
+        """The node that says which layers of the corpus are up to date; None without visible documents."""
+        return self._layers
+
+    def rows(self, member: str, corpus: str) -> Iterator[tuple[dict[str, Any], int]]:
+        """Yield the rows of a member as parameters of its statement, renamed to a corpus, with their bytes."""
         renamed: dict[str, str] = {}
         if corpus != self.manifest.corpus:
             renamed = {old: document_id(corpus, source) for old, source in self._known.items()}
-        parse = {NODES: _node, RELATIONSHIPS: _relationship, SUMMARIES: _summary}[member]
-        for line in self._lines(member):
-            row = parse(json.loads(line))
-            properties = row["properties"]
+        ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
+        for number, line in enumerate(self._lines(member), 1):
+            found = self._parsed(member, number, line)
+            if isinstance(found, contents.Node) and found.label in contents.NOT_CREATED:
+                continue
+            properties = found if isinstance(found, dict) else found.properties
             for name in ("id", "document"):
                 if isinstance(value := properties.get(name), str):
                     head, rest = value[:16], value[16:]
                     properties[name] = renamed.get(head, head) + rest
-            ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
             properties |= {name: value for name, value in ours.items() if name in properties}
-            if member == SUMMARIES and row["key"].startswith(added := added_key(self.manifest.corpus)):
-                row["key"] = properties["key"] = added_key(corpus, row["key"].removeprefix(added))
-            yield row
+            match found:
+                case contents.Node():
+                    labels = _staged(found.labels)
+                    embedding = properties.pop("embedding", None)
+                    row = {"key": found.key, "labels": labels, "embedding": embedding, "properties": properties}
+                case contents.Relationship():
+                    start, end = contents.RELATIONSHIPS[found.type][1]
+                    row = {"a": found.a, "type": found.type, "b": found.b, "properties": properties}
+                    row |= {"starts": _staged(start), "ends": _staged(end)}
+                case _:
+                    key = properties["key"] = cached_key(corpus, properties["key"])
+                    row = {"key": key, "properties": properties}
+            yield row, len(line)
 
     # --- checks before anything is written -------------------------------------------------------
 
@@ -106,6 +161,8 @@ class Archive:
         if sorted(one.filename for one in members) != sorted([MANIFEST, *MEMBERS]):
             raise self.damaged(f"its members are not {MANIFEST}, {', '.join(MEMBERS)}")
         for one in members:
+            if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise self.damaged(f"{one.filename} is not packed as `e2g export` does it")
             largest = LARGEST_MANIFEST if one.filename == MANIFEST else MOST_PACKED * one.compress_size + 2**20
             if one.file_size > largest:
                 raise self.damaged(f"{one.filename} would unpack to {one.file_size} bytes")
@@ -126,35 +183,48 @@ class Archive:
         """Read everything once. Return the source by id of the documents whose id is derived from corpus and source."""
         known: dict[str, str] = {}
         documents = 0
-        for member, parse in ((NODES, _node), (RELATIONSHIPS, _relationship), (SUMMARIES, _summary)):
+        self._layers: contents.Node | None = None
+        for member in MEMBERS:
             expected = self.manifest.members[member]
             digest, size, number = sha256(), 0, 0
             for number, line in enumerate(self._lines(member), 1):
                 digest.update(line)
                 size += len(line)
-                try:
-                    row = parse(json.loads(line))
-                except (ValueError, TypeError, KeyError, RecursionError) as error:
-                    raise self.damaged(f"{member}, line {number}: {error}") from error
-                if member == NODES:
-                    if row["embedding"] is not None and len(row["embedding"]) != self.manifest.fingerprint.dimensions:
-                        raise self.damaged(f"{member}, line {number}: an embedding has {len(row['embedding'])} numbers")
-                    if "StagedDocument" in row["labels"]:
-                        documents += 1
-                        identity, source = row["properties"].get("id"), row["properties"].get("source")
-                        if isinstance(source, str) and identity == document_id(self.manifest.corpus, source):
-                            known[identity] = source
+                found = self._parsed(member, number, line)
+                if isinstance(found, contents.Node) and found.label == "Corpus":
+                    if self._layers is not None:
+                        raise self.damaged(f"{member}, line {number}: there are two nodes with the label Corpus")
+                    self._layers = found
+                if isinstance(found, contents.Node) and found.label == "Document":
+                    documents += 1
+                    identity, source = found.properties["id"], found.properties["source"]
+                    if identity == document_id(self.manifest.corpus, source):
+                        known[identity] = source
             if (digest.hexdigest(), size, number) != (expected.sha256, expected.bytes, expected.lines):
                 raise self.damaged(f"{member} does not match {MANIFEST}")
         if documents != self.manifest.documents or not documents:
             raise self.damaged(f"it contains {documents} documents")
         return known
 
+    def _parsed(self, member: str, number: int, line: bytes) -> contents.Node | contents.Relationship | dict[str, Any]:
+        try:
+            row = contents.loads(line)
+            if member == NODES:
+                return contents.node(row, self.manifest.corpus, self.manifest.fingerprint.dimensions)
+            return contents.relationship(row, self.manifest.corpus) if member == RELATIONSHIPS else contents.cached(row)
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise self.damaged(f"{member}, line {number}: {error}") from error
+
     def _lines(self, member: str) -> Iterator[bytes]:
         with self._unpacking(member), self._zip.open(member) as file:
-            while line := file.readline(LONGEST_LINE + 1):
+            for number in count():
+                if number % CHECKED_AT_ONCE == 0:
+                    self._checkpoint()
+                line = file.readline(LONGEST_LINE + 1)
                 if len(line) > LONGEST_LINE:
                     raise self.damaged(f"{member} has a line of more than {LONGEST_LINE} bytes")
+                if not line:
+                    return
                 yield line
 
     @contextmanager
@@ -165,50 +235,8 @@ class Archive:
             raise self.damaged(f"{member}: {error}") from error
 
 
-def _node(row: Any) -> dict[str, Any]:
-    key, labels, properties = _fields(row, "key", "labels", "properties")
-    if not (isinstance(labels, list) and labels and all(map(_is_name, labels)) and isinstance(key, str)):
-        raise ValueError("a node has no key or labels")
-    if any(label.startswith("E2G") or label in ("CachedSummary", "StagedDocument") for label in labels):
-        raise ValueError(f"the labels {labels} are not allowed in a corpus")
-    decoded_properties = _properties(properties)
-    staged = ["StagedDocument" if label == "Document" else label for label in labels]
-    embedding = decoded_properties.pop("embedding", None)
-    if embedding is not None and not (isinstance(embedding, list) and all(isinstance(one, float) for one in embedding)):
-        raise ValueError("an embedding is not a list of numbers")
-    return {"key": key, "labels": staged, "embedding": embedding, "properties": decoded_properties}
-
-
-def _relationship(row: Any) -> dict[str, Any]:
-    a, kind, b, properties = _fields(row, "a", "type", "b", "properties")
-    if not (isinstance(a, str) and isinstance(b, str) and _is_name(kind)):
-        raise ValueError("a relationship has no start, end or type")
-    return {"a": a, "type": kind, "b": b, "properties": _properties(properties)}
-
-
-def _summary(row: Any) -> dict[str, Any]:
-    [properties] = _fields(row, "properties")
-    decoded_properties = _properties(properties)
-    match decoded_properties:
-        case {"key": str(key), "text": str()}:
-            return {"key": key, "properties": decoded_properties}
-    raise ValueError("a summary has no key or text")
-
-
-def _fields(row: Any, *names: str) -> list[Any]:
-    if not isinstance(row, dict) or set(row) != set(names):
-        raise ValueError(f"its fields are not {', '.join(names)}")
-    return [row[name] for name in names]
-
-
-def _properties(row: Any) -> dict[str, Any]:
-    if not isinstance(row, dict) or not all(map(_is_name, row)) or not _OURS.isdisjoint(row):
-        raise ValueError("it has properties that are not allowed in a corpus")
-    return {name: decoded(value) for name, value in row.items()}
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME
+def _staged(labels: Sequence[str]) -> list[str]:
+    return ["StagedDocument" if label == "Document" else label for label in labels]
 
 
 def restore(
@@ -240,6 +268,7 @@ def restore(
             )
         try:
             _write(perform, archive, reservation)
+            _check(perform, archive, reservation)
             _publish(perform, archive, reservation, mark)
         except BaseException:
             with suppress(DatabaseError):  # if the database cannot be reached, the next writer does it
@@ -265,19 +294,82 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
         (RELATIONSHIPS, "archive/create_relationships", ROWS),
         (SUMMARIES, "archive/cache_summaries", ROWS),
     ):
-        for rows in batched(archive.rows(member, corpus), size):
+        written = 0
+        for rows in _batches(archive.rows(member, corpus), size):
+            written += len(rows)
             _checked(perform, Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation)))
+        if member == RELATIONSHIPS:
+            [imported] = perform(Read("archive/imported", {"corpus": corpus}))
+            if imported["relationships"] != written:
+                raise archive.damaged(_lost(perform, archive, corpus))
+
+
+def _batches(rows: Iterator[tuple[dict[str, Any], int]], most: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield rows in lists of at most `most` rows and LARGEST_BATCH bytes, at least one row each."""
+    batch: list[dict[str, Any]] = []
+    room = LARGEST_BATCH
+    for row, size in rows:
+        if batch and (len(batch) == most or size > room):
+            yield batch
+            batch, room = [], LARGEST_BATCH
+        batch.append(row)
+        room -= size
+    if batch:
+        yield batch
+
+
+def _lost(perform: Execute, archive: Archive, corpus: str) -> str:
+    """Return which relationship could not be written."""
+    number = 0
+    for rows in _batches(archive.rows(RELATIONSHIPS, corpus), ROWS):
+        lost = perform(Read("archive/lost_relationships", {"corpus": corpus, "rows": rows}))
+        if lost:
+            [row] = lost
+            fault = (
+                f"{row['type']} connects {row['a']} with {row['b']}"
+                if row["a"] and row["b"]
+                else f"{row['type']} refers to a node that it does not contain"
+            )
+            return f"{RELATIONSHIPS}, line {number + row['number'] + 1}: {fault}"
+        number += len(rows)
+    return "relationships refer to nodes that it does not contain"
+
+
+def _check(perform: Execute, archive: Archive, reservation: dict[str, str]) -> None:
+    """Compare what was written with each other, and count its words in bounded transactions."""
+    corpus = reservation["corpus"]
+    if fault := checks.fault_of(perform, corpus):
+        raise archive.damaged(fault)
+    after = ""
+    while rows := perform(Read("archive/chunks", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
+        for row in rows:
+            if fault := checks.fault_of_chunk(row):
+                raise archive.damaged(f"Chunk {row['chunk']!r}: {fault}")
+        counted = ("archive/count_terms", {"corpus": corpus, **checks.terms_of(rows)})
+        _checked(perform, Write((counted,), ("archive/is_mine", reservation)))
+        after = rows[-1]["chunk"]
 
 
 def _publish(
     perform: Execute, archive: Archive, reservation: dict[str, str], mark: tuple[str, dict[str, Any]] | None
 ) -> None:
-    [imported] = perform(Read("archive/imported", {"corpus": reservation["corpus"]}))
-    members = archive.manifest.members
-    if (imported["nodes"], imported["relationships"]) != (members[NODES].lines, members[RELATIONSHIPS].lines):
-        raise archive.damaged("relationships refer to nodes that it does not contain")
-    statements = (("archive/publish", reservation), *([mark] if mark else []))
+    corpus = reservation["corpus"]
+    statements = (
+        ("archive/publish", reservation),
+        ("index/count_corpus", {"corpus": corpus}),
+        ("archive/set_layers", {"corpus": corpus, "layers": _layers(archive)}),
+        *([mark] if mark else []),
+    )
     _checked(perform, Write(statements, ("archive/is_mine", reservation)))
+
+
+def _layers(archive: Archive) -> dict[str, Any]:
+    """Return whether the layers of the corpus are up to date, and the models that wrote them."""
+    if archive.layers is None:
+        return {}
+    stored = archive.layers.properties
+    layers = {name: stored[name] == stored["revision"] for name in LAYERS if name in stored}
+    return layers | {name: stored[name] for name in ("statement_models", "report_models") if name in stored}
 
 
 def _checked(perform: Execute, request: Write) -> None:

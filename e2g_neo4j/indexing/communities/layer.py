@@ -118,7 +118,7 @@ def plan(models: Models, corpus: str, reports: ReportKind | None) -> Operation[R
     writer = writer or required_writer(models)
     usage = TokenUsage()
     ask = estimating(writer, models.embedder.token_spans, usage)
-    usage.remembered = (yield from _reports(corpus, names, ask, dry_run=True)).cached
+    usage.remembered = (yield from _reports(corpus, names, ask)).cached
     return _usage(models, usage)
 
 
@@ -235,7 +235,7 @@ def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str],
     return names, {pair: weight for pair, weight in weights.items() if weight > 0 and pair[1] in names}
 
 
-def _reports(corpus: str, writers: Sequence[str], ask: Replies, *, dry_run: bool = False) -> Operation[Written]:
+def _reports(corpus: str, writers: Sequence[str], ask: Replies) -> Operation[Written]:
     """Find communities and make their reports: extractive ones, or by the writers of these names."""
     names, weights = yield from _graph(corpus)
     hierarchy = communities(weights)
@@ -255,7 +255,7 @@ def _reports(corpus: str, writers: Sequence[str], ask: Replies, *, dry_run: bool
     ]
     if not writers:
         return Written(extractive)
-    return (yield from write_reports(corpus, extractive, sentences, weights, writers, ask, dry_run=dry_run))
+    return (yield from write_reports(corpus, extractive, sentences, weights, writers, ask))
 
 
 def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:

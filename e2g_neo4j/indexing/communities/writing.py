@@ -55,8 +55,6 @@ def write_reports(
     weights: Weights,
     names: Sequence[str],
     ask: Replies,
-    *,
-    dry_run: bool = False,
 ) -> Operation[Written]:
     """Replace extractive reports by those that a chat model writes.
 
@@ -67,7 +65,6 @@ def write_reports(
         weights: (a, b) → weight of the edge.
         names: the names of the writers whose cached reports count, the one to ask last.
         ask: returns replies that are not cached.
-        dry_run: whether nothing is written.
     """
     hierarchy = [report.community for report in extractive]
     covers = list(covering_sentences(hierarchy, sentences, weights, maxsize, longest=inputs.CHARACTERS))
@@ -92,7 +89,7 @@ def write_reports(
         }
         keys = {number: [key_of(name, text) for name in names] for number, text in said.items()}
         wanted = dict.fromkeys(key for each in keys.values() for key in each)
-        replies = yield from read_replies(corpus, wanted, use=not dry_run)
+        replies = yield from read_replies(corpus, wanted)
         missing = {keys[n][-1]: text for n, text in said.items() if replies.keys().isdisjoint(keys[n])}
         cached += len({tuple(each) for each in keys.values()}) - len(missing)
         if missing:

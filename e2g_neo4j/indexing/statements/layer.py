@@ -175,7 +175,7 @@ def plan(models: Models, corpus: str) -> Operation[StatementReport]:
         return StatementReport()
     chunks = yield from read_chunks(models, corpus, [extractor.name])
     placed = place(chunks, (yield from read_added(corpus)))
-    replies = yield from _cached(corpus, chunks, use=False)
+    replies = yield from _cached(corpus, chunks)
     missing = _missing(chunks, replies, placed.claims)
     usage = TokenUsage(remembered=_remembered(chunks, missing, placed.claims))
     for text in missing.values():
@@ -242,10 +242,10 @@ def _attempted(
     raise CorpusChangedError(corpus, ATTEMPTS, "its statements were made", "statements")
 
 
-def _cached(corpus: str, chunks: Sequence[ChunkParts], *, use: bool = True) -> Operation[dict[str, str]]:
-    """Read the cached replies to the parts of chunks, by key. With `use`, record that the corpus uses them."""
+def _cached(corpus: str, chunks: Sequence[ChunkParts]) -> Operation[dict[str, str]]:
+    """Read the cached replies to the parts of chunks, by key."""
     keys = dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys)
-    return (yield from read_replies(corpus, keys, use=use))
+    return (yield from read_replies(corpus, keys))
 
 
 def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:

@@ -1,12 +1,13 @@
-"""The cache of summaries by chat models, stored in Neo4j, so that the same text is never paid for twice."""
+"""The cache of summaries by chat models, stored in Neo4j, so that a corpus never pays for the same text twice."""
 
 from __future__ import annotations
 
 from e2g_neo4j.runtime.requests import Execute, Read, Write
+from e2g_neo4j.types.ids import cached_key
 
 
 class SummaryCache:
-    """Summaries by key. They are stored in the database before they are used."""
+    """Summaries of a corpus by key. They are stored in the database before they are used."""
 
     def __init__(self, perform: Execute, corpus: str, *, read_only: bool = False) -> None:
         self._perform = perform
@@ -18,17 +19,16 @@ class SummaryCache:
         """Return a cached summary, or None."""
         if key in self._made:
             return self._made[key]
-        rows = self._perform(Read("index/cached_summary", {"key": key}))
-        if not rows:
-            return None
-        self.keep(key, rows[0]["text"])
-        return self._made[key]
+        rows = self._perform(Read("index/cached_summary", {"key": cached_key(self._corpus, key)}))
+        if rows:
+            self._made[key] = rows[0]["text"]
+        return self._made.get(key)
 
     def keep(self, key: str, text: str, *, model: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
-        """Store a summary, and record that this corpus uses it."""
+        """Store a summary."""
         self._made[key] = text
         if self._read_only:
             return
         values = {"model": model, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
-        parameters = {"key": key, "corpus": self._corpus, "text": text, **values}
+        parameters = {"key": cached_key(self._corpus, key), "corpus": self._corpus, "text": text, **values}
         self._perform(Write((("index/cache_summary", parameters),)))

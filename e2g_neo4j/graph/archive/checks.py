@@ -1,0 +1,70 @@
+"""Check that the nodes of an import fit together, as questions and updates rely on it, and count its words.
+
+The numbers of words of a corpus influence the ranking of other corpora. So they are never those of an archive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from e2g_neo4j.models.entities.extraction_codec import decode
+from e2g_neo4j.models.words import count_terms
+from e2g_neo4j.runtime.requests import Execute, Read, Rows
+
+
+def fault_of(perform: Execute, corpus: str) -> str:
+    """Return which nodes of an import do not fit together, or ""."""
+    rows = perform(Read("archive/faults", {"corpus": corpus}))
+    return f"{rows[0]['label']} {rows[0]['id']!r}: {rows[0]['fault']}" if rows else ""
+
+
+def fault_of_chunk(row: Mapping[str, Any]) -> str:
+    """Return in what a chunk differs from its windows and mentions, or "".
+
+    Args:
+        row: a row of `archive/chunks`.
+    """
+    windows, start, text = row["windows"], row["start"], row["text"]
+    if [one["index"] for one in windows] != list(range(len(row["shares"]))):
+        return "its windows are not those of its shares"
+    for number, one in enumerate(windows):
+        inside = start <= one["start"] <= one["end"] <= row["end"]
+        if not inside or one["text"] != text[one["start"] - start : one["end"] - start]:
+            return f"its window {number} is not a part of its text"
+        if one["id"] != f"{row['chunk']}-w{number}":
+            return f"its window {number} has another id"
+    lengths = np.array([one["end"] - one["start"] for one in windows], dtype=float)
+    if not lengths.sum() or not np.allclose(lengths / lengths.sum(), row["shares"]):
+        return "its shares are not those of its windows"
+    return _fault_of_mentions(row, len(windows))
+
+
+def _fault_of_mentions(row: Mapping[str, Any], windows: int) -> str:
+    mentions, weights = row["mentions"], row["weights"] or []
+    if any(len(one["windows"]) != windows for one in mentions):
+        return "a mention has other windows"
+    counts = np.array([one["windows"] for one in mentions], dtype=float).reshape(-1, windows)
+    expected = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0) if mentions else np.empty(0)
+    if len(weights) != len(expected) or not np.allclose(weights, expected):
+        return "the weights of its windows are not those of its mentions"
+    sentences = decode(row["notes"]).sentences
+    most = len(sentences) + sum(len(one.entities) for one in sentences)  # a list of names has several numbers
+    for one in mentions:
+        if any(a >= b for a, b in pairwise([-1, *one["sentences"], most])):
+            return "a mention is in other sentences"
+    return ""
+
+
+def terms_of(rows: Rows) -> dict[str, Any]:
+    """Return the parameters of `archive/count_terms` for rows of `archive/chunks`."""
+    chunks, total = [], Counter[str]()
+    for row in rows:
+        terms = count_terms(window["text"] for window in row["windows"])
+        total.update(terms)
+        chunks.append({"id": row["chunk"], "terms": list(terms.keys()), "term_windows": list(terms.values())})
+    return {"chunks": chunks, "rows": [{"term": term, "windows": windows} for term, windows in sorted(total.items())]}

@@ -1,0 +1,566 @@
+"""What an archive may contain: labels and types of relationships, with the properties of each and their bounds.
+
+An archive may come from a stranger, who can write anything into it and compute its checksums. Whatever is not in NODES
+and RELATIONSHIPS is refused. `checks` compares nodes with each other once they are written.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from neo4j.time import DateTime
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph.archive.format import decoded
+from e2g_neo4j.models.entities.extraction_codec import own_sentences_before_list
+from e2g_neo4j.types.graph import Sentence
+from e2g_neo4j.types.ids import corpus_key
+from e2g_neo4j.types.properties import PREFIX, check_properties
+
+LARGEST_NOTES = 2**24
+"""Maximum bytes of a packed extraction once it is unpacked."""
+
+MOST_BRACKETS = 2**17
+"""Maximum number of lists and objects in a line of JSON: each takes twenty times as much memory as text."""
+
+
+# --- types of values ---------------------------------------------------------------------------------
+
+Key = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
+Line = Annotated[str, StringConstraints(max_length=10_000)]
+Text = Annotated[str, StringConstraints(max_length=2**22)]
+Count = Annotated[int, Field(ge=0, le=2**40)]
+Number = Annotated[int, Field(ge=1, le=2**40)]
+Level = Annotated[int, Field(ge=1, le=50)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=1e12)]
+Counts = Annotated[list[Count], Field(max_length=2**17)]
+Numbers = Annotated[list[Number], Field(max_length=2**17)]
+Texts = Annotated[list[Line], Field(max_length=2**17)]
+Names = Annotated[list[Line], Field(max_length=1_000)]
+
+
+def _vector(values: list[float]) -> list[float]:
+    squares = float(np.square(np.array(values, np.float64)).sum())
+    if not 1e-6 < squares < 1e6:
+        raise ValueError("the length of the vector is not that of an embedding")
+    return values
+
+
+Vector = Annotated[list[float], Field(min_length=1, max_length=2**14), AfterValidator(_vector)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
+
+    def check(self) -> None:
+        """Raise ValueError if the values do not fit each other."""
+
+
+def _fit(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def _same_length(first: list[Any] | None, second: list[Any] | None, what: str) -> None:
+    _fit(len(first or ()) == len(second or ()), f"{what} have different lengths")
+
+
+# --- nodes -------------------------------------------------------------------------------------------
+
+
+class _Document(_Row):
+    id: Key
+    source: Key
+    title: Line | None = None
+    sha256: Text | None = None
+    chunker: Line | None = None
+    extractor: Line | None = None
+    characters: Count | None = None
+    tokens: Count | None = None
+    chunks: Count | None = None
+    windows: Count | None = None
+    term_windows: Count | None = None
+    persistence: Share | None = None
+    state: Literal["ready"] | None = None
+    work: Literal["pending", "indexing", "failed"] | None = None
+    error: Text | None = None
+    claimed_properties: Text | None = None
+
+    def check(self) -> None:
+        if self.claimed_properties is not None:
+            claimed = loads(self.claimed_properties)
+            _fit(isinstance(claimed, dict), "property 'claimed_properties': it is no object")
+            check_properties(claimed)
+        counts = (self.sha256, self.characters, self.tokens, self.chunks, self.windows, self.persistence)
+        if self.state == "ready":
+            _fit(None not in (self.title, *counts), "the document is ready, but has no hash or counts")
+        else:
+            _fit(counts == (None,) * len(counts), "the document is not ready, but has a hash or counts")
+
+
+class _OfDocument(_Row):
+    id: Key
+    document: Key
+    index: Count
+    text: Text
+    start: Count
+    end: Count
+    embedding: Vector
+
+    def check(self) -> None:
+        _fit(self.id.startswith(f"{self.document}-"), "property 'id': it does not begin with the id of the document")
+        _fit(self.start <= self.end, "property 'end': it is before the start")
+
+
+class _Chunk(_OfDocument):
+    corpus_key: Key
+    level: Literal[0]
+    tokens: Count
+    page: Line | None = None
+    heading: Line | None = None
+    own: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    notes: bytes
+    told: Line | None = None
+    sentence_vectors: bytes | None = None
+    window_shares: Annotated[list[Share], Field(min_length=1, max_length=2**17)]
+    window_weights: Annotated[list[Weight], Field(max_length=2**17)] | None = None
+    window_pages: Texts | None = None
+    window_headings: Texts | None = None
+    terms: Texts | None = None  # counted again
+    term_windows: Counts | None = None
+
+    def check(self) -> None:
+        super().check()
+        length = self.end - self.start
+        _fit(length == len(self.text), "property 'end': the text has another length")
+        own = self.own[0], self.own[1]
+        _fit(own[0] <= own[1] <= length, "property 'own': it is not in the text")
+        for windows in (self.window_pages, self.window_headings, self.window_weights):
+            if windows:
+                _same_length(windows, self.window_shares, "its lists of windows")
+        sentences = _extraction(self.notes, length)
+        if self.sentence_vectors is not None:
+            rows = len(own_sentences_before_list(sentences, own))
+            size = rows * len(self.embedding)
+            _fit(len(self.sentence_vectors) == size, f"property 'sentence_vectors': it has not {rows} vectors")
+
+
+class _Window(_OfDocument):
+    corpus_key: Key
+
+    def check(self) -> None:
+        super().check()
+        _fit(self.end - self.start == len(self.text), "property 'end': the text has another length")
+
+
+class _Summary(_OfDocument):
+    level: Level
+    tokens: Count
+    made_of: Line | None = None
+    notes: bytes | None = None
+
+    def check(self) -> None:
+        super().check()
+        _summary_notes(self.notes or b"", self.text, len(self.embedding))
+
+
+class _Entity(_Row):
+    key: Key
+    name: Line
+    chunks: Number
+    forms: Texts | None = None
+    form_counts: Numbers | None = None
+    type: Line | None = None
+    types: Texts | None = None
+    type_counts: Numbers | None = None
+    embedded_name: Line | None = None
+    embedding: Vector | None = None
+
+    def check(self) -> None:
+        _same_length(self.forms, self.form_counts, "'forms' and 'form_counts'")
+        _same_length(self.types, self.type_counts, "'types' and 'type_counts'")
+        _fit((self.embedding is None) == (self.embedded_name is None), "'embedded_name' and 'embedding' go together")
+
+
+class _Alias(_Row):
+    key: Key
+    name: Line | None = None
+    apart: Literal[True] | None = None
+
+
+class _Corpus(_Row):
+    """Of its numbers, only which layers are up to date counts."""
+
+    revision: Count = 0
+    communities: Count | None = None
+    clusters: Count | None = None
+    entity_vectors: Count | None = None
+    statements: Count | None = None
+    statement_models: Names | None = None
+    report_models: Names | None = None
+    chunks: Count | None = None
+    windows: Count | None = None
+    term_windows: Count | None = None
+
+
+class _Community(_Row):
+    id: Key
+    level: Count
+    title: Line
+    text: Text
+    rating: Annotated[float, Field(ge=0, le=100)] | None = None
+    entities: Number
+    sha256: Line
+    report_sha256: Line
+    embedding: Vector
+
+    def check(self) -> None:
+        _fit(self.level <= 50, "property 'level': it is too high")
+
+
+class _Cluster(_Row):
+    id: Key
+    level: Annotated[int, Field(ge=1, le=5)]
+    text: Text
+    tokens: Count
+    chunks: Number
+    document: Key
+    start: Count
+    end: Count
+    sha256: Line
+    text_sha256: Line
+    embedding: Vector
+
+    def check(self) -> None:
+        _fit(self.start <= self.end, "property 'end': it is before the start")
+
+
+class _Statement(_Row):
+    id: Key
+    predicate: Line
+    text: Text
+    keywords: Names
+    strength: Annotated[int, Field(ge=0, le=100)]
+    embedding: Vector
+
+
+class _Term(_Row):
+    """Earlier versions exported the counts of words. They are counted again."""
+
+    term: Key
+    windows: Count
+
+
+NODES: Mapping[str, type[_Row]] = {
+    "Document": _Document,
+    "Chunk": _Chunk,
+    "Window": _Window,
+    "Summary": _Summary,
+    "Entity": _Entity,
+    "Alias": _Alias,
+    "Corpus": _Corpus,
+    "Community": _Community,
+    "Cluster": _Cluster,
+    "Statement": _Statement,
+    "Term": _Term,
+}
+"""The labels of nodes, and their properties. A document also has those of the user, whose names begin with `meta_`."""
+
+UNCOUNTED = "UncountedChunk"
+"""The label that a chunk may have besides."""
+
+NOT_CREATED = ("Corpus", "Term")
+"""Their numbers count for other corpora too. They are computed from the imported text."""
+
+
+# --- relationships -----------------------------------------------------------------------------------
+
+
+class _Nothing(_Row):
+    pass
+
+
+class _FromChunk(_Row):
+    count: Number
+    sentences: Counts
+    windows: Counts
+    forms: Texts | None = None
+    form_counts: Numbers | None = None
+    types: Texts | None = None
+    type_counts: Numbers | None = None
+
+    def check(self) -> None:
+        _same_length(self.forms, self.form_counts, "'forms' and 'form_counts'")
+        _same_length(self.types, self.type_counts, "'types' and 'type_counts'")
+
+
+class _CoOccurs(_Row):
+    count: Number
+    weight: Annotated[float, Field(gt=0, le=1e12)]
+
+
+class _AliasOf(_Row):
+    corpus: Key
+    document: Key
+    count: Count
+    form: Line | None = None
+    why: Line | None = None
+
+
+Ends: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+RELATIONSHIPS: Mapping[str, tuple[type[_Row], Ends]] = {
+    "FROM_DOCUMENT": (_Nothing, (("Chunk",), ("Document",))),
+    "NEXT_CHUNK": (_Nothing, (("Chunk",), ("Chunk",))),
+    "CHILD_OF": (_Nothing, (("Chunk", "Summary"), ("Summary",))),
+    "PART_OF": (_Nothing, (("Window",), ("Chunk",))),
+    "FROM_CHUNK": (_FromChunk, (("Entity",), ("Chunk",))),
+    "CO_OCCURS": (_CoOccurs, (("Entity",), ("Entity",))),
+    "ALIAS_OF": (_AliasOf, (("Alias",), ("Entity",))),
+    "IN_COMMUNITY": (_Nothing, (("Entity",), ("Community",))),
+    "QUOTES": (_Nothing, (("Community",), ("Chunk",))),
+    "PARENT": (_Nothing, (("Community",), ("Community",))),
+    "IN_CLUSTER": (_Nothing, (("Chunk", "Cluster"), ("Cluster",))),
+    "STATED_IN": (_Nothing, (("Statement",), ("Chunk",))),
+    "SUBJECT": (_Nothing, (("Statement",), ("Entity",))),
+    "OBJECT": (_Nothing, (("Statement",), ("Entity",))),
+}
+"""The types of relationships, with their properties and the labels of their ends."""
+
+
+# --- what is cached for the corpus -------------------------------------------------------------------
+
+
+class _Cached(_Row):
+    key: Annotated[str, StringConstraints(pattern=r"^(added-)?[0-9a-f]{64}$")]
+    text: Text
+    model: Line | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    created: DateTime | None = None
+
+
+class _Claim(_Row):
+    subject: Line
+    predicate: Line
+    object: Line
+    text: Text
+    keywords: Names
+    strength: Annotated[int, Field(ge=0, le=100)]
+
+
+class _Added(_Row):
+    characters: Count
+    before: Count
+    after: Count
+    probe: Line
+    sha256: Line
+    claims: Annotated[list[_Claim], Field(max_length=10_000)]
+
+
+# --- export ------------------------------------------------------------------------------------------
+
+
+def own_node(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a node as it is exported: without labels and properties that others have added to it."""
+    [label] = [label for label in row["labels"] if label in NODES]
+    own = NODES[label].model_fields.keys() - {"terms", "term_windows"}
+    labels = [one for one in row["labels"] if one in (label, UNCOUNTED)]
+    return {
+        **row,
+        "labels": labels,
+        "properties": _own(row["properties"], own, PREFIX if label == "Document" else None),
+    }
+
+
+def own_relationship(row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a relationship as it is exported; None for one that others have added."""
+    if row["type"] not in RELATIONSHIPS:
+        return None
+    return {**row, "properties": _own(row["properties"], RELATIONSHIPS[row["type"]][0].model_fields.keys())}
+
+
+def _own(properties: dict[str, Any], names: Collection[str], prefix: str | None = None) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in properties.items()
+        if name in names or (prefix is not None and name.startswith(prefix))
+    }
+
+
+# --- rows --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of an archive: its key there, its labels, the first of which is one of NODES, and its properties."""
+
+    key: str
+    labels: tuple[str, ...]
+    properties: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        return self.labels[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A relationship of an archive, whose ends are keys of nodes."""
+
+    a: str
+    type: str
+    b: str
+    properties: dict[str, Any]
+
+
+def node(row: Any, corpus: str, dimensions: int) -> Node:
+    """Return the node of a line. Raises ValueError if there may be no such node in an archive of the corpus."""
+    key, labels, properties = _fields(row, "key", "labels", "properties")
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise ValueError("'labels' is not a list of texts")
+    known = [label for label in labels if label in NODES]
+    others = sorted({*labels} - {*known} - ({UNCOUNTED} if known == ["Chunk"] else set()))
+    if others or len(known) != 1 or len(labels) > 2:
+        named = ", ".join(map(repr, others or labels))[:200] or "none"
+        raise ValueError(f"labels that are not allowed in a corpus: {named}")
+    label = known[0]
+    of_user = {}
+    if label == "Document" and isinstance(properties, dict):
+        of_user = {name: value for name, value in properties.items() if name.startswith(PREFIX)}
+        properties = {name: value for name, value in properties.items() if name not in of_user}
+    found = _checked(label, NODES[label], properties)
+    of_user = {name: decoded(value) for name, value in of_user.items()}
+    check_properties({name.removeprefix(PREFIX): value for name, value in of_user.items()})
+    if found.get("corpus_key", expected := corpus_key(corpus)) != expected:
+        raise ValueError(f"{label}: property 'corpus_key': it is that of another corpus")
+    if len(found.get("embedding", ())) not in (0, dimensions):
+        raise ValueError(f"{label}: property 'embedding': it has {len(found['embedding'])} numbers")
+    return Node(_end(key), (label, *(one for one in labels if one == UNCOUNTED)), found | of_user)
+
+
+def relationship(row: Any, corpus: str) -> Relationship:
+    """Return the relationship of a line. Raises ValueError if there may be none such in an archive of the corpus."""
+    a, kind, b, properties = _fields(row, "a", "type", "b", "properties")
+    if not isinstance(kind, str) or kind not in RELATIONSHIPS:
+        raise ValueError(f"the type {str(kind)[:200]!r} is not allowed in a corpus")
+    found = _checked(kind, RELATIONSHIPS[kind][0], properties)
+    if found.get("corpus", corpus) != corpus:
+        raise ValueError(f"{kind}: property 'corpus': it is another corpus")
+    return Relationship(_end(a), kind, _end(b), found)
+
+
+def cached(row: Any) -> dict[str, Any]:
+    """Return what a line holds of the cache, with its key in the archive. Raises ValueError."""
+    [properties] = _fields(row, "properties")
+    found = _checked("a cached reply", _Cached, properties)
+    if found["key"].startswith("added-"):
+        _ADDED.validate_json(_bounded(found["text"]), strict=True)
+    return found
+
+
+def loads(line: str | bytes) -> Any:
+    """Parse JSON whose memory is bounded. Raises ValueError."""
+    try:
+        return json.loads(_bounded(line))
+    except RecursionError as error:
+        raise ValueError("its lists and objects are too deep") from error
+
+
+def _bounded(line: str | bytes) -> str | bytes:
+    brackets = line.count("[") + line.count("{") if isinstance(line, str) else line.count(b"[") + line.count(b"{")
+    if brackets > MOST_BRACKETS:
+        raise ValueError(f"it has more than {MOST_BRACKETS} lists or objects")
+    return line
+
+
+def _fields(row: Any, *names: str) -> list[Any]:
+    if not isinstance(row, dict) or set(row) != set(names):
+        raise ValueError(f"its fields are not {', '.join(names)}")
+    return [row[name] for name in names]
+
+
+def _end(key: Any) -> str:
+    if not isinstance(key, str) or not 0 < len(key) <= 200 or not key.isprintable():
+        raise ValueError("the key of a node is not a text of 1 to 200 characters")
+    return key
+
+
+def _checked(what: str, kind: type[_Row], properties: Any) -> dict[str, Any]:
+    if not isinstance(properties, dict):
+        raise TypeError(f"{what}: 'properties' is no object")
+    values = {}
+    for name, value in properties.items():
+        try:
+            values[name] = decoded(value)
+        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
+            raise ValueError(f"{what}: property {name[:200]!r}: {error}") from error
+    return _validated(what, kind, values).model_dump(exclude_none=True)
+
+
+def _validated(what: str, kind: type[_Row], values: Any) -> _Row:
+    try:
+        found = kind.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, fault["loc"]))[:200]
+        raise ValueError(f"{what}: property {place!r}: {fault['msg'][:200]}") from error
+    try:
+        found.check()
+    except (InputError, ValueError) as error:
+        raise ValueError(f"{what}: {error}") from error
+    return found
+
+
+# --- packed values -----------------------------------------------------------------------------------
+
+_Spans = list[tuple[Count, Count, list[Line]]]
+_Counted = list[tuple[Line, Count]]
+_CountedByKey = list[tuple[Line, _Counted]]
+_EXTRACTION: TypeAdapter[Any] = TypeAdapter(
+    tuple[_Spans, _Counted, _CountedByKey, _Counted, _CountedByKey] | tuple[_Spans, _Counted, _CountedByKey, _Counted]
+)
+_NOTES: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted])
+_ADDED: TypeAdapter[Any] = TypeAdapter(_Added)
+
+
+def _extraction(notes: bytes, length: int) -> list[Sentence]:
+    """Return the sentences of a packed extraction of a text. Raises ValueError if it cannot be unpacked."""
+    sentences, *_ = _unpacked(_EXTRACTION, notes)
+    return _sentences(sentences, length)
+
+
+def _summary_notes(packed: bytes, text: str, dimensions: int) -> None:
+    """Raise ValueError if the notes of a summary cannot be unpacked."""
+    if packed:
+        end = 4 + int.from_bytes(packed[:4], "big")
+        sentences, _ = _unpacked(_NOTES, packed[4:end])
+        _sentences(sentences, len(text))
+        vectors = packed[end:]
+        _fit(len(vectors) == 2 * dimensions * len(sentences) > 0, "property 'notes': it has other vectors")
+        _fit(bool(np.isfinite(np.frombuffer(vectors, np.float16)).all()), "property 'notes': a number is infinite")
+
+
+def _unpacked(kind: TypeAdapter[Any], packed: bytes) -> Any:
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(packed, LARGEST_NOTES)
+        _fit(unpacking.eof and not unpacking.unused_data, "property 'notes': it is incomplete or too large")
+        return kind.validate_json(_bounded(text), strict=True)
+    except (zlib.error, ValueError) as error:
+        raise ValueError(f"property 'notes': it cannot be unpacked ({str(error)[:100]})") from error
+
+
+def _sentences(rows: Any, length: int) -> list[Sentence]:
+    found = [Sentence(start, end, tuple(entities)) for start, end, entities in rows]
+    _fit(all(one.start <= one.end <= length for one in found), "property 'notes': a sentence is not in the text")
+    return found
