@@ -570,7 +570,10 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
     names = ["ann", "bob", "cid", "dan", "eve"]
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": names}),
+        Read(
+            "query/link",
+            {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": names},
+        ),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
         Read("query/stats", {"corpus": corpus}),
     ]

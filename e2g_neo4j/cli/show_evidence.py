@@ -31,6 +31,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print(f"entities: {escape(', '.join(found.entities))}")
     if found.unknown_entities:
         out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
+    if found.ignored_entities:
+        out.print(f"not considered: {escape(', '.join(found.ignored_entities))}", style="dim")
     if found.pairs:
         out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
     if not found.passages:
@@ -100,6 +102,8 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
     if found.unknown_entities:
         out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
+    if found.ignored_entities:
+        out.print(f"          not considered: {escape(', '.join(found.ignored_entities))}")
     out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
     for entry in found.trace:
         out.print(

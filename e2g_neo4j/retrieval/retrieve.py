@@ -17,6 +17,7 @@ from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, QueryError
 from e2g_neo4j.graph.fingerprint import check_model_name
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
+from e2g_neo4j.models.entities.name_candidates import name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import (
@@ -59,7 +60,8 @@ from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
 
 MAX_ENTITIES = 24
-"""Maximum number of entities of a question that are paired, the rarest first. This limits the pairs to 276."""
+"""Maximum number of entities of a question that are considered, names before nouns, the rarest first. This limits the
+pairs to 276."""
 
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
@@ -107,10 +109,12 @@ def retrieve(
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
     doc = models.nlp(unwrapped(question))
+    names = list(extract(doc).counts)
     operation = find_evidence(
         question,
         corpora=corpora,
-        names=list(extract(doc).counts),
+        names=names,
+        other_names=name_candidates(doc, names),
         keywords=keywords(doc) if filled.mode == "synonyms" else None,
         made_with=models.fingerprint,
         options=filled,
@@ -170,6 +174,7 @@ def find_evidence(
     reranker: str | None = None,
     chat: ChatCalls | None = None,
     keywords: Mapping[str, str] | None = None,
+    other_names: Sequence[str] = (),
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid`, `pagerank` and
     `synonyms`, five in `hipporag`, seven in `linear`), another for facts, another for a filter, and one embedding; in
@@ -188,6 +193,7 @@ def find_evidence(
         reranker: The name of the reranker, if any.
         chat: The chat model that the mode asks, if the option `llm` is set.
         keywords: For mode `synonyms`, the keywords of the question: by key, how it spells them. Default: the names.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -206,11 +212,17 @@ def find_evidence(
         given = dict(zip(names, names, strict=True)) if keywords is None else keywords
         return (yield from _without_graph(mode, made_with, selection, query, filter, given))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
-    parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
+    parameters = {
+        "names": sorted(set(names)),
+        "other_names": list(other_names),
+        "limit": MAX_ENTITIES,
+        "meanings": MAX_MEANINGS,
+        "terms": terms,
+    }
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     _check_indexes(links, made_with)
-    entities, unknown = resolve_entities(names, links)
-    entities_by_corpus = {link["corpus"]: resolve_entities(names, [link])[0] for link in links}
+    entities, left, unknown = resolve_entities(names, links, other_names)
+    entities_by_corpus = {link["corpus"]: resolve_entities(names, [link], other_names)[0] for link in links}
     distances = [pair for link in links for pair in link["pairs"]]
     pairs = pairs_within_hops(distances, hops)
     shared = [candidate for link in links for candidate in candidates(link, hops)]
@@ -271,6 +283,7 @@ def find_evidence(
         reason=with_reranker(with_filter(with_chat(reason, chat), filter), reranker),
         entities=entities,
         unknown_entities=unknown,
+        ignored_entities=left,
         pairs=pairs,
         hops=used,
         passages=found,
@@ -321,9 +334,10 @@ def _without_graph(
             )
     query = replace(query, statistics=word_statistics(rows))
     reason = without_entities_reason(mode, selection.unit)
-    entities, unknown = tuple[str, ...](), tuple[str, ...]()
+    entities, left, unknown = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if mode == "synonyms":
-        keywords = first_keywords(keywords)
+        given, keywords = keywords, first_keywords(keywords)
+        left = tuple(key for key in given if key not in keywords)
         query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
         entities, unknown = entities_of(query.matches, keywords)
         reason += f" {matches_told(query.matches)}"
@@ -344,6 +358,7 @@ def _without_graph(
         reason=with_reranker(with_filter(with_chat(reason, query.chat), filter), selection.reranker),
         entities=entities,
         unknown_entities=unknown,
+        ignored_entities=left,
         pairs=(),
         hops=0,
         passages=found,
@@ -383,22 +398,36 @@ def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def resolve_entities(
-    names: Sequence[str], links: Iterable[Mapping[str, Any]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names: Sequence[str], links: Sequence[Mapping[str, Any]], candidates: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Resolve the names of a question to entities.
 
     Args:
         names: The names, in the order of the question.
         links: Rows of `link.cypher`, one per corpus.
+        candidates: Other words that may be names.
 
     Returns:
-        The entities, in the order of the question, and the names that resolve to none.
+        The entities, the entities that are not considered because there are too many, and the names that resolve to
+        neither, each in the order of the question.
     """
+    asked = [*names, *candidates]
+    entities = _resolved(asked, (row for link in links for row in link["named"]))
+    left = _resolved(asked, (row for link in links for row in link["left"]))
+    known = {name for link in links for row in (*link["named"], *link["left"]) for name in row["names"]}
+    parts = [f" {name} " for name in known.intersection(candidates)]
+    unknown = tuple(
+        name
+        for name in dict.fromkeys(names)
+        if name not in known and not any(part in f" {name} " for part in parts)  # "Mr. Quill" where Quill is known
+    )
+    return entities, tuple(key for key in left if key not in entities), unknown
+
+
+def _resolved(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     by_name: defaultdict[str, list[str]] = defaultdict(list)
-    for link in links:
-        for row in link["named"]:
-            for name in row["names"]:
-                by_name[name].append(row["entity"])
+    for row in rows:
+        for name in row["names"]:
+            by_name[name].append(row["entity"])
     ordered = (key for name in names for key in sorted(by_name[name], key=lambda key: (key != name, key)))
-    entities = tuple(dict.fromkeys(ordered))
-    return entities, tuple(name for name in dict.fromkeys(names) if not by_name[name])
+    return tuple(dict.fromkeys(ordered))

@@ -14,6 +14,7 @@ from e2g_neo4j import E2G, AsyncE2G, cli
 from e2g_neo4j.errors import FingerprintError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.runtime.requests import Write
 
 DOCUMENTS = {
@@ -81,7 +82,7 @@ def test_a_surname_joins_where_it_is_clear_and_a_question_finds_it(client, novel
 
 def test_entities_are_listed_as_they_are_written_most_often(client, novels, corpus):
     listed = client.entities(corpus=corpus)
-    assert [one.mentions for one in listed] == sorted((one.mentions for one in listed), reverse=True)
+    assert listed == sorted(listed, key=lambda one: (one.type == "noun", -one.mentions, one.key)), "names first"
     assert listed[0].name == "Jonathan Harker"
     assert listed[0].forms == {"Jonathan Harker": 4}
     assert len(client.entities(corpus=corpus, limit=2)) == 2
@@ -181,3 +182,30 @@ def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypat
     assert "Jonathan Harker" in run("--join", "Harker")
     assert "not merged" not in run("--merges")
     assert {one["name"] for one in json.loads(run("--json"))} >= {"Jonathan Harker", "Mina Harker"}
+
+
+def test_names_come_before_nouns_where_a_question_has_too_many(client, novels, corpus, monkeypatch):
+    """Those that are left out are in the corpus: they are not unknown."""
+    monkeypatch.setattr(retrieve, "MAX_ENTITIES", 2)
+    question = "At which castle and which station did Jonathan Harker and Mina Harker write to Varney about the wolves?"
+    for mode in ("auto", "e2g"):
+        evidence = client.retrieve(question, corpus=corpus, mode=mode)
+        assert evidence.entities == ("jonathan harker", "mina harker")
+        assert set(evidence.ignored_entities) == {"castle", "station", "wolf"}
+        assert evidence.unknown_entities == ("varney",)
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        ("Did Jonathan and Mina Harker quarrel about the letter?", {"mina harker", "letter"}),
+        ("why did jonathan harker shout?", {"jonathan harker"}),
+        ("Was Captain Jonathan Harker ill?", {"jonathan harker"}),
+        ("Could Will May wait in London?", {"london"}),
+    ],
+)
+def test_a_question_finds_names_that_the_pipeline_misses(client, novels, corpus, monkeypatch, question, known):
+    """Whatever it takes for names: known ones are found by their words, and no others."""
+    evidence = client.retrieve(question, corpus=corpus)
+    assert set(evidence.entities) - {"jonathan", "mina"} == known
+    assert not {name for name in evidence.unknown_entities if "harker" in name}

@@ -267,7 +267,10 @@ def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
             [link] = database.read(
                 driver,
                 "neo4j",
-                Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": []}),
+                Read(
+                    "query/link",
+                    {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": []},
+                ),
             )
             parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}
             nearest = database.read(driver, "neo4j", Read("query/nearest", parameters))

@@ -29,7 +29,7 @@ async def list_entities(
     type: Annotated[str | None, Query(max_length=100, description="Only this type, such as `person`.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> list[EntityInfo]:
-    """List the entities of a corpus, those in most chunks first."""
+    """List the entities of a corpus: names before nouns, those in most chunks first."""
     return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
 
 

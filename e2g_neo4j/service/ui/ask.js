@@ -200,11 +200,12 @@ function numbersOf(evidence, given) {
 }
 
 function showEvidence(evidence, numbers) {
-  const { passages, reason, unknown_entities: unknown } = evidence;
+  const { passages, reason, unknown_entities: unknown, ignored_entities: ignored } = evidence;
   byId("evidence-note").textContent = [
     `${counted(passages.length, "passage")}, best first.`,
     reason,
     unknown.length ? `Not in the corpus: ${unknown.join(", ")}.` : "",
+    ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
   ].join(" ");
   byId("evidence").replaceChildren(...passages.map((passage, place) => card(passage, numbers?.get(place), numbers)));
 }
