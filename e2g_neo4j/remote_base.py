@@ -20,7 +20,7 @@ from e2g_neo4j import errors
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
 from e2g_neo4j.indexing.sources.files import find
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
@@ -150,7 +150,8 @@ def corpus_path(corpus: str, *parts: str) -> str:
     Raises:
         InputError: The service has no address for this name.
     """
-    check_corpus_name(corpus)
+    if not corpus.strip() or not has_address(corpus):
+        check_corpus_name(corpus)
     return "/".join(["/v1/corpora", *(quote(part, safe="") for part in (corpus, *parts))])
 
 
