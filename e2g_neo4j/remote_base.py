@@ -22,7 +22,7 @@ from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputErr
 from e2g_neo4j.indexing.sources.files import ReadingReport, find
 from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.ids import check_corpus_name
+from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import IndexReport, Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
@@ -160,7 +160,8 @@ def corpus_path(corpus: str, *parts: str) -> str:
     Raises:
         InputError: The service has no address for this name.
     """
-    check_corpus_name(corpus)
+    if not corpus.strip() or not has_address(corpus):
+        check_corpus_name(corpus)
     return "/".join(["/v1/corpora", *(quote(part, safe="") for part in (corpus, *parts))])
 
 

@@ -228,7 +228,7 @@ def _permitted(access: Access, caller_of: CallerOf) -> Any:
 def _documents_resource(corpus: str) -> dict[str, str]:
     return {
         "uri": f"e2g://{quote(corpus, safe='')}/documents",
-        "name": f"Documents of {corpus}",
+        "name": f"Documents of {corpus if corpus.isprintable() else repr(corpus)}",
         "mimeType": "text/plain",
     }
 
@@ -252,7 +252,7 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
             json.dumps({"document": one.id, "title": one.title, "state": one.state, "characters": one.characters})
             for one in found
         ]
-        return results.listing(f"Documents of the corpus {chosen}", lines)
+        return results.listing("Documents of the corpus", lines)
 
     @server.resource("e2g://{corpus}/documents/{document}", name="Text of a document", security=any_name)
     async def _text(corpus: str, document: str, context: Context[Any, Any]) -> str:

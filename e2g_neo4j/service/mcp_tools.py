@@ -156,8 +156,7 @@ class Access:
         if not names:
             if len(visible) == 1:
                 return list(visible)
-            listed = ", ".join(map(repr, list(visible)[:50])) or "there is none yet"
-            raise QueryError(f"Name a corpus: {listed}.")
+            raise QueryError(f"Name a corpus: there are {len(visible)}, see list_corpora.")
         for name in names:
             if name not in visible:
                 raise CorpusNotFoundError(name)

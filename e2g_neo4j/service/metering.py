@@ -13,8 +13,8 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 from e2g_neo4j.types.service import Caller
 
 Reserve: TypeAlias = Callable[[Caller, int], Callable[[], None]]
-"""Reserves tokens for a call of a caller, or raises an error if its limits leave less. Returns what gives them back, which
-is called after the tokens that were used have been counted."""
+"""Reserves tokens for a call of a caller, or raises an error if its limits leave less. Returns what gives them back, to
+be called once, after the tokens that were used have been counted."""
 
 
 @dataclass(frozen=True, slots=True)

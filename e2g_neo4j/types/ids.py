@@ -87,7 +87,8 @@ def check_corpus_name(corpus: str) -> None:
     if not _is_name(corpus):
         raise InputError(
             f"A corpus cannot be named {corpus!r}: a name has letters, digits, spaces, '-', '_' and '.', begins with a "
-            f"letter, a digit or '_', and does not end with a space. Choose another, for example {_similar_name(corpus)!r}."
+            f"letter, a digit or '_', and does not end with a space. Choose another, for "
+            f"example {_similar_name(corpus)!r}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Names and addresses of corpora: one rule for new ones, whatever makes them; those of earlier versions can be asked."""
+"""Names and addresses of corpora: one rule for new ones, whatever makes them; others can be asked."""
 
 from __future__ import annotations
 

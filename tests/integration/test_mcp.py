@@ -143,8 +143,10 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
         fence = re.search(r"<(text-\w+)>", first["text"])
         assert fence is not None
         assert "The bell had been rung by Miss Hester Pendry" in text
-        assert text.count(f"</{fence[1]}>") == len(found["passages"]) + 1  # one in the notice
-        assert f"[1] {first['title']}, corpus {CORPUS}, document {first['document']}" in text
+        # of each passage, its names and its text; one around the reason, and one in the notice
+        assert text.count(f"</{fence[1]}>") == 2 * len(found["passages"]) + 2
+        head = f"[1] document {first['document']}, characters {first['start']} to {first['end']}: "
+        assert f"{head}<{fence[1]}>{first['title']}, corpus {CORPUS}" in text
 
         span = {"document": first["document"], "start": first["start"], "end": first["end"]}
         _, read = await call(client, "read_passage", **span)
@@ -294,8 +296,8 @@ async def test_the_only_corpus_is_the_default_and_several_are_listed(settings, i
     both = replace(TENANT, corpora=("mcp-s*",))
     async with connected(settings, caller=both) as client:
         for tool in ("search", "explain"):
-            assert f"Name a corpus: {CORPUS!r}, {SECRET!r}." in await failure(client, tool, question=QUESTION)
-        assert f"Name a corpus: {CORPUS!r}, {SECRET!r}." in await failure(client, "find_entities")
+            assert "Name a corpus: there are 2, see list_corpora." in await failure(client, tool, question=QUESTION)
+        assert "Name a corpus: there are 2, see list_corpora." in await failure(client, "find_entities")
     async with connected(settings, caller=replace(TENANT, corpora=())) as client:
         assert "there is none yet" in await failure(client, "search", question=QUESTION)
 
