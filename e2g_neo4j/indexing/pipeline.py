@@ -17,6 +17,7 @@ from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.language import NAMES, other_language
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
@@ -96,6 +97,7 @@ def _claimed(
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
     changed, _ = yield from _changed(documents, run.report)
+    run.report.warnings |= _language_warnings(changed, run)
     yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
@@ -293,7 +295,20 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
         tokens=sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks),
         levels=run.meter.levels,
         cost=run.cost,
+        warnings=_language_warnings(changed, run),
     )
+
+
+def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
+    """Return warnings of documents that are not in the language of the spaCy pipeline, by source."""
+    language = run.models.nlp.lang
+    found = {document.source: other_language(document.text, language) for document in documents}
+    return {
+        source: f"{source} appears to be in {other}, but the spaCy pipeline reads {NAMES[language]}, so its entities "
+        "will be wrong. Leave it out, or index it into a database of its own with another pipeline (E2G_SPACY_MODEL)."
+        for source, other in found.items()
+        if other is not None
+    }
 
 
 def _changed(
