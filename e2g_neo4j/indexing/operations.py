@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -25,7 +25,8 @@ from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
+from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find
+from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
@@ -85,7 +86,7 @@ def index(
 ) -> Operation[IndexReport]:
     """Read sources and index them into a corpus. `properties` are added to those of each document."""
     yield from migrate(models)
-    documents = _read(models, sources, corpus)
+    documents = yield from _read(models, sources, corpus)
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
     return (yield from _index(models, documents, corpus, progress, budget_tokens))
@@ -98,14 +99,14 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
-    largest = models.settings.max_document_mb * 2**20
+    read_source = yield from _reader(models, corpus)
     documents: dict[str, SourceDocument] = {}
     failed: dict[str, str] = {}
     for one in unfinished.values():
         if one.id in documents:
             continue
         try:
-            read = read_all(file_of(one.source), corpus, largest)  # the very file: a source is never a glob
+            read = read_source(file_of(one.source))  # the very file: a source is never a glob
             documents |= {document.id: document for document in read if document.id in unfinished}
             if one.id not in documents:
                 raise SourceGoneError(one.source)
@@ -125,7 +126,8 @@ def plan(models: Models, sources: Sequence[Source], corpus: str) -> Operation[In
     meter = UsageMeter()
     summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
-    return (yield from pipeline.plan(_read(models, sources, corpus), run))
+    documents = yield from _read(models, sources, corpus)
+    return (yield from pipeline.plan(documents, run))
 
 
 def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) -> Operation[list[DocumentInfo]]:
@@ -323,13 +325,25 @@ def import_corpus(
         return restore(_cancellable(executor), archive, corpus, mark)
 
 
-def _read(models: Models, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
+def _read(models: Models, sources: Sequence[Source], corpus: str) -> Operation[list[SourceDocument]]:
     check_corpus_name(corpus)
     documents = [one for one in sources if isinstance(one, SourceDocument)]
     paths = [one for one in sources if not isinstance(one, SourceDocument)]
-    largest = models.settings.max_document_mb * 2**20
-    documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
+    read_source = yield from _reader(models, corpus)
+    documents += [document for path in (find(paths) if paths else ()) for document in read_source(path)]
     return documents
+
+
+def _reader(models: Models, corpus: str) -> Operation[Callable[[Path], list[SourceDocument]]]:
+    """Return a function that reads the documents of a file, and stops when the run is cancelled."""
+    cancelled = (yield GetExecutor()).cancelled
+    largest, limits = models.settings.max_document_mb * 2**20, limits_of(models.settings, LIBRARY)
+
+    def check() -> None:
+        if cancelled.is_set():
+            raise Cancelled
+
+    return lambda path: read_file(path, corpus, largest, limits, check)
 
 
 def _index(

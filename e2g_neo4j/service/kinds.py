@@ -36,8 +36,10 @@ from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers, operations
 from e2g_neo4j.indexing.sources import text_nodes
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
@@ -166,7 +168,8 @@ async def _uploaded(run: Run, replaced: DocumentInfo | None = None) -> list[Sour
     """Read the documents that were sent with a task: texts if it has the parameter `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    largest = run.client.settings.max_document_mb * 2**20
+    settings = run.client.settings
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
     for number, blob in enumerate(stored):
@@ -178,8 +181,8 @@ async def _uploaded(run: Run, replaced: DocumentInfo | None = None) -> list[Sour
             documents.append(replace(document, properties=given[blob.file].get("properties")))
         else:
             path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
-            read = partial(read_upload, path, blob.name, run.corpus, largest, title=title)
-            documents += await asyncio.to_thread(read)
+            read = partial(read_upload, path, blob.name, run.corpus, largest, limits, title=title)
+            documents += await in_stoppable_thread(read)
             path.unlink()
         run.progress("parsing", number + 1, len(stored))
     return documents

@@ -110,10 +110,16 @@ def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
     `source` is the path of the file, `#`, and the id or else the number of the line. For arguments and errors see
     `read`.
     """
+    return list(read_each(path, corpus, max_bytes))
+
+
+def read_each(path: Path, corpus: str, max_bytes: int) -> Iterator[SourceDocument]:
+    """Like `read_all`, one document after the other."""
     if path.suffix.lower() != ".jsonl":
-        return [read(path, corpus, max_bytes)]
+        yield read(path, corpus, max_bytes)
+        return
     path = _checked_file(path)
-    documents: dict[str, SourceDocument] = {}
+    sources: set[str] = set()
     try:
         with path.open("rb") as file:
             longest = 6 * max_bytes + 2**16  # JSON may take six bytes to write one
@@ -121,14 +127,14 @@ def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
                 within(len(line), longest, f"{shown(path)}, line {number},")
                 if line.strip():
                     document = _from_line(line, number, path, corpus, max_bytes)
-                    if document.source in documents:
+                    if document.source in sources:
                         raise ReadingError(f"{shown(path)}, line {number}: this id was there before. Make it unique.")
-                    documents[document.source] = document
+                    sources.add(document.source)
+                    yield document
     except OSError as error:
         raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
-    if not documents:
+    if not sources:
         raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
-    return list(documents.values())
 
 
 def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int) -> SourceDocument:
@@ -167,7 +173,7 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
         path = _checked_file(path)
         text, title, sections = load(path, max_bytes)
         source = str(path.resolve())
-    except ReadingError:
+    except (ReadingError, MemoryError):
         raise
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +13,9 @@ from starlette.datastructures import FormData, UploadFile
 
 from e2g_neo4j.errors import DocumentNotFoundError
 from e2g_neo4j.graph import catalog
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
@@ -254,10 +255,10 @@ def _properties(form: FormData) -> dict[str, Any] | None:
 
 async def _plan(request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any]) -> IndexPlan:
     client = state_of(request).client
-    largest = client.settings.max_document_mb * 2**20
+    largest, limits = client.settings.max_document_mb * 2**20, limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
 
-    def read() -> list[SourceDocument]:
+    def read(check: Callable[[], None]) -> list[SourceDocument]:
         if titles:
             return [
                 read_text(b"".join(one.parts()), one.name, corpus, largest, title=title)
@@ -269,10 +270,10 @@ async def _plan(request: Request, corpus: str, files: Sequence[Upload], paramete
                 path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
                 with path.open("wb") as target:
                     target.writelines(one.parts())
-                documents += read_upload(path, one.name, corpus, largest)
+                documents += read_upload(path, one.name, corpus, largest, limits, check)
         return documents
 
-    return await client.plan(await asyncio.to_thread(read), corpus=corpus)
+    return await client.plan(await in_stoppable_thread(read), corpus=corpus)
 
 
 def _media_type(request: Request) -> str:
