@@ -1,7 +1,7 @@
 """Read files in another process, which is stopped when a file takes too much time or memory.
 
-Parsers of PDF, DOCX, EPUB and HTML are large, and a small file can make them work for hours. So they run in processes of
-their own, which have no part in this one's secrets. A process reads one file after the other, until it breaks a limit.
+A small file can make a parser of PDF, DOCX, EPUB or HTML work for hours. So parsers run in processes of their own that
+inherit no secrets. A process reads one file after the other, until one breaks a limit.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ memory of its text."""
 POLL_SECONDS = 0.05
 """How often to look whether the caller still waits, and at the memory where the system does not limit it."""
 
+WAITING = 5
+"""Maximum ratio of time by the clock and time of the processor. It is large if disks are slow or cores are busy."""
+
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH")
 """The variables that a process inherits. The others may have secrets."""
 
@@ -49,7 +52,7 @@ class Limits:
 
     Attributes:
         memory_mb: memory of the process, in MiB.
-        seconds: time.
+        seconds: time of the processor. On Windows, which cannot limit it, WAITING times as many seconds by the clock.
     """
 
     memory_mb: int
@@ -201,7 +204,7 @@ def _read_with(
     try:
         while True:
             check()
-            if time.monotonic() - began > limits.seconds:
+            if time.monotonic() - began > WAITING * limits.seconds:
                 raise _broken(name, "time", limits)
             try:
                 reply = process.replies.get(timeout=POLL_SECONDS)
@@ -211,6 +214,8 @@ def _read_with(
                 continue
             if reply is None:
                 code = process.end()
+                if code == parser_process.OUT_OF_TIME:
+                    raise _broken(name, "time", limits)
                 if process.used and code == 0 and not documents:
                     return None
                 raise ReadingError(
@@ -241,8 +246,8 @@ def _read_with(
 def _broken(name: str, limit: str, limits: Limits) -> ReadingError:
     if limit == "time":
         return ReadingError(
-            f"{name} takes more than {limits.seconds:g} s to read. Split it, save it in another format, or raise "
-            "E2G_PARSE_SECONDS."
+            f"{name} takes more than {limits.seconds:g} s of processor time to read. Split it, save it in another "
+            "format, or raise E2G_PARSE_SECONDS."
         )
     return ReadingError(
         f"{name} takes more than {limits.memory_mb} MiB of memory to read. Split it, save it in another format, or "
