@@ -9,7 +9,8 @@ from pathlib import Path
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.indexing.operations import Source
-from e2g_neo4j.indexing.sources.files import find, from_text, read_all
+from e2g_neo4j.indexing.sources.files import find, from_text
+from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.indexing.sources.text import decode, within
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.ids import utf8
@@ -39,13 +40,14 @@ def chosen_sources(paths: Sequence[str], corpus: str, title: str | None, source:
         return paths
     if title is not None and not utf8(title, "The title").strip():
         raise InputError("The title is empty. Pass another, or omit --title.")
-    largest = load_settings().max_document_mb * 2**20
+    settings = load_settings()
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, LIBRARY)
     if "-" in paths:
         data = sys.stdin.buffer.read(largest + 1)
         within(len(data), largest, "The text on standard input")
         text = decode(data, Path("standard input"))
         return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=largest)]
-    documents = [document for file in find(paths) for document in read_all(file, corpus, largest)]
+    documents = [document for file in find(paths) for document in read_file(file, corpus, largest, limits)]
     if len(documents) > 1:
         raise InputError(f"--title is for one document, and there are {len(documents)}. Index one file, or omit it.")
     return [replace(documents[0], title=" ".join((title or "").split()))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -26,7 +26,8 @@ from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_all, read_files
+from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
+from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
@@ -92,7 +93,7 @@ def index(
     began = time.perf_counter()
     yield from migrate(models)
     parsing = time.perf_counter()
-    documents, reading = _read(models, sources, corpus, strict=strict)
+    documents, reading = yield from _read(models, sources, corpus, strict=strict)
     parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
@@ -111,7 +112,7 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
-    largest = models.settings.max_document_mb * 2**20
+    read_source = yield from _reader(models, corpus)
     documents: dict[str, SourceDocument] = {}
     failed: dict[str, str] = {}
     for one in unfinished.values():
@@ -119,7 +120,7 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
             continue
         try:
             reading = ReadingReport()
-            read = read_all(file_of(one.source), corpus, largest, reading)  # the very file: a source is never a glob
+            read = read_source(file_of(one.source), reading)  # the very file: a source is never a glob
             documents |= {document.id: document for document in read if document.id in unfinished}
             if one.id not in documents:
                 reading.check(strict=True, read=True)  # a line that cannot be read may be this one
@@ -134,7 +135,7 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
 
 def plan(models: Models, sources: Sequence[Source], corpus: str, *, strict: bool = False) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
-    documents, reading = _read(models, sources, corpus, strict=strict)
+    documents, reading = yield from _read(models, sources, corpus, strict=strict)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
@@ -345,15 +346,27 @@ def import_corpus(
 
 def _read(
     models: Models, sources: Sequence[Source], corpus: str, *, strict: bool
-) -> tuple[list[SourceDocument], ReadingReport]:
+) -> Operation[tuple[list[SourceDocument], ReadingReport]]:
     check_corpus_name(corpus)
     report = ReadingReport()
     documents = [one for one in sources if isinstance(one, SourceDocument)]
     paths = [one for one in sources if not isinstance(one, SourceDocument)]
     if paths:
-        documents += read_files(paths, corpus, models.settings.max_document_mb * 2**20, report)
+        documents += read_files(paths, (yield from _reader(models, corpus)), report)
     report.check(strict=strict, read=bool(documents))
     return documents, report
+
+
+def _reader(models: Models, corpus: str) -> Operation[Callable[[Path, ReadingReport], list[SourceDocument]]]:
+    """Return a function that reads the documents of a file, and stops when the run is cancelled."""
+    cancelled = (yield GetExecutor()).cancelled
+    largest, limits = models.settings.max_document_mb * 2**20, limits_of(models.settings, LIBRARY)
+
+    def check() -> None:
+        if cancelled.is_set():
+            raise Cancelled
+
+    return lambda path, report: read_file(path, corpus, largest, limits, check, report)
 
 
 def _index(

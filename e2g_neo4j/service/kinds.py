@@ -37,8 +37,10 @@ from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers, operations
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
@@ -179,7 +181,8 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
     `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    largest = run.client.settings.max_document_mb * 2**20
+    settings = run.client.settings
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
     for number, blob in enumerate(stored):
@@ -192,9 +195,9 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
                 documents.append(replace(document, properties=given[blob.file].get("properties")))
             else:
                 path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
-                read = partial(read_upload, path, blob.name, run.corpus, largest, title=title, report=report)
+                read = partial(read_upload, path, blob.name, run.corpus, largest, limits, title=title, report=report)
                 try:
-                    documents += await asyncio.to_thread(read)
+                    documents += await in_stoppable_thread(read)
                 finally:
                     path.unlink()
         except ReadingError as error:

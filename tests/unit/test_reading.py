@@ -34,6 +34,7 @@ from e2g_neo4j.indexing.sources.files import (
     read_all,
     read_files,
 )
+from e2g_neo4j.indexing.sources.processes import LIBRARY, read_file
 from e2g_neo4j.types.documents import Section, SourceDocument
 
 MIB = 2**20
@@ -185,7 +186,8 @@ def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "secret.txt" and access(path, mode))
     monkeypatch.setattr(files, "find", vanishing := Vanishing(tmp_path / "gone.txt"))
     report = ReadingReport()
-    documents = read_files([tmp_path, tmp_path / "no.txt", f"{tmp_path}/no*.md"], "c", MIB, report)
+    paths = [tmp_path, tmp_path / "no.txt", f"{tmp_path}/no*.md"]
+    documents = read_files(paths, lambda path, noted: read_file(path, "c", MIB, LIBRARY, report=noted), report)
     assert vanishing.done
     assert sorted(one.text for one in documents) == ["Better.", "Good."]
     assert sorted(report.failed) == sorted(

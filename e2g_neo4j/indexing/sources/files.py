@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePath
@@ -166,12 +166,20 @@ def _checked_file(path: Path) -> Path:
     return path.absolute()
 
 
-def read_files(paths: Iterable[str | Path], corpus: str, max_bytes: int, report: ReadingReport) -> list[SourceDocument]:
-    """Read the documents of files, folders and globs, as far as they can be read; for arguments see `read_all`."""
+def read_files(
+    paths: Iterable[str | Path], read: Callable[[Path, ReadingReport], list[SourceDocument]], report: ReadingReport
+) -> list[SourceDocument]:
+    """Read the documents of files, folders and globs, as far as they can be read.
+
+    Args:
+        paths: the paths.
+        read: reads the documents of a file.
+        report: takes what cannot be read.
+    """
     documents: list[SourceDocument] = []
     for path in find(paths, report.failed):
         try:
-            documents += read_all(path, corpus, max_bytes, report)
+            documents += read(path, report)
         except ReadingError as error:
             report.failed[shown(path)] = str(error)
     return documents
@@ -193,10 +201,16 @@ def read_all(path: Path, corpus: str, max_bytes: int, report: ReadingReport | No
     Raises:
         ReadingError: as `read`, or no line can be read; the message names those.
     """
+    return list(read_each(path, corpus, max_bytes, report))
+
+
+def read_each(path: Path, corpus: str, max_bytes: int, report: ReadingReport | None = None) -> Iterator[SourceDocument]:
+    """Like `read_all`, one document after the other."""
     if path.suffix.lower() != ".jsonl":
-        return [read(path, corpus, max_bytes)]
+        yield read(path, corpus, max_bytes)
+        return
     path = _checked_file(path)
-    documents: dict[str, SourceDocument] = {}
+    sources: set[str] = set()
     bad: dict[str, str] = {}
     unread = 0
     fields: set[str] = set()
@@ -205,7 +219,7 @@ def read_all(path: Path, corpus: str, max_bytes: int, report: ReadingReport | No
             what = f"{shown(path)}, line {number}"
             try:
                 row = json_lines.parse(line, what, max_bytes)
-                document = _from_row(row, number, path, corpus, max_bytes, documents)
+                document = _from_row(row, number, path, corpus, max_bytes, sources)
             except ReadingError as error:
                 if report is None:
                     raise
@@ -213,20 +227,20 @@ def read_all(path: Path, corpus: str, max_bytes: int, report: ReadingReport | No
                 if unread <= MAX_BAD_LINES:
                     bad[what] = str(error)
             else:
-                documents[document.source] = document
+                sources.add(document.source)
                 fields |= row.keys() if len(fields) < MAX_REASONS else set()
+                yield document
     except OSError as error:
         raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
     if more := unread - len(bad):
         bad[f"{shown(path)}, other lines"] = f"{shown(path)}: {more} more lines cannot be read. Correct those first."
-    if not documents and not bad:
+    if not sources and not bad:
         raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
-    ReadingReport(bad).check(strict=False, read=bool(documents))
+    ReadingReport(bad).check(strict=False, read=bool(sources))
     if report is not None:
         report.failed |= bad
         if warning := json_lines.warn_of_unknown(fields, path):
             report.warnings[shown(path)] = warning
-    return list(documents.values())
 
 
 def _from_row(
@@ -263,7 +277,7 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
         path = _checked_file(path)
         text, title, sections = load(path, max_bytes)
         source = str(path.resolve())
-    except ReadingError:
+    except (ReadingError, MemoryError):
         raise
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:

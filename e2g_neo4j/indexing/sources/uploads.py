@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -12,9 +13,9 @@ from e2g_neo4j.indexing.sources.files import (
     SUFFIXES,
     ReadingReport,
     from_text,
-    read_all,
     title_of,
 )
+from e2g_neo4j.indexing.sources.processes import Limits, read_file
 from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
@@ -51,6 +52,8 @@ def read_upload(
     name: str,
     corpus: str,
     max_bytes: int,
+    limits: Limits,
+    check: Callable[[], object] = lambda: None,
     *,
     title: str | None = None,
     report: ReadingReport | None = None,
@@ -61,7 +64,9 @@ def read_upload(
         path: where the file was stored, with a suffix of `suffix_of`.
         name: what the client calls it; it stands for the path in titles and messages.
         corpus: the corpus that the documents will belong to.
-        max_bytes: as `read_all`.
+        max_bytes: as `read_file`.
+        limits: as `read_file`.
+        check: as `read_file`.
         title: the title of the document; None: the one that the file has, or else its name.
         report: as `read_all`.
 
@@ -75,7 +80,7 @@ def read_upload(
 
     noted = None if report is None else ReadingReport()
     try:
-        documents = read_all(path, corpus, max_bytes, noted)
+        documents = read_file(path, corpus, max_bytes, limits, check, noted)
     except ReadingError as error:
         raise ReadingError(renamed(str(error))) from None  # the original names the path
     if report is not None and noted is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,7 +17,9 @@ from starlette.datastructures import FormData, UploadFile
 from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
@@ -266,31 +267,31 @@ async def _plan(
     request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any], *, strict: bool
 ) -> IndexPlan:
     client = state_of(request).client
-    largest = client.settings.max_document_mb * 2**20
+    largest, limits = client.settings.max_document_mb * 2**20, limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
 
     reading = ReadingReport()
 
-    def read(number: int, one: Upload, folder: str) -> list[SourceDocument]:
+    def read(number: int, one: Upload, folder: str, check: Callable[[], None]) -> list[SourceDocument]:
         if titles:
             return [read_text(b"".join(one.parts()), one.name, corpus, largest, title=titles[number])]
         path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
         with path.open("wb") as target:
             target.writelines(one.parts())
-        return read_upload(path, one.name, corpus, largest, report=reading)
+        return read_upload(path, one.name, corpus, largest, limits, check, report=reading)
 
-    def read_all() -> list[SourceDocument]:
+    def read_all(check: Callable[[], None]) -> list[SourceDocument]:
         documents: list[SourceDocument] = []
         with tempfile.TemporaryDirectory(prefix="e2g-plan-") as folder:
             for number, one in enumerate(files):
                 try:
-                    documents += read(number, one, folder)
+                    documents += read(number, one, folder, check)
                 except ReadingError as error:
                     reading.failed[UPLOAD + one.name] = str(error)
         reading.check(strict=strict, read=bool(documents))
         return documents
 
-    plan = await client.plan(await asyncio.to_thread(read_all), corpus=corpus)
+    plan = await client.plan(await in_stoppable_thread(read_all), corpus=corpus)
     return replace(plan, failed=reading.failed, warnings=reading.warnings | plan.warnings)
 
 
