@@ -370,7 +370,6 @@ def test_a_forged_archive_is_refused_or_a_sound_corpus(
         for mode in modes:
             with suppress(NotFoundError):  # its only document may be one that is not ready
                 client.retrieve(QUESTION, corpus=corpus, mode=mode)
-                client.explain(QUESTION, corpus=corpus, mode=mode)
         with suppress(NotFoundError):
             client.stats(corpus)
         client.documents(corpus)
