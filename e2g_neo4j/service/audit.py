@@ -1,4 +1,4 @@
-"""The audit log: who changed what. One entry for each request that is not a question or a list."""
+"""The audit log: who changed or exported what. One entry for each request that is not a question or a list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions", 
 
 
 class Audit:
-    """Middleware that records each request that changes something, with its key and status, in the database.
+    """Middleware that records each request that changes or exports something, with its key and status, in the database.
 
     Args:
         app: The application.
@@ -32,8 +32,9 @@ class Audit:
         self._writing: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        changing = scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH", "DELETE")
-        if not changing or scope["path"].startswith(_QUESTIONS):
+        http = scope["type"] == "http"
+        audited = http and (scope["method"] in ("POST", "PUT", "PATCH", "DELETE") or scope["path"].endswith("/export"))
+        if not audited or scope["path"].startswith(_QUESTIONS):
             return await self._app(scope, receive, send)
         status = 500
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,15 @@ from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
 from e2g_neo4j import E2G, Adoption, EnrichReport, Settings
-from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
+from e2g_neo4j.errors import (
+    AccessError,
+    ArchiveError,
+    InputError,
+    NotFoundError,
+    QueryError,
+    ReadingError,
+    UnreachableError,
+)
 from e2g_neo4j.indexing.merge_overrides import split
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -398,6 +408,37 @@ def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) ->
     remote.delete(corpus="copy")
 
 
+FORGED: dict[str, tuple[str, str]] = {  # what is replaced in the lines of nodes
+    "numbers of a corpus": ('"windows":', '"windows":"boom","x":'),
+    "a migration": ('"labels":["Window"]', '"labels":["__Neo4jMigration"]'),
+    "a person": ('"labels":["Window"]', '"labels":["Person"]'),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), FORGED.values(), ids=FORGED)
+def test_a_forged_archive_is_refused_and_harms_nobody(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str], tmp_path: Path, old: str, new: str
+) -> None:
+    """Its checksums are right. The key may write some corpora only."""
+    remote.export_corpus(tmp_path / "library.zip", corpus="library")
+    with zipfile.ZipFile(tmp_path / "library.zip") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    nodes = members["nodes.jsonl"].replace(old.encode(), new.encode())
+    assert nodes != members["nodes.jsonl"]
+    manifest = json.loads(members["manifest.json"])
+    manifest["members"]["nodes.jsonl"] |= {"bytes": len(nodes), "sha256": sha256(nodes).hexdigest()}
+    with zipfile.ZipFile(tmp_path / "forged.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (members | {"nodes.jsonl": nodes, "manifest.json": json.dumps(manifest).encode()}).items():
+            archive.writestr(name, data)
+    with RemoteE2G(service.url, keys["team"]) as team, pytest.raises(ArchiveError, match=r"nodes.jsonl, line \d+: "):
+        team.import_corpus(tmp_path / "forged.zip", corpus="team-forged")
+    with service.client(keys["all"]) as http:
+        assert http.get("/readyz").status_code == 200
+        assert "team-forged" not in [one["corpus"] for one in http.get("/v1/corpora").json()]
+    for mode in ("auto", "fulltext"):
+        assert remote.retrieve(QUESTION, corpus="library", mode=mode).passages
+
+
 def test_errors_are_those_of_the_client(remote: RemoteE2G, service: RunningService, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="nowhere"):
         remote.retrieve(QUESTION, corpus="nowhere")
@@ -675,9 +716,12 @@ def test_the_log_and_metrics_have_nothing_secret(
     assert "vault" not in metrics
 
 
-def test_what_is_changed_is_audited(service: RunningService, keys: dict[str, str]) -> None:
+def test_what_is_changed_or_exported_is_audited(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
     with service.client(keys["all"]) as http:
         made = http.post("/v1/keys", json={"name": "audited", "scopes": ["read"], "corpora": ["x"]}).json()
+        assert http.get("/v1/corpora/vault/export").status_code == 200
         http.delete(f"/v1/keys/{made['info']['id']}")
         until = time.monotonic() + 20
         while time.monotonic() < until:
@@ -688,5 +732,7 @@ def test_what_is_changed_is_audited(service: RunningService, keys: dict[str, str
             one for one in entries if one["action"] == "DELETE /v1/keys/{key}" and one["target"] == made["info"]["id"]
         ]
         assert (entry["key"], entry["status"]) == (keys["all"].split("_")[1], 200)
+        exported = [one["corpus"] for one in entries if one["action"] == "GET /v1/corpora/{corpus}/export"]
+        assert "vault" in exported
         today = [one for one in http.get("/v1/usage?days=1").json() if one["key"] == keys["all"].split("_")[1]]
         assert sum(one["requests"] for one in today) > 10

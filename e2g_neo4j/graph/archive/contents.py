@@ -373,7 +373,7 @@ class _Added(_Row):
 def own_node(row: dict[str, Any]) -> dict[str, Any]:
     """Return a node as it is exported: without labels and properties that others have added to it."""
     [label] = [label for label in row["labels"] if label in NODES]
-    own = NODES[label].model_fields.keys() - {"terms", "term_windows"}
+    own = NODES[label].model_fields.keys() - ({"terms", "term_windows"} if label == "Chunk" else set())
     labels = [one for one in row["labels"] if one in (label, UNCOUNTED)]
     return {
         **row,
