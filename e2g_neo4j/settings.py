@@ -96,10 +96,10 @@ class Settings(BaseSettings):
     price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")
     max_document_mb: int = Field(32, ge=1, description="Maximum size of the text of a document, in MiB of UTF-8.")
     parse_memory_mb: int | None = Field(
-        None, ge=256, description="Memory for reading one file, in MiB. Default: 4096; in the service, 1024."
+        None, ge=256, description="Maximum memory for reading a file, in MiB. Default: 4096, in the service 1024."
     )
     parse_seconds: float | None = Field(
-        None, gt=0, description="Seconds for reading one file. Default: 1800; in the service, 120."
+        None, gt=0, description="Maximum processor time for reading a file, in s. Default: 1800, in the service 300."
     )
     public_url: str | None = Field(
         None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."

@@ -1,4 +1,4 @@
-"""Bounds for markdownify, which markitdown converts HTML with: the time for lists and quotations is linear."""
+"""Bounds for markdownify, which markitdown converts HTML with, so that its time does not grow with the square."""
 
 from __future__ import annotations
 
@@ -11,16 +11,31 @@ from markdownify import MarkdownConverter
 NESTED = 20
 """How deep lists and quotations are indented. Each level of indentation repeats all of their lines."""
 
+DEPTH = 200
+"""How deep elements may be nested, because each converts all text within it again. Deeper ones are read as plain text,
+which markitdown does when recursion ends."""
+
+_process_tag = MarkdownConverter.process_tag
 _convert_li, _convert_blockquote = MarkdownConverter.convert_li, MarkdownConverter.convert_blockquote
 
 
 def install() -> None:
     """Bound all conversions of this process."""
+    MarkdownConverter.process_tag = _tag
     MarkdownConverter.convert_li, MarkdownConverter.convert_blockquote = _li, _blockquote
 
 
+def _tag(converter: Any, *arguments: Any, **options: Any) -> str:
+    converter.depth = getattr(converter, "depth", 0) + 1
+    if converter.depth > DEPTH:
+        raise RecursionError
+    text: str = _process_tag(converter, *arguments, **options)
+    converter.depth -= 1
+    return text
+
+
 class _Item:
-    """An item as `convert_li` sees it, which counts the items before it by looking at each."""
+    """An item of a list for `convert_li`, which counts the items before it. It would look at each of them each time."""
 
     name = "li"
 

@@ -27,7 +27,6 @@ from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import ReadingReport, read_all
 from e2g_neo4j.indexing.sources.text import shown
-from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section, SourceDocument
 
@@ -41,6 +40,9 @@ POLL_SECONDS = 0.05
 
 WAITING = 5
 """Maximum ratio of time by the clock and time of the processor. It is large if disks are slow or cores are busy."""
+
+AT_ONCE = 2
+"""How many files are read at once, so that the memory of all processes is limited too. Others wait."""
 
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH")
 """The variables that a process inherits. The others may have secrets."""
@@ -62,7 +64,7 @@ class Limits:
 LIBRARY = Limits(memory_mb=4096, seconds=1800)
 """The limits for files of the user's own, unless the settings say otherwise."""
 
-SERVICE = Limits(memory_mb=1024, seconds=120)
+SERVICE = Limits(memory_mb=1024, seconds=300)
 """The limits for files that were sent to the service, unless the settings say otherwise."""
 
 
@@ -187,8 +189,7 @@ _idle: list[_Process] = []
 
 _alive: set[_Process] = set()
 
-_slots = Semaphore(cores())
-"""As many files are read at once as there are cores, so that the memory of all processes is limited too."""
+_slots = Semaphore(AT_ONCE)
 
 
 def _idle_process() -> _Process | None:
@@ -276,7 +277,7 @@ def _document(header: dict[str, Any], text: bytes) -> SourceDocument:
 def _forget() -> None:
     """In a fork of this process, forget the processes of its parent."""
     global _lock, _slots
-    _lock, _slots = Lock(), Semaphore(cores())
+    _lock, _slots = Lock(), Semaphore(AT_ONCE)
     _idle.clear()
     _alive.clear()
 
