@@ -26,6 +26,12 @@ VALUES: dict[str, Callable[[int], str]] = {
 }
 """JSON of about n characters."""
 
+
+def _fields(n: int) -> str:
+    """Fields of an object, without its braces."""
+    return VALUES["object"](n)[1:-1]
+
+
 TEXTS: dict[str, Callable[[int], str]] = {
     "letters": lambda n: "x" * n,
     "spaces": lambda n: "x" + "%20" * (n // 3) + "y",
@@ -145,12 +151,15 @@ def _with_mark(schema: dict[str, Any], schemas: dict[str, Any], corpus: str) -> 
                 whole = json.dumps({**small, name: "INNER"}, ensure_ascii=False)
                 yield f"{name}.{below}", whole.replace('"INNER"', text)
     yield "another field", json.dumps({**small, "another": MARK}, ensure_ascii=False)
+    yield "other fields", json.dumps({**small, "others": MARK}, ensure_ascii=False)
 
 
 def _of_body(method: str, path: str, address: str, field: str, text: str) -> Iterator[Request]:
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     before, _, after = text.partition(f'"{MARK}"')
-    for kind, value in VALUES.items():
+    if field.endswith("other fields"):
+        before = before.removesuffix('"others": ')
+    for kind, value in (VALUES if not field.endswith("other fields") else {"fields": _fields}).items():
         yield Request(
             method,
             path,

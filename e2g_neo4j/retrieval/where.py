@@ -150,11 +150,11 @@ def _condition(name: Any, operator: Any, value: Any) -> Condition:
         raise InputError(f"There is no operator {shown(written)}: choose among {' '.join(OPERATORS)}.")
     what = f"The condition on {name!r}"
     several = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    if several and len(value) > MAX_VALUES:
+        raise InputError(f"{what} has {len(value)} values; the maximum is {MAX_VALUES}.")
     values = tuple(check_scalar(one, what) for one in (value if several else (value,)))
     if not values:
         raise InputError(f"{what} has an empty list: name the values.")
-    if len(values) > MAX_VALUES:
-        raise InputError(f"{what} has {len(values)} values; the maximum is {MAX_VALUES}.")
     if operator != "=" and (len(values) > 1 or isinstance(values[0], bool)):
         raise InputError(f"{what} compares with {operator}: name one number or text.")
     return Condition(name, operator, values)

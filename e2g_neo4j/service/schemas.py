@@ -12,13 +12,19 @@ from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
-from e2g_neo4j.types.properties import check_names, check_properties
+from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
 MAX_CORPORA = 50
 """Maximum number of corpora that a question may name."""
+
+MAX_TEXTS = 10_000
+"""Maximum number of texts of an upload."""
+
+MAX_UNKNOWN = 20
+"""Maximum number of unknown fields that are reported one by one."""
 
 MAX_BUDGET = 10**15 - 1
 """Maximum of a budget of tokens."""
@@ -32,10 +38,23 @@ Choice = Annotated[str, Field(max_length=MAX_CHOICE)]
 Source = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
+def check_fields(kind: type[BaseModel], values: Any) -> Any:
+    """Return the values of a model. Raise ValueError if there are so many unknown ones that reporting each is slow."""
+    if isinstance(values, dict) and len(values) > len(kind.model_fields) + MAX_UNKNOWN:
+        unknown = next(name for name in values if name not in kind.model_fields)
+        raise ValueError(f"There are {len(values)} fields, among them {str(unknown)[:60]!r}: send the documented ones.")
+    return values
+
+
 class Body(BaseModel):
     """A body of a request. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, values: Any) -> Any:
+        return check_fields(cls, values)
 
 
 class Question(RetrievalOptions):
@@ -47,7 +66,12 @@ class Question(RetrievalOptions):
     """
 
     question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
-    corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA)]
+    corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA, fail_fast=True)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, values: Any) -> Any:
+        return check_fields(cls, values)
 
     def options(self) -> RetrievalOptions:
         """Return the retrieval options alone."""
@@ -64,7 +88,7 @@ class AskedQuestion(Question):
         stream: Whether to stream the answer as server-sent events.
     """
 
-    choices: Annotated[tuple[Choice, ...], Field(max_length=26)] = ()
+    choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
     stream: bool = False
@@ -232,7 +256,7 @@ def _names(given: list[str]) -> list[str]:
         raise ValueError(str(error)) from None
 
 
-Names = Annotated[list[str], AfterValidator(_names)]
+Names = Annotated[list[str], Field(max_length=MAX_PROPERTIES, fail_fast=True), AfterValidator(_names)]
 """Names of properties."""
 
 
@@ -256,7 +280,7 @@ class TextDocument(Body):
 class TextDocuments(Body):
     """Documents to index."""
 
-    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=10_000)]
+    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)]
     budget_tokens: Budget = None
 
 
@@ -278,7 +302,7 @@ class DocumentPage(BaseModel):
 class NewLayers(Body):
     """What to make of a corpus; see `E2G.enrich`. Default: all layers that need no chat model."""
 
-    layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
+    layers: Annotated[list[Layer], Field(min_length=1, max_length=10, fail_fast=True)] | None = None
     reports: ReportKind | None = None
     budget_tokens: Budget = None
 
@@ -329,8 +353,8 @@ class NewKey(Body):
     """
 
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1)]
-    corpora: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=10, fail_fast=True)]
+    corpora: Annotated[list[Name], Field(min_length=1, max_length=1000, fail_fast=True)]
     expires: Annotated[int, Field(ge=0, le=2**53)] | None = None
     requests_per_minute: Annotated[int, Field(ge=1, le=2**31)] | None = None
     requests_per_day: Annotated[int, Field(ge=1, le=2**31)] | None = None

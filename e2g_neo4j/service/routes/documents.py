@@ -38,6 +38,9 @@ _BUDGET = re.compile(r"0{0,9}[1-9][0-9]{0,14}")
 MAX_FILES = 1000
 """Maximum number of files of one upload."""
 
+MAX_JSON = 40 * 2**20
+"""Maximum bytes of texts in JSON. They are parsed as a whole, while forms are read piece by piece."""
+
 router = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
 
 uploads = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
@@ -137,7 +140,7 @@ async def replace_document(
     parameters: dict[str, Any] = {"document": stored.id}
     async with request.form(max_files=1, max_fields=1) as form:
         if _media_type(request) == "application/json":
-            new = _read(_TEXT, await request.body())
+            new = await asyncio.to_thread(_read, _TEXT, await _json(request))
             files = [text_parts(stored.source, new.text)]
             parameters |= {"documents": [{"source": stored.source, "title": new.title, "properties": new.properties}]}
         else:
@@ -228,16 +231,7 @@ async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:
 async def _documents(request: Request, form: FormData) -> tuple[list[Upload], dict[str, Any]]:
     """Return the files of an upload and the parameters of its task."""
     if _media_type(request) == "application/json":
-        given = _read(_TEXTS, await request.body())
-        sources = [one.source for one in given.documents]
-        if len(set(sources)) < len(sources):
-            twice = next(source for source, number in Counter(sources).items() if number > 1)
-            raise ProblemError(422, "invalid", f"documents: The source {twice!r} is there twice.")
-        files = [text_parts(one.source, one.text) for one in given.documents]
-        described = [
-            {"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents
-        ]
-        return files, {"documents": described, "budget_tokens": given.budget_tokens}
+        return await asyncio.to_thread(_texts, await _json(request))
     files = [file_parts(one) for one in form.getlist("files") if isinstance(one, UploadFile)]
     budget = form.get("budget_tokens")
     if budget is not None and not (isinstance(budget, str) and _BUDGET.fullmatch(budget)):
@@ -251,6 +245,28 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
             "`budget_tokens`.",
         )
     return files, {"budget_tokens": int(budget) if isinstance(budget, str) else None, "properties": properties}
+
+
+async def _json(request: Request) -> bytes:
+    """Return a body of JSON. Raises a 413 if it is too large."""
+    body = await request.body()
+    if len(body) > MAX_JSON:
+        detail = (
+            f"A body of JSON may have {MAX_JSON // 2**20} MiB: send the texts as files of a form, or fewer at once."
+        )
+        raise ProblemError(413, "too_large", detail)
+    return body
+
+
+def _texts(body: bytes) -> tuple[list[Upload], dict[str, Any]]:
+    """Return the texts of a body as files, and the parameters of their task."""
+    given = _read(_TEXTS, body)
+    numbers = Counter(one.source for one in given.documents)
+    if twice := [source for source, number in numbers.items() if number > 1]:
+        raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
+    files = [text_parts(one.source, one.text) for one in given.documents]
+    described = [{"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents]
+    return files, {"documents": described, "budget_tokens": given.budget_tokens}
 
 
 def _properties(form: FormData) -> dict[str, Any] | None:
