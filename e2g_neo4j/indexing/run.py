@@ -22,7 +22,7 @@ from e2g_neo4j.runtime.requests import Operation, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Summary
-from e2g_neo4j.types.mentions import NameMerge
+from e2g_neo4j.types.mentions import DocumentNames, NameMerge
 from e2g_neo4j.types.reports import IndexReport, Progress
 
 
@@ -48,6 +48,7 @@ class DocumentDraft:
         windows: the windows of each chunk, as spans in its text.
         persistence: its topic persistence.
         merges: its name merges.
+        names: what other documents need to know of its names.
         unchanged: the ids of the chunks that are kept with their mentions.
     """
 
@@ -59,6 +60,7 @@ class DocumentDraft:
     windows: list[Sequence[Span]] = field(default_factory=list)
     persistence: Persistence = field(default_factory=Persistence)
     merges: Sequence[NameMerge] = ()
+    names: DocumentNames = field(default_factory=DocumentNames)
     unchanged: set[str] = field(default_factory=set)
 
     @property
@@ -103,6 +105,7 @@ class DocumentDraft:
             self.persistence.value,
             self.before,
             self.unchanged,
+            self.names,
         )
 
 
