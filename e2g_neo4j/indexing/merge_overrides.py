@@ -16,6 +16,7 @@ from e2g_neo4j.graph.catalog import aliases
 from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
 from e2g_neo4j.indexing.name_merging import BY_HAND, apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
@@ -175,6 +176,8 @@ def _update_document(document: str, corpus: str) -> Operation[bool]:
         return True  # it was deleted, or a run is replacing it
     overrides = yield from read_overrides(corpus)
     extractions = [decode(row["notes"]) for row in rows]
+    names = known_names(name_counts(extractions))
+    extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
     words, known = yield from read_names(document_names(name_counts(extractions), {}).open, corpus)
     return bool((yield _updated_mentions(document, rows, extractions, overrides, words, known, corpus)))
 

@@ -89,3 +89,8 @@ def are_compatible(titles: Collection[str]) -> bool:
     """Return whether one person can have all of these titles."""
     kinds = [kind for kind in (_MEN, _MARRIED, _UNMARRIED) if not kind.isdisjoint(titles)]
     return len(kinds) < 2
+
+
+def is_title(word: str) -> bool:
+    """Return whether a word of a text is a title, such as "Mr." or "Captain"."""
+    return word.rstrip(".").casefold() in _TITLES

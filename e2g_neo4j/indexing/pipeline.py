@@ -18,6 +18,7 @@ from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.merge_overrides import read_names, read_overrides, update_names
+from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names, resolve_across
 from e2g_neo4j.indexing.read_ahead import ReadAhead
@@ -180,7 +181,9 @@ def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overr
     Names of documents that are not visible yet count only after the publication, by `update_names`.
     """
     overrides = yield from read_overrides(corpus)
-    counts = [name_counts(map(decode, draft.notes)) for draft in batch]
+    for draft in batch:
+        draft.known_names = known_names(name_counts(map(decode, draft.notes)))
+    counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
     open = [document_names(counted, {}).open for counted in counts]
     _, known = yield from read_names({name for names in open for name in names}, corpus)
     for draft, counted, names in zip(batch, counts, open, strict=True):
@@ -267,7 +270,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     """Stage mentions. Name merges depend on the whole document, so the mentions of a kept chunk may change."""
     new, changed = [], []
     for draft, chunks in part:
-        extractions = apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges)
+        extractions = apply_merges(map(draft.extraction, chunks), draft.merges)
         found = mentions(chunks, extractions, [draft.windows[one.index] for one in chunks])
         for one, mentioned in zip(chunks, found, strict=True):
             stored = draft.before.chunks.get(one.id)
