@@ -311,7 +311,7 @@ class AsyncE2G(AsyncClient):
     async def entities(
         self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50
     ) -> list[EntityInfo]:
-        """The entities of a corpus, those in most chunks first.
+        """The entities of a corpus: names before nouns, those in most chunks first.
 
         Args:
             query: a part of their name, or of a name that resolves to them.
@@ -323,11 +323,27 @@ class AsyncE2G(AsyncClient):
 
     async def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """Which names resolve to another entity, such as a surname alone, in which document and why; and those that
-        `split` keeps apart."""
+        `split` keeps apart, or that `merge` was told of but that occur nowhere now."""
         return await self._run(catalog.merges(corpus, query))
+
+    async def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
+        """Make a name resolve to another one, in future documents too. Returns what it resolves to now, by document.
+        `split` keeps the name apart again; `join` leaves it to the rules.
+
+        Args:
+            name: the name, such as "Miss Quill".
+            into: the name of the entity that it means, or one that resolves to it.
+            corpus: the corpus.
+
+        Raises:
+            NotFoundError: one of the names does not occur in the corpus.
+            InputError: both are the same name, or `into` resolves to `name`.
+        """
+        return await self._run(operations.merge(self.models, name, into, corpus))
 
     async def split(self, name: str, *, corpus: str) -> list[Alias]:
         """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
+        This undoes `merge`.
 
         Raises:
             NotFoundError: the name resolves to no other entity.
@@ -335,10 +351,10 @@ class AsyncE2G(AsyncClient):
         return await self._run(operations.split(self.models, name, corpus))
 
     async def join(self, name: str, *, corpus: str) -> list[Alias]:
-        """Undo `split`. Returns what the name resolves to now.
+        """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now.
 
         Raises:
-            NotFoundError: the name is not kept apart.
+            NotFoundError: the name is neither kept apart nor merged by hand.
         """
         return await self._run(operations.join(self.models, name, corpus))
 

@@ -164,6 +164,16 @@ class AliasNotFoundError(NotFoundError):
         )
 
 
+class EntityNotFoundError(NotFoundError):
+    """No entity has this name."""
+
+    def __init__(self, name: str, corpus: str) -> None:
+        super().__init__(
+            f"No entity of the corpus {corpus!r} has the name {name!r}: list names with `e2g entities PART --corpus "
+            "NAME`. Nothing was changed."
+        )
+
+
 class CorpusChangedError(InputError):
     """Others changed the corpus whenever a layer of it was made.
 

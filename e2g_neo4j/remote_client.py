@@ -248,6 +248,11 @@ class RemoteE2G(RemoteBase):
         """See `E2G.merges`."""
         return TypeAdapter(list[Alias]).validate_python(self._get(corpus_path(corpus, "merges"), q=query))
 
+    def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
+        """See `E2G.merge`."""
+        sent = self._send("PUT", corpus_path(corpus, "merges", name), json={"into": into})
+        return TypeAdapter(list[Alias]).validate_python(sent)
+
     def split(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.split`."""
         return TypeAdapter(list[Alias]).validate_python(self._send("PUT", corpus_path(corpus, "splits", name)))

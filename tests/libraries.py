@@ -27,7 +27,9 @@ from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
@@ -36,7 +38,7 @@ from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
-from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.sections import around
 
 T = TypeVar("T")
@@ -335,16 +337,16 @@ def forms_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[st
     return {name: forms for name, forms in found.items() if set(forms) != {name}}
 
 
-def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
+def mentions_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[ChunkMentions]:
     return mentions(
         chunks_of(document),
-        apply_merges([extraction_of(document, chunk) for chunk in document.chunks], merges_of(document)),
+        apply_merges([extraction_of(document, chunk) for chunk in document.chunks], merges_of(document, overrides)),
         [[(one.start - chunk.start, one.end - chunk.start) for one in chunk.windows] for chunk in document.chunks],
     )
 
 
-def merges_of(document: NaiveDocument) -> list[NameMerge]:
-    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
+def merges_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[NameMerge]:
+    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks), overrides)
 
 
 @dataclass(frozen=True)
@@ -362,11 +364,16 @@ class Staged:
 
 
 def indexed(
-    document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS, there: StoredDocument | None = None
+    document: NaiveDocument,
+    corpus: str,
+    *,
+    dimensions: int = DIMENSIONS,
+    there: StoredDocument | None = None,
+    overrides: Overrides | None = None,
 ) -> Staged:
     """What indexing finds in a document. Its title and source are made of its id."""
     there = there or StoredDocument()
-    mentioned = mentions_of(document)
+    mentioned = mentions_of(document, overrides)
     staying = {
         one.chunk
         for one in mentioned
@@ -385,11 +392,12 @@ def indexed(
                 Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
                 for summary in document.summaries
             ],
-            merges=merges_of(document),
+            merges=merges_of(document, overrides),
             windows=spread.windows,
             persistence=spread.value,
             before=there,
             unchanged=staying,
+            names=document_names(name_counts(extraction_of(document, one) for one in document.chunks), {}),
         ),
         read=[
             EmbeddedChunk(
@@ -480,14 +488,14 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
     yield from staging.summaries([one.indexed for one in documents], vectors)
 
 
-def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents], do_not_merge=())
+def published(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Write:
+    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or {})
 
 
-def written(corpus: str, run: str, documents: Sequence[Staged]) -> Operation[bool]:
+def written(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Operation[bool]:
     """Stage and publish; whether the run held the documents all the while."""
     ahead = decrement_ahead(corpus, run, [one.indexed for one in documents])
-    for request in (*stage(corpus, run, documents), *ahead, published(corpus, run, documents)):
+    for request in (*stage(corpus, run, documents), *ahead, published(corpus, run, documents, overrides)):
         if not (yield request):
             return False
     return True
@@ -551,11 +559,12 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, [one.document for one in documents_of(corpus, library)]):
             perform(request)
-        documents = [
-            indexed(one, corpus, dimensions=REAL_DIMENSIONS, there=before_of(perform, corpus, one)) for one in library
-        ]
-        assert driven(perform, written(corpus, lease.run, documents))
+        overrides = driven(perform, read_overrides(corpus))
+        given: Any = {"dimensions": REAL_DIMENSIONS, "overrides": overrides}
+        documents = [indexed(one, corpus, there=before_of(perform, corpus, one), **given) for one in library]
+        assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
+        driven(perform, update_names(corpus))
 
 
 def before_of(perform: Execute, corpus: str, document: NaiveDocument) -> StoredDocument:

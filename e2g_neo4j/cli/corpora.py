@@ -111,17 +111,26 @@ def entities(
         typer.Option("--type", help="Only entities of this type: person, place, organisation, …, name or noun."),
     ] = None,
     merges: Annotated[bool, typer.Option("--merges", help="List the merged names, with document and reason.")] = False,
+    merge: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--merge", help="Merge the first name into the second. --split undoes this.", metavar="NAME NAME"),
+    ] = None,
     split: Annotated[
         str | None, typer.Option("--split", help="Split this name from the entity it was merged with.", metavar="NAME")
     ] = None,
-    join: Annotated[str | None, typer.Option("--join", help="Undo --split.", metavar="NAME")] = None,
+    join: Annotated[
+        str | None,
+        typer.Option("--join", help="Undo --split or --merge: the rules decide about this name again.", metavar="NAME"),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """List entities or merged names, split a name, or merge it again."""
+    """List entities or merged names; merge names, or split them."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
-        if split or join:
+        if merge:
+            found = e2g.merge(*merge, corpus=corpus)
+        elif split or join:
             found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
         elif merges:
             found = e2g.merges(query, corpus=corpus)

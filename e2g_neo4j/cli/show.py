@@ -306,7 +306,9 @@ def merges(out: Console, found: Sequence[Alias]) -> None:
     ]
     table(out, ["name", "resolves to", "mentions", "document", "why"], rows, "No merged names.")
     if any(not one.apart for one in found):
-        out.print("`e2g entities --split NAME` splits a name, `--join NAME` undoes this.")
+        out.print(
+            "`e2g entities --split NAME` splits a name, `--join NAME` undoes this, `--merge NAME NAME` merges two."
+        )
 
 
 def split_name(out: Console, name: str, found: Sequence[Alias]) -> None:

@@ -160,6 +160,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
+    yield from merge_overrides.update_names(corpus)
     yield from update_layers(models, corpus)
     return to_delete
 
@@ -177,6 +178,7 @@ def adopt(
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
+    yield from merge_overrides.update_names(corpus)
     yield from update_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
@@ -211,6 +213,15 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.join(name, corpus=corpus)
+    yield from update_layers(models, corpus)
+    return found
+
+
+def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
+    """Make a name resolve to another one."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    found = yield from merge_overrides.merge(name, into, corpus=corpus)
     yield from update_layers(models, corpus)
     return found
 
@@ -388,6 +399,7 @@ def _index(
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):
         with suppress(BudgetError, InputError, ModelError):
+            yield from merge_overrides.update_names(corpus)
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
     with run.timed("layers"):

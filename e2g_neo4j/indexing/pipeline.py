@@ -18,7 +18,10 @@ from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import NAMES, other_language
+from e2g_neo4j.indexing.merge_overrides import read_names, read_overrides, update_names
+from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import document_names, resolve_across
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
@@ -29,6 +32,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
 
@@ -83,9 +87,11 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                     try:
                         yield from _indexed(batch, builder, reader, lease, run)
                         run.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                    except LeaseLostError:  # to another run or a deletion, or because a name was split or joined
+                    except LeaseLostError:  # to another run or a deletion, or because a name was split or merged
                         left += [draft.document for draft in batch]
             run.add_seconds("reading", reader.seconds)
+    with run.timed("merging names"):
+        yield from update_names(corpus)
     with run.timed("counting"):
         yield from _totals(run.report)
     return run.report
@@ -160,10 +166,8 @@ def _indexed(
         yield from run.written([staging.begin()])
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
-        do_not_merge = {row["key"] for row in (yield Read("index/do_not_merge", {"corpus": corpus}))}
         with run.timed("merging names"):
-            for draft in batch:
-                draft.merges = find_merges(name_counts(map(decode, draft.notes)), do_not_merge)
+            overrides = yield from _merge_names(batch, corpus)
         summarised = beside(lambda: run.summarised(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
@@ -172,7 +176,7 @@ def _indexed(
         indexed = [draft.indexed(tree) for draft, tree in zip(batch, trees, strict=True)]
         yield from run.written(staging.summaries(indexed, vectors))
         yield from run.written(decrement_ahead(corpus, lease.run, indexed))
-        yield from run.written([publish(corpus, lease.run, indexed, do_not_merge=do_not_merge)])
+        yield from run.written([publish(corpus, lease.run, indexed, overrides=overrides)])
         with run.timed("writing"):
             yield from purge(corpus)
     except LeaseLostError:
@@ -181,6 +185,24 @@ def _indexed(
         lease.failed(staging.documents, error)
         raise
     run.count(batch, indexed)
+
+
+def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overrides]:
+    """Find the name merges of documents, and return what was decided by hand.
+
+    Names of documents that are not visible yet count only after the publication, by `update_names`.
+    """
+    overrides = yield from read_overrides(corpus)
+    for draft in batch:
+        draft.known_names = known_names(name_counts(map(decode, draft.notes)))
+    counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
+    open = [document_names(counted, {}).open for counted in counts]
+    _, known = yield from read_names({name for names in open for name in names}, corpus)
+    for draft, counted, names in zip(batch, counts, open, strict=True):
+        resolved = resolve_across(names, known)
+        draft.merges = find_merges(counted, overrides, resolved)
+        draft.names = document_names(counted, resolved)
+    return overrides
 
 
 _Part: TypeAlias = Sequence[tuple["DocumentDraft", Sequence[Chunk]]]
@@ -262,7 +284,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     new, changed = [], []
     for draft, chunks in part:
         with run.timed("merging names"):
-            extractions = list(apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges))
+            extractions = list(apply_merges(map(draft.extraction, chunks), draft.merges))
             found = list(mentions(chunks, extractions, [draft.windows[one.index] for one in chunks]))
         for one, mentioned in zip(chunks, found, strict=True):
             stored = draft.before.chunks.get(one.id)

@@ -262,7 +262,8 @@ class ReadingTools:
         type: EntityType = None,
         limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
     ) -> Annotated[CallToolResult, Entities]:
-        """Find people, places, things and terms of a corpus by a part of their name, those in most chunks first."""
+        """Find people, places, things and terms of a corpus by a part of their name, names before nouns, those in most
+        chunks first."""
         chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
         found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
         return await to_thread.run_sync(self._results.entities, chosen, found)

@@ -322,6 +322,12 @@ class NewLinks(Body):
     type: Name | None = None
 
 
+class NewMerge(Body):
+    """Which name a name resolves to; see `E2G.merge`."""
+
+    into: Name
+
+
 class NewAdoption(Body):
     """Which text nodes to adopt; see `E2G.adopt`."""
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Overrides: TypeAlias = Mapping[str, str | None]
+"""What was decided about names by hand, by name: the key that it resolves to, or None if it is split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +62,18 @@ class NameMerge:
     why: str
     count: int
     form: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentNames:
+    """What other documents need to know of the names of a document.
+
+    Attributes:
+        counts: the occurrences of each name of a person, by key.
+        open: names that other documents may explain, because this one has no full name that they could stand for.
+        resolved: what other documents have decided: by name, the key of the full name.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    open: Sequence[str] = ()
+    resolved: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
-from e2g_neo4j.indexing.merge_overrides import join, split
+from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
@@ -276,9 +276,17 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             one.indexed.merges,
             unchanged=(),
             before={"a"},
-            do_not_merge=(),
+            overrides={},
+            resolved={},
+            words=[],
+            known={},
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
+    merging: Any = merge("b", "a", corpus=corpus)
+    merging.send(None)
+    for reply in ([{"name": name, "entity": name} for name in "ab"], [], []):
+        request = merging.send(reply)
+    yield request
     operations: list[Any] = [split("b", corpus=corpus), join("b", corpus=corpus)]
     for operation in operations:
         operation.send(None)
@@ -487,7 +495,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
-        "index/do_not_merge",
+        "index/names",
+        "index/open_names",
+        "index/overrides",
         "index/set_properties",
         "index/stored_chunks",
         "index/stored_summaries",
@@ -508,7 +518,7 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
                 checked.add(name)
     assert {
         "index/documents",
-        "index/do_not_merge",
+        "index/overrides",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from multiprocessing.context import ForkServerContext
 from threading import Event
@@ -45,17 +46,18 @@ from neo4j import Driver, GraphDatabase
 from stated import Model, Models
 from tiers import at_length, few_of
 
+from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
-from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing import entity_vectors, merge_overrides
 from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.statements import layer as statement_layer
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.runtime.requests import Read, Write
 
 TOLD = [*NAMES[:4], *PEOPLE]
 STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(TOLD))}))
@@ -161,9 +163,23 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             if self.there:
                 self.take(data.draw(st.sets(st.sampled_from(sorted(self.there)), min_size=1)))
 
+        @rule(name=st.sampled_from([*PEOPLE, "count dracula"]), into=st.sampled_from(PEOPLE), data=st.data())
+        def decide(self, name: str, into: str, data: st.DataObject) -> None:
+            """Merge or split a name by hand, or undo this. What cannot be done changes nothing."""
+            merge, split, join = merge_overrides.merge, merge_overrides.split, merge_overrides.join
+            operation: Any = data.draw(
+                st.sampled_from([partial(merge, into=into), partial(merge, into=into), split, join])
+            )
+            before = driven(performing(driver), merge_overrides.read_overrides(self.corpus))
+            try:
+                driven(performing(driver), operation(name, corpus=self.corpus))
+            except (NotFoundError, InputError):
+                assert driven(performing(driver), merge_overrides.read_overrides(self.corpus)) == before
+
         def take(self, ids: set[str]) -> None:
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
+                driven(performing(driver), merge_overrides.update_names(self.corpus))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
@@ -177,6 +193,11 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def teardown(self) -> None:
             self.patch.undo()  # the fresh one is counted at once
             try:
+                overrides = driven(performing(driver), merge_overrides.read_overrides(self.corpus))
+                for name, into in overrides.items():
+                    statement = "index/set_merge" if into else "index/set_do_not_merge"
+                    parameters = {"corpus": self.fresh, "key": name} | ({"into": into} if into else {})
+                    database.write(driver, "neo4j", Write(((statement, parameters),)))
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
                 if self.enriched:

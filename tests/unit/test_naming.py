@@ -38,7 +38,7 @@ def chunks(*texts: str) -> list[Extraction]:
 
 
 def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
-    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), apart)}
+    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), dict.fromkeys(apart))}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,6 @@ def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[s
         "Earl Grey, Earl Grey, grey, grey, grey, Grey",
         "#Christmas Eve, #Christmas Eve, Eve, Eve",
         "Meanwhile Joseph, Joseph, Joseph",
-        "Dear Lizzy, Dear Lizzy, Lizzy",
         "King George, King George, George",
         "Mr. Dixon, Mrs. Dixon, Dixon",
         "Mr. Weston, Mr. Weston, #Mr. Westons, Westons",

@@ -11,7 +11,7 @@ from e2g_neo4j.indexing import layers
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks
+from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, submitted
 from e2g_neo4j.types.graph import Alias, EntityInfo
@@ -41,6 +41,12 @@ async def list_merges(
     return await state_of(request).client.merges(q, corpus=corpus)
 
 
+@router.put("/merges/{name:path}", responses=documented(404))
+async def merge_name(request: Request, corpus: VisibleCorpus, name: str, merge: NewMerge, _: Writer) -> list[Alias]:
+    """Make a name resolve to another one. Repeating this has no effect. Splitting the name undoes it."""
+    return await state_of(request).client.merge(name, merge.into, corpus=corpus)
+
+
 @router.put("/splits/{name:path}", responses=documented(404))
 async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
     """Keep a name apart from the entities that it resolves to. Repeating this has no effect."""
@@ -58,7 +64,7 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
 
 @router.delete("/splits/{name:path}", responses=documented(404))
 async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
-    """Undo a split."""
+    """Undo a split or a merge by hand: the rules decide about the name again."""
     return await state_of(request).client.join(name, corpus=corpus)
 
 
