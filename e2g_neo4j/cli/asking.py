@@ -47,7 +47,8 @@ def query(
     if as_json:
         print_json(as_object(evidence))
     else:
-        show_evidence.evidence(out, evidence, full=full)
+        chosen = full or retrieval.get("k") or retrieval.get("tokens")
+        show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
 
 
 @with_retrieval_options

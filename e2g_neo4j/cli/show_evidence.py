@@ -23,9 +23,18 @@ BEFORE = 300
 EXCERPT = 420
 """Characters of a passage that are shown without `--full`."""
 
+SCREENFUL = 5
+"""Passages that are shown if the command does not say how many."""
 
-def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations."""
+_NO_ABBREVIATION = "".join(  # nor an initial
+    rf"(?<!\b{one}\.)" for one in ("Mr", "Mrs", "Ms", "Dr", "St", "Prof", "Capt", "[A-Z]")
+)
+_SENTENCE_END = re.compile(_NO_ABBREVIATION + r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[\"'“‘(\[]*[A-Z0-9])")
+_COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
+
+
+def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL) -> None:
+    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
@@ -37,7 +46,7 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
     if not found.passages:
         out.print("No passages.")
-    for number, passage in enumerate(found.passages, 1):
+    for number, passage in enumerate(found.passages[:shown], 1):
         out.print()
         cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
         out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
@@ -46,6 +55,8 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+    if more := len(found.passages[shown:]) if shown else 0:
+        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass -k, --tokens, --full or --json to see all.[/dim]")
     for passage in found.passages[:1]:
         out.print(f"\n{_how_to_open(1, passage)}")
 
@@ -147,18 +158,25 @@ def citation(passage: Passage, corpora: Sequence[str]) -> str:
 
 
 def excerpt(passage: Passage, names: Sequence[str]) -> str:
-    """Return the part of a passage with most occurrences of the question's entities."""
+    """Return the whole sentences of a passage with most occurrences of the question's entities."""
     text = re.sub(r"\s+", " ", passage.text).strip()
-    if len(text) <= EXCERPT:
-        return text
-    lowered = text.casefold()
-    places = sorted(found.start() for name in names for found in re.finditer(re.escape(name), lowered))
-    best = max(places, key=lambda at: sum(at <= other < at + EXCERPT for other in places), default=0)
-    start = max(0, min(best - EXCERPT // 4, len(text) - EXCERPT))
-    start = text.find(" ", start) + 1 if start else 0
-    end = text.rfind(" ", start, start + EXCERPT)
-    end = end if end > start else start + EXCERPT
-    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
+    sentences = _SENTENCE_END.split(text)
+    first = int(len(sentences) > 1 and sentences[0][:1].islower())  # the passage begins within a sentence
+    last = len(sentences) - int(len(sentences) > first + 1 and not _COMPLETE.search(sentences[-1]))
+    counts = [sum(one.casefold().count(name) for name in names) for one in sentences]
+    best, most = (first, first + 1), -1
+    for start in range(first, last):
+        end = start + 1
+        while end < last and len(" ".join(sentences[start : end + 1])) <= EXCERPT:
+            end += 1
+        if sum(counts[start:end]) > most:
+            best, most = (start, end), sum(counts[start:end])
+    chosen = " ".join(sentences[slice(*best)])
+    if len(chosen) > EXCERPT:  # a single sentence
+        chosen = chosen[: chosen.rfind(" ", 0, EXCERPT) if " " in chosen[:EXCERPT] else EXCERPT] + " …"
+    elif best[1] < len(sentences):
+        chosen += " …"
+    return ("… " if best[0] else "") + chosen
 
 
 def _nodes(fact: Fact) -> str:
