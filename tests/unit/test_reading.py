@@ -186,7 +186,7 @@ def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "secret.txt" and access(path, mode))
     monkeypatch.setattr(files, "find", vanishing := Vanishing(tmp_path / "gone.txt"))
     report = ReadingReport()
-    paths = [tmp_path, tmp_path / "no.txt", f"{tmp_path}/no*.md"]
+    paths: list[str | Path] = [tmp_path, tmp_path / "no.txt", f"{tmp_path}/no*.md"]
     documents = read_files(paths, lambda path, noted: read_file(path, "c", MIB, LIBRARY, report=noted), report)
     assert vanishing.done
     assert sorted(one.text for one in documents) == ["Better.", "Good."]

@@ -210,7 +210,8 @@ def _read_with(
 ) -> list[SourceDocument] | None:
     """Read a file with a process, and keep it for other files if it is sound. Return None if it had ended before."""
     name, reusable = shown(request["path"]), False
-    began, limited, documents = time.monotonic(), True, []
+    began, limited = time.monotonic(), True
+    documents: list[SourceDocument] = []
     process.send({**request, "memory_mb": limits.memory_mb, "seconds": limits.seconds})
     try:
         while True:
