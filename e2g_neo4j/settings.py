@@ -104,14 +104,17 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 
-def load_settings() -> Settings:
-    """Load the settings from the environment and `.env`.
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Load the settings from the environment and a file.
+
+    Args:
+        env_file: The file; None: only the environment.
 
     Raises:
         ConfigurationError: A variable is invalid. The message names it.
     """
     try:
-        return Settings()
+        return Settings(_env_file=env_file)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"

@@ -25,7 +25,7 @@ from e2g_neo4j.graph.fingerprint import check_fingerprint
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit
+from e2g_neo4j.service.audit import Audit, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
 from e2g_neo4j.service.limits import HEALTH, MAX_BODY, Admission, Limits
 from e2g_neo4j.service.mcp import Mounted, caller_of_request, create_mcp, mount
@@ -117,7 +117,14 @@ def create_app(
     app.add_middleware(CorpusAddresses)
     app.add_middleware(Audit, client=client)
     app.add_middleware(ReadYourWrites, client=client)
-    app.add_middleware(Authenticate, client=client, limits=state.limits, issuer=issuer, always=bool(base))
+    app.add_middleware(
+        Authenticate,
+        client=client,
+        limits=state.limits,
+        issuer=issuer,
+        refused=RefusedKeys(client),
+        always=bool(base),
+    )
     app.add_middleware(Admission)
     app.add_middleware(_KnownHosts, allowed_hosts=[*HERE, *([host] if host else [])], www_redirect=False)
     app.add_middleware(PlainErrors)
