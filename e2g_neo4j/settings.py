@@ -119,15 +119,18 @@ OTHER_VARIABLES = ("E2G_API_KEY", "E2G_IMAGE", "E2G_PORT", "E2G_SERVICE", "E2G_T
 """Variables, and beginnings of their names, that are no settings: of remote clients, containers and tests."""
 
 
-def load_settings() -> Settings:
-    """Load the settings from the environment and `.env`. Warn once of variables `E2G_…` that are no settings.
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Load the settings from the environment and a file. Warn once of variables `E2G_…` that are no settings.
+
+    Args:
+        env_file: The file; None: only the environment.
 
     Raises:
         ConfigurationError: A variable is invalid. The message names it.
     """
-    _warn_of_unknown(frozenset(name.upper() for name in (*os.environ, *_in_env_file())))
+    _warn_of_unknown(frozenset(name.upper() for name in (*os.environ, *_names_in(env_file))))
     try:
-        return Settings()
+        return Settings(_env_file=env_file)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
@@ -135,9 +138,9 @@ def load_settings() -> Settings:
         raise ConfigurationError(f"{variable} is invalid: {fault['msg']}. Correct it or unset it.") from None
 
 
-def _in_env_file() -> list[str]:
+def _names_in(env_file: Path | None) -> list[str]:
     try:
-        return list(dotenv_values(".env"))
+        return list(dotenv_values(env_file)) if env_file else []
     except (OSError, ValueError):  # not readable, not UTF-8: pydantic-settings reports it
         return []
 

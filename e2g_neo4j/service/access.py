@@ -20,6 +20,7 @@ from starlette.types import Scope as Connection
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
+from e2g_neo4j.service.audit import RefusedKeys
 from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
@@ -60,13 +61,22 @@ class Authenticate:
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
+        refused: Records keys that are refused; None: they are not recorded.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
     def __init__(
-        self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None = None, always: bool = False
+        self,
+        app: ASGIApp,
+        client: AsyncE2G,
+        limits: Limits,
+        *,
+        issuer: Issuer | None = None,
+        refused: RefusedKeys | None = None,
+        always: bool = False,
     ) -> None:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
+        self._refused = refused
         self._always = always or issuer is not None
         self._accepted: dict[bytes, tuple[Caller, float]] = {}  # by the hash of a key, with the time
 
@@ -83,8 +93,19 @@ class Authenticate:
             if recent is not None:
                 return await self._answer_meanwhile(recent, connection, receive, send)
         except (ProblemError, E2GError) as error:
+            if isinstance(error, ProblemError) and error.status == 401:
+                self._record(connection)
             return await problem_of(error, str(getattr(connection.state, "request_id", "")))(scope, receive, send)
         return await self._app(scope, receive, send)
+
+    def _record(self, connection: HTTPConnection) -> None:
+        """Record that a key was refused. A request without one is none that tries to get in."""
+        text = _key_in(connection.headers)
+        if self._refused is not None and text is not None:
+            parts = keys.SECRET.fullmatch(text)
+            address = connection.client.host if connection.client else "unknown"
+            request_id = str(getattr(connection.state, "request_id", ""))
+            self._refused.record(address, parts[1] if parts else None, request_id)
 
     def _recently_accepted(self, key: str | None) -> Caller | None:
         """Return the caller of a key that was accepted a short time ago."""

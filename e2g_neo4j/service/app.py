@@ -22,7 +22,7 @@ from e2g_neo4j.graph.fingerprint import check_fingerprint
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit
+from e2g_neo4j.service.audit import Audit, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
 from e2g_neo4j.service.browsers import KnownHosts, OwnPages
 from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits, Shares
@@ -112,7 +112,14 @@ def create_app(
     app.add_middleware(Audit, client=client)
     app.add_middleware(ReadYourWrites, client=client)
     app.add_middleware(Shares)
-    app.add_middleware(Authenticate, client=client, limits=state.limits, issuer=issuer, always=bool(base))
+    app.add_middleware(
+        Authenticate,
+        client=client,
+        limits=state.limits,
+        issuer=issuer,
+        refused=RefusedKeys(client),
+        always=bool(base),
+    )
     app.add_middleware(Admission)
     app.add_middleware(OwnPages, public_url=base)
     app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)

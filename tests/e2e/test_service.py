@@ -508,6 +508,85 @@ def test_a_scope_is_needed(service: RunningService, remote: RemoteE2G, keys: dic
         assert http.get("/v1/keys").status_code == http.get("/v1/audit").status_code == 403
 
 
+def test_a_key_makes_none_that_may_do_more(service: RunningService, variables: dict[str, str]) -> None:
+    expires = int(1000 * (time.time() + 3600))
+    limits = {"requests_per_minute": 50, "requests_per_day": 500, "tokens_per_minute": 70, "tokens_per_day": 700}
+    given = {name.replace("_", "-"): str(value) for name, value in limits.items()}
+    key = create_key(variables, scopes="admin,read", corpora="team-*", days="1", **given)
+    least = {"name": "child", "scopes": ["read"], "corpora": ["team-a"]}
+    with service.client(key) as http:
+        for more in (
+            *({"scopes": [one]} for one in ("ask", "write")),
+            *({"corpora": [one]} for one in ("*", "team*", "library")),
+            *({name: value + 1} for name, value in limits.items()),
+            {"expires": expires + 90_000_000},
+        ):
+            refused = http.post("/v1/keys", json={**least, **more})
+            assert (refused.status_code, refused.json()["code"]) == (403, "scope"), more
+        made = http.post("/v1/keys", json=least).json()["info"]
+        assert {name: made[name] for name in limits} == limits
+        assert made["expires"] <= expires + 90_000_000
+        narrow = http.post("/v1/keys", json={**least, **dict.fromkeys(limits, 1), "expires": expires}).json()["info"]
+        assert [narrow[name] for name in (*limits, "expires")] == [1, 1, 1, 1, expires]
+
+
+def test_only_an_administrator_sees_paths_of_the_server(
+    service: RunningService, remote: RemoteE2G, local: E2G, keys: dict[str, str], tmp_path: Path
+) -> None:
+    """Files that the library has indexed have their path as the source. Ids and links stay those of the document."""
+    path = tmp_path / "petrel.txt"
+    path.write_text("Hester Pendry sailed the Petrel. Luke Farran stayed at home with Hester Pendry's dog.")
+    local.index([path], corpus="paths")
+    [document] = local.documents("paths")
+    question = {"question": "What did Hester Pendry sail with Luke Farran?", "corpora": ["paths"]}
+    address = f"/v1/corpora/paths/documents/{document.id}"
+    for name, source in (("all", str(path)), ("reader", "petrel.txt")):
+        with service.client(keys[name]) as http:
+            replies = [
+                http.post("/v1/retrieve", json=question),
+                http.post("/v1/explain", json=question),
+                http.get("/v1/corpora/paths/documents"),
+                http.get(address),
+                http.get(f"{address}/text"),
+            ]
+        for reply in replies:
+            assert reply.status_code == 200, reply.text
+            assert f'"source":"{source}"' in reply.text.replace('": "', '":"')
+            assert (str(tmp_path) in reply.text) == (name == "all")
+    local.delete(corpus="paths")
+
+
+def test_a_reader_sees_nothing_of_the_owners_graph_in_tasks(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str], variables: dict[str, str], scratch: Connection
+) -> None:
+    """Nor may a key that writes repeat what an administrator did with it."""
+    writer = create_key(variables, scopes="read,write", corpora="*")
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+        driver.execute_query("CREATE (:Keeper {name: 'Hester Pendry'}), (:Keeper {name: 'Hester Pendry'})")
+    with service.client(keys["all"]) as admin, service.client(writer) as http:
+        for label in ("E2GKey", "__Neo4jMigration", "CachedSummary", "StagedChunk"):
+            for path, body in (("links", {"name": "name"}), ("adoption", {"text": "text", "key": "id"})):
+                corpus = "vault" if path == "links" else "adopted"
+                task = admin.post(f"/v1/corpora/{corpus}/{path}", json={"label": label, **body}).json()
+                ended = admin.get(f"/v1/tasks/{task['id']}?wait=30").json()
+                assert ended["state"] == "failed"
+                assert "of your own graph" in ended["error"]["detail"], ended
+                for action in ("retry", "cancel"):
+                    refused = http.post(f"/v1/tasks/{task['id']}/{action}")
+                    assert (refused.status_code, refused.json()["code"]) == (403, "scope")
+                assert http.get(f"/v1/tasks/{task['id']}").json()["error"] is None
+        task = admin.post("/v1/corpora/library/links", json={"label": "Keeper", "name": "name"}).json()
+        ended = admin.get(f"/v1/tasks/{task['id']}?wait=30").json()
+        assert ended["state"] == "succeeded"
+        assert "Hester Pendry" in json.dumps(ended["result"])
+        for path in (f"/v1/tasks/{task['id']}", f"/v1/tasks/{task['id']}/events", "/v1/tasks?limit=200"):
+            shown = http.get(path)
+            assert task["id"] in shown.text
+            assert "Hester Pendry" not in shown.text
+        admin.delete("/v1/corpora/library/links?label=Keeper")
+
+
 def test_no_route_shows_a_foreign_corpus(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
     """What a key may not see is answered exactly as what does not exist, on every route there is."""
     document = remote.documents("vault")[0].id
@@ -714,6 +793,29 @@ def test_the_log_and_metrics_have_nothing_secret(
         for secret in (*secrets, "Zerubbabel", "third ledger"):
             assert secret not in text
     assert "vault" not in metrics
+
+
+def test_refused_keys_are_audited_a_few_times_in_a_minute(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
+    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
+    for one in (wrong, "nonsense"):
+        with service.client(one) as http:
+            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
+    with service.client() as http:
+        assert http.get("/v1/corpora").status_code == 401
+    with service.client(keys["all"]) as http:
+        until = time.monotonic() + 20
+        entries: list[dict[str, Any]] = []
+        while not entries and time.monotonic() < until:
+            found = http.get("/v1/audit?limit=200").json()["entries"]
+            entries = [one for one in found if one["action"] == "REFUSED KEY"]
+        assert 0 < len(entries) <= 20  # two minutes may have been touched
+        assert {one["status"] for one in entries} == {401}
+        assert any(one["target"] == "key aaaaaaaaaaaa from 127.0.0.1" for one in entries)
+        assert wrong[17:] not in json.dumps(found)
+    with service.client(keys["team"]) as http:
+        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
 
 
 def test_what_is_changed_or_exported_is_audited(

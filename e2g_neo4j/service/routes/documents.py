@@ -25,6 +25,7 @@ from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
+from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
@@ -166,7 +167,7 @@ async def replace_document(
 async def list_documents(
     request: Request,
     corpus: VisibleCorpus,
-    _: Reader,
+    caller: Reader,
     state: State | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=100, description="From the reply before.")] = None,
@@ -179,14 +180,14 @@ async def list_documents(
             raise ProblemError(422, "invalid", "cursor: This document is gone; begin again without a cursor.")
         listed = listed[place + 1 :]
     chosen = [one for one in listed if state in (None, one.state)]
-    page = chosen[:limit]
+    page = [shown_document(one, caller) for one in chosen[:limit]]
     return DocumentPage(documents=page, cursor=page[-1].id if len(chosen) > limit else None)
 
 
 @router.get("/{document}", responses=documented(404))
-async def get_document(request: Request, corpus: VisibleCorpus, document: str, _: Reader) -> DocumentInfo:
+async def get_document(request: Request, corpus: VisibleCorpus, document: str, caller: Reader) -> DocumentInfo:
     """Return a document and its state."""
-    return await _stored(request, corpus, document)
+    return shown_document(await _stored(request, corpus, document), caller)
 
 
 @router.get("/{document}/text", responses=documented(404))
@@ -194,13 +195,13 @@ async def get_text(
     request: Request,
     corpus: VisibleCorpus,
     document: str,
-    _: Reader,
+    caller: Reader,
     start: Annotated[int, Query(ge=0, le=2**53)] = 0,
     end: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> DocumentText:
     """Return the text of a document, or a part of it, at most a million characters."""
     last = start + catalog.MAX_TEXT if end is None else min(end, start + catalog.MAX_TEXT)
-    return await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last))
+    return shown_text(await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last)), caller)
 
 
 @router.delete("/{document}", status_code=202, responses=documented(404))
