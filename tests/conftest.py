@@ -25,7 +25,7 @@ import psutil
 import pytest
 from graphs import forget_replies
 from hypothesis import HealthCheck, settings
-from libraries import empty, remove
+from libraries import clear, remove
 from lts import lts_server
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
@@ -149,7 +149,8 @@ def _scratch_server_5_26() -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def scratch(_scratch_server: Connection) -> Connection:
-    """A server without data or schema, for this module alone; the next one gets the same, empty again."""
+    """A server without data, and with no schema but ours, for this module alone; the next one gets the same, empty
+    again. Who wants it without any schema calls `libraries.empty`."""
     return _emptied(_scratch_server)
 
 
@@ -161,7 +162,7 @@ def scratch_5_26(_scratch_server_5_26: Connection) -> Connection:
 
 def _emptied(connection: Connection) -> Connection:
     with _driver(connection) as driver:
-        empty(driver)
+        clear(driver)
     return connection
 
 

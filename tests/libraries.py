@@ -20,7 +20,8 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 from tiers import at_length
 
-from e2g_neo4j.graph import claims, keys, tasks
+from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.graph import claims, keys, schema, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
 from e2g_neo4j.graph.tasks import Upload
@@ -643,6 +644,29 @@ def _write_step(task: str) -> Operation[None]:
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:
     driver.execute_query("MATCH (n) WHERE n.corpus IN $corpora DETACH DELETE n", corpora=list(corpora))
+
+
+def clear(driver: Driver, dimensions: int = REAL_DIMENSIONS) -> None:
+    """No data is left, and no schema but ours for vectors of that length, if it is there: making it takes seconds, and
+    planning all statements anew takes more of them."""
+    try:
+        schema.validate(driver, "neo4j")
+    except MigrationError:
+        empty(driver)
+        return
+    lengths = (
+        "SHOW INDEXES YIELD type, options WHERE type = 'VECTOR' RETURN options.indexConfig['vector.dimensions'] AS n"
+    )
+    if {row["n"] for row in driver.execute_query(lengths).records} != {dimensions}:
+        empty(driver)
+        return
+    driver.execute_query("MATCH (n) WHERE NOT n:__Neo4jMigration DETACH DELETE n")
+    foreign = "WHERE NOT name STARTS WITH 'e2g_' AND NOT any(label IN labelsOrTypes WHERE label = '__Neo4jMigration')"
+    for row in driver.execute_query(f"SHOW CONSTRAINTS YIELD name, labelsOrTypes {foreign}").records:
+        driver.execute_query(f"DROP CONSTRAINT `{row['name']}`")
+    shown = f"SHOW INDEXES YIELD name, labelsOrTypes, type {foreign} AND type <> 'LOOKUP'"
+    for row in driver.execute_query(shown).records:
+        driver.execute_query(f"DROP INDEX `{row['name']}`")
 
 
 def empty(driver: Driver) -> None:

@@ -2,9 +2,11 @@
 
 | E2G_TEST_TIER | set by | tests | `at_length`, `few_examples` |
 |---|---|---|---|
-| fast (default) | `make test` | without those marked `full` or `long` | the smaller of two figures |
+| fast (default) | `make test` | without `full`, `long` and OTHER_PROGRAMS | the smaller of two figures |
 | every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
+
+Files that the command line names run as in the tier `every`.
 
 What hypothesis draws differs from run to run, and what `few_of` chooses from day to day, so that many runs of few
 examples add up. The first line of a run names the day; E2G_TEST_DAY repeats the choice of another one.
@@ -29,6 +31,9 @@ import pytest
 from ollama_build import BINARY
 
 T = TypeVar("T")
+
+OTHER_PROGRAMS = {"scratch", "scratch_5_26", "ollama_server", "playwright"}
+"""Fixtures that start a program beside the one Neo4j server that a test process has anyway."""
 
 OTHERS: dict[str, list[str]] = {"fast": ["full", "long"], "every": ["long"], "full": []}
 """The tiers, with the marks of the tests that they leave out."""
@@ -124,11 +129,16 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that are marked for other tiers."""
-    left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[TIER]))]
+    """Leave out the tests of other tiers."""
+    tier = "every" if TIER == "fast" and any(".py" in argument for argument in config.args) else TIER
+    left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or wants_more(item, tier)]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def wants_more(item: pytest.Item, tier: str) -> bool:
+    return tier == "fast" and not OTHER_PROGRAMS.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

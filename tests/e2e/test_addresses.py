@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 from running_service import linked_text, running
+from tiers import few_of
 
 from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, Settings, cli
 from e2g_neo4j.errors import InputError, NotFoundError
@@ -32,7 +33,9 @@ QUESTION = "Who keeps the ledger?"
 PLAIN = "team"
 WITHOUT = ("team/documents", "team/documents/first", "a/b", "/", "..", ".")
 """Decoded, the address of the first is that of the documents of the plain one."""
-STRANGE = ("a b", "a?b=c", "a#b", "50%", "a%2Fb", "a+b", "a&b;c", "ä", "back\\slash", "...", "documents", "a:b@c")
+STRANGE = few_of(
+    ("a b", "a?b=c", "a#b", "50%", "a%2Fb", "a+b", "a&b;c", "ä", "back\\slash", "...", "documents", "a:b@c"), 4
+)
 
 
 @pytest.fixture(scope="module")

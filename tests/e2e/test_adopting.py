@@ -161,16 +161,17 @@ def nothing_of_ours_is_left(place: Place) -> None:
     assert place.rows("MATCH (s:CachedSummary) RETURN s.key AS key") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("where", "build"),
     [
         *(
-            pytest.param("place", build, marks=pytest.mark.full)
+            pytest.param("place", build, marks=pytest.mark.long)
             for build in (text_nodes.neo4j_graphrag, text_nodes.langchain)
         ),
-        ("place", text_nodes.llm_graph_builder),
+        pytest.param("place", text_nodes.llm_graph_builder),
         *(
-            pytest.param("old_place", build, marks=pytest.mark.full)
+            pytest.param("old_place", build, marks=[pytest.mark.long] if build is text_nodes.llm_graph_builder else [])
             for build in (text_nodes.langchain, text_nodes.llm_graph_builder)
         ),
     ],
@@ -380,8 +381,10 @@ def give(place: Place, **properties: Any) -> None:
     place.rows("MATCH (d:Document {fileName: 'harbour.txt'}) WHERE d.corpus IS NULL SET d += $given", given=properties)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    ("where", "build"), [("place", text_nodes.llm_graph_builder), ("old_place", text_nodes.langchain)]
+    ("where", "build"),
+    [("place", text_nodes.llm_graph_builder), pytest.param("old_place", text_nodes.langchain, marks=pytest.mark.long)],
 )
 def test_questions_are_restricted_by_their_properties(
     where: str, build: Callable[..., Shape], request: pytest.FixtureRequest

@@ -23,7 +23,7 @@ from e2g_neo4j.errors import DatabaseError, FingerprintError, InputError, NotFou
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
 QUESTION = "What did Luke Farran and Theodora Quill do with the chronometer?"
 THROUGH = ["ACTED_IN", "DIRECTED", "OWNS"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -252,39 +250,3 @@ def test_a_disconnect_ends_the_call_of_the_model(endless: RunningService, key: s
                 return
             time.sleep(0.2)
     raise AssertionError("The request is still at work.")
-
-
-def test_a_service_that_is_stopped_ends_its_streams(endless: RunningService, key: str) -> None:
-    with ExitStack() as stack:
-        http = stack.enter_context(
-            httpx.Client(
-                base_url=endless.url,
-                headers={"Authorization": f"Bearer {key}"},
-                timeout=120,
-                limits=httpx.Limits(max_connections=STREAMS),
-            )
-        )
-        with ThreadPoolExecutor(STREAMS) as pool:
-
-            def last_event(number: int) -> tuple[str, Any]:
-                while True:
-                    with http.stream("POST", "/v1/ask", json=QUESTION) as reply:
-                        if reply.status_code == 200:
-                            begun.append(True)
-                            *_before, last = events(reply.iter_lines())
-                            return last
-                        assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
-                        time.sleep(1)
-
-            begun: list[bool] = []
-            streams = [pool.submit(last_event, number) for number in range(STREAMS)]
-            until = time.monotonic() + 120
-            while len(begun) < STREAMS and time.monotonic() < until:
-                time.sleep(0.1)
-            assert len(begun) == STREAMS
-            began = time.monotonic()
-            assert endless.stop() == 0
-            assert time.monotonic() - began < 20, "promised in docs/service.md"
-            for ended in streams:
-                name, data = ended.result(timeout=5)
-                assert (name, data["code"]) == ("error", "stopping")

@@ -321,6 +321,7 @@ def test_stop_ends_the_answer(page: Page) -> None:
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
+@pytest.mark.full
 def test_without_a_chat_model_the_evidence_is_shown(
     playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -573,6 +574,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(page: Page) -> None:
     check()
 
 
+@pytest.mark.full
 def test_an_uploaded_file_is_indexed_and_can_be_asked(
     playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
 ) -> None:

@@ -90,10 +90,13 @@ def test_a_stand_in_takes_and_gives_the_same(path: Path) -> None:
     assert load(name).startswith("CYPHER 25"), "otherwise the statement itself would do"
 
 
-def test_all_modes_index_and_delete(client: E2G) -> None:
+def test_all_modes_filters_index_and_delete(client: E2G) -> None:
     text = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. The letter was old. " * 12
     client.index(
-        [from_text(text, corpus="novels", source="x"), from_text("It rained.", corpus="novels", source="y")],
+        [
+            from_text(text, corpus="novels", source="x", properties={"year": 1897, "a.b": "`c`"}),
+            from_text("It rained.", corpus="novels", source="y"),
+        ],
         corpus="novels",
     )
     client.validate()
@@ -103,6 +106,9 @@ def test_all_modes_index_and_delete(client: E2G) -> None:
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode
         assert all(passage.level or passage.text in text + "It rained." for passage in found.passages)
+        where = {"year": {">": 1890}, "a.b": "`c`"}
+        found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=100, where=where)
+        assert {passage.source for passage in found.passages} == {"x"}, mode
     assert client.split("Miller", corpus="novels")
     assert client.join("Miller", corpus="novels")
     client.delete(["y"], corpus="novels")

@@ -28,9 +28,17 @@ def test_of_two_tiers():
 def test_of_the_full_tier():
     pass
 
+@pytest.fixture
+def scratch():
+    pass
+
+def test_of_two_tiers_by_its_fixture(scratch):
+    pass
+
 def test_of_all_tiers():
     pass
 """
+RUN = {"fast": 1, "every": 3, "full": 4}
 CONFTEST = """
 import tiers
 from tiers import pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary
@@ -58,7 +66,12 @@ def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, tier
     assert done.stdout.count("3 tests: needs a program that nobody has: make nothing\n") == 1
     assert done.stdout.count(": make test-all") == (tier != "full")
     assert done.stdout.count(": make test-every") == (tier == "fast")
-    assert f"{1 + ['fast', 'every', 'full'].index(tier)} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+    assert f"{RUN[tier]} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+
+
+def test_tests_of_a_named_file_need_no_tier(tmp_path: Path) -> None:
+    done = run(tmp_path, "-n", "0", "test_it.py")
+    assert "3 passed, 3 skipped, 1 deselected" in done.stdout.strip().splitlines()[-1]
 
 
 def test_few_of_chooses_others_on_another_day_and_all_in_the_full_tier(monkeypatch: pytest.MonkeyPatch) -> None:
