@@ -1,6 +1,6 @@
 // The first relationship of an archive that could not be written, with a label of each end; null for a missing node.
 // $corpus, $rows: [{a, type, b, starts: [label], ends: [label]}]
-// → number: in $rows, from 0; type, a, b
+// → number, type, a, b. number: from 0
 UNWIND range(0, size($rows) - 1) AS number
 WITH number, $rows[number] AS row
 OPTIONAL MATCH (a:E2GImported {corpus: $corpus, import_key: row.a})

@@ -357,7 +357,7 @@ def _publish(
     statements = (
         ("archive/publish", reservation),
         ("index/count_corpus", {"corpus": corpus}),
-        ("archive/set_layers", {"corpus": corpus, "layers": _layers(archive)}),
+        ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),
         *([mark] if mark else []),
     )
     _checked(perform, Write(statements, ("archive/is_mine", reservation)))
