@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
+from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import GraphDatabase
@@ -19,6 +21,7 @@ from running_service import RunningService, create_key, e2g, environment
 from e2g_neo4j import E2G, Adoption, EnrichReport, Settings
 from e2g_neo4j.errors import AccessError, InputError, NotFoundError, QueryError, ReadingError, UnreachableError
 from e2g_neo4j.indexing.merge_overrides import split
+from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
@@ -26,6 +29,7 @@ from e2g_neo4j.runtime.requests import Operation, Read
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
 FILES = sorted(SAMPLE.glob("*.md"))[:4]
+SCRIPT = parser_process.__file__
 QUESTION = "Who kept the light on Gannet Head?"
 JSON = {"Content-Type": "application/json"}
 SECRET = "Zerubbabel keeps the third ledger under the floor of the north tower."
@@ -71,7 +75,10 @@ def service(
 ) -> Iterator[RunningService]:
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
     yield running
+    started = psutil.Process(running.process.pid).children(recursive=True)
     running.stop()
+    _, left = psutil.wait_procs(started, timeout=20)
+    assert left == []
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +235,24 @@ def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
     assert "came back" in remote.retrieve("What did the Averil do?", corpus="ships").passages[0].text
     remote.delete(corpus="ships")
     assert "ships" not in remote.corpora()
+
+
+def test_a_dry_run_parses_in_another_process(service: RunningService, keys: dict[str, str]) -> None:
+    def parsing() -> list[str]:
+        return [one.name() for one in psutil.Process(service.process.pid).children() if SCRIPT in one.cmdline()]
+
+    assert parsing() == []
+    page = ("page.html", b"<html><body><h1>Fog</h1><p>Ada wrote.</p></body></html>")
+    with service.client(keys["all"]) as http:
+        plan = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", page)])
+        assert (plan.status_code, plan.json()["documents"]) == (200, 1)
+        assert len(parsing()) == 1
+        endless = [("files", ("endless.pdf", forms_in_forms(60)))]
+        with pytest.raises(httpx.ReadTimeout):
+            http.post("/v1/corpora/drafts/documents?dry_run=true", files=endless, timeout=2)
+        assert http.get("/livez", timeout=5).status_code == 200
+        refused = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", ("a.pdf", runs_of_runs(4)))])
+        assert (refused.status_code, "a.pdf unpacks to more than" in refused.text) == (422, True)
 
 
 def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
