@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
+from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import GraphDatabase
@@ -29,6 +31,7 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.indexing.merge_overrides import split
+from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
@@ -36,6 +39,7 @@ from e2g_neo4j.runtime.requests import Operation, Read
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
 FILES = sorted(SAMPLE.glob("*.md"))[:4]
+SCRIPT = parser_process.__file__
 QUESTION = "Who kept the light on Gannet Head?"
 JSON = {"Content-Type": "application/json"}
 SECRET = "Zerubbabel keeps the third ledger under the floor of the north tower."
@@ -81,7 +85,10 @@ def service(
 ) -> Iterator[RunningService]:
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
     yield running
+    started = psutil.Process(running.process.pid).children(recursive=True)
     running.stop()
+    _, left = psutil.wait_procs(started, timeout=20)
+    assert left == []
 
 
 @pytest.fixture(scope="module")
@@ -268,6 +275,24 @@ def test_bad_files_are_left_out(remote: RemoteE2G, tmp_path: Path) -> None:
     report = remote.index([tmp_path, tmp_path / "gone.txt"], corpus="mixed")
     assert report.documents == 1
     assert report.failed.keys() == bad | {str(tmp_path / "gone.txt")}
+
+
+def test_a_dry_run_parses_in_another_process(service: RunningService, keys: dict[str, str]) -> None:
+    def parsing() -> list[str]:
+        return [one.name() for one in psutil.Process(service.process.pid).children() if SCRIPT in one.cmdline()]
+
+    assert parsing() == []
+    page = ("page.html", b"<html><body><h1>Fog</h1><p>Ada wrote.</p></body></html>")
+    with service.client(keys["all"]) as http:
+        plan = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", page)])
+        assert (plan.status_code, plan.json()["documents"]) == (200, 1)
+        assert len(parsing()) == 1
+        endless = [("files", ("endless.pdf", forms_in_forms(60)))]
+        with pytest.raises(httpx.ReadTimeout):
+            http.post("/v1/corpora/drafts/documents?dry_run=true", files=endless, timeout=2)
+        assert http.get("/livez", timeout=5).status_code == 200
+        refused = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", ("a.pdf", runs_of_runs(4)))])
+        assert (refused.status_code, "a.pdf unpacks to more than" in refused.text) == (422, True)
 
 
 def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:

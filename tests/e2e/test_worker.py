@@ -16,9 +16,11 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import crashes
+import psutil
 import pytest
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
+from hostile_files import forms_in_forms
 from libraries import performing
 from neo4j import Driver, GraphDatabase
 from queues import Queue, graph
@@ -28,6 +30,7 @@ from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
@@ -520,6 +523,34 @@ def test_a_task_stops_where_its_key_may_use_no_more_tokens(
         hanging(queue, server, spend)
     ended = queue.get(task)
     assert (ended.state, ended.error) == ("failed", {"code": claims.SPENT[0], "detail": claims.SPENT[1]})
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["cancelled", "stopped"])
+def test_the_process_that_parses_a_file_ends_with_the_task(
+    queue: Queue, corpus: str, quick: None, stopped: bool
+) -> None:
+    task = queue.create("index", corpus, ("endless.pdf", forms_in_forms(60)))
+
+    async def run() -> None:
+        async with AsyncE2G(settings=queue.settings.model_copy(update={"max_document_mb": 1024})) as client:
+            worker = Worker(client)
+            running = asyncio.create_task(worker.run())
+            await until(lambda: bool(parsing()))
+            if not stopped:
+                queue.run(tasks.cancel(task))
+                await until(lambda: queue.get(task).state == "cancelled")
+                await until(lambda: not parsing())
+            worker.stopping.set()
+            await running
+            await until(lambda: not parsing())
+
+    asyncio.run(run())
+    assert queue.get(task).state == ("queued" if stopped else "cancelled")
+
+
+def parsing() -> list[psutil.Process]:
+    """The processes that parse files for this one."""
+    return [one for one in psutil.Process().children() if parser_process.__file__ in one.cmdline()]
 
 
 def test_a_stopped_worker_puts_its_task_back(queue: Queue, client: E2G, server: Failing, corpus: str) -> None:

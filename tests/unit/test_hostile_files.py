@@ -83,7 +83,7 @@ def test_a_small_file_that_grows_is_refused(tmp_path: Path, suffix: str, content
         (".docx", make.nested_tables, 5000),
         (".docx", lambda number: make.entities(number, "utf-16"), 800),
         (".epub", make.repeated_chapter, 15),
-        (".html", make.deep_quotation, 40),
+        (".html", make.deep_quotation, 60),
         (".html", make.long_list, 1000),
         (".md", make.heading_signs, 100_000),
         (".txt", make.spaced_heading, 1000),

@@ -11,7 +11,7 @@ from markdownify import MarkdownConverter
 NESTED = 20
 """How deep lists and quotations are indented. Each level of indentation repeats all of their lines."""
 
-DEPTH = 200
+DEPTH = 100
 """How deep elements may be nested, because each converts all text within it again. Deeper ones are read as plain text,
 which markitdown does when recursion ends."""
 
