@@ -360,7 +360,7 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
         paths = ["/v1/retrieve", "/mcp", "/v1/chat/completions", f"/v1/corpora/{CORPUS}/documents"]
         opened = [
             stack.enter_context(connected(url, head.format(paths[n % 4], slow["Authorization"]).encode()))
-            for n in range(300)
+            for n in range(80)
         ]
         time.sleep(1)
         assert HTTP.get(f"{url}/v1/corpora", headers=other).status_code == 200
@@ -443,7 +443,7 @@ def test_too_many_connections_cost_the_address_that_has_them(url: str, monkeypat
     monkeypatch.setattr(sockets, "MAX_CONNECTIONS", 20)
     with ExitStack() as stack:
         opened = [stack.enter_context(connected(url, b"")) for _ in range(40)]
-        assert HTTP.get(f"{url}/livez").status_code == 200
+        assert httpx.get(f"{url}/livez", timeout=120).status_code == 200
         assert sum(is_closed(one, 0.3) for one in opened[:20]) >= 19, "those that have waited longest"
 
 
