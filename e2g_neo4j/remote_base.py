@@ -35,7 +35,7 @@ WAIT_SECONDS = 30
 LONGEST_PAUSE = 61.0
 """A call waits this many seconds at most when a limit of its key is reached, and then tries again."""
 
-FILES_AT_ONCE, BYTES_AT_ONCE = 500, 64 * 2**20
+FILES_AT_ONCE, BYTES_AT_ONCE = 500, 32 * 2**20
 """Maximum number and size of files in one request."""
 
 

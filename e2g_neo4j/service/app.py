@@ -134,6 +134,7 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI, mcp: Mounted) -> AsyncGenerator[None, None]:
     state: State = app.state.service
+    await asyncio.to_thread(app.openapi)  # it takes long, once
     loading = asyncio.create_task(asyncio.to_thread(_load, state.client))
     flushing = asyncio.create_task(state.limits.flush_forever())
     try:
