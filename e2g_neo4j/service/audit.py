@@ -75,7 +75,7 @@ async def _written(client: AsyncE2G, row: Mapping[str, Any]) -> None:
 
 
 class Audit:
-    """Middleware that records each request that changes something, with its key and status, in the database.
+    """Middleware that records each request that changes something or exports a corpus, with its key and status.
 
     Args:
         app: The application.
@@ -88,7 +88,8 @@ class Audit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         changing = scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH", "DELETE")
-        if not changing or scope["path"].startswith(_QUESTIONS):
+        exporting = scope["type"] == "http" and scope["path"].endswith("/export")
+        if not (changing or exporting) or scope["path"].startswith(_QUESTIONS):
             return await self._app(scope, receive, send)
         status = 500
 
