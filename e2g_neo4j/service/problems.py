@@ -98,6 +98,7 @@ _NEXT = {
     408: "Send the request again over a faster connection, or less at once.",
     413: "Send less at once.",
     429: "Wait for the seconds in Retry-After, then send the request again.",
+    500: "Look into the log of the service for this request_id.",
     501: "Set E2G_CHAT_MODEL on the server.",
     502: "Try again; if it fails again, check the model's server.",
     503: "Try again after the seconds in Retry-After.",
