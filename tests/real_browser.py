@@ -64,7 +64,8 @@ class RealBrowser:
         self._editor().click()
         self.page.keyboard.press("Control+A")
         if "{" in text:
-            self.page.keyboard.insert_text(text)  # as pasted: the editor adds a bracket to each that is typed
+            self.page.evaluate("text => navigator.clipboard.writeText(text)", text)  # typed, it is given more brackets
+            self.page.keyboard.press("Control+V")
         else:
             self.page.keyboard.type(text)
 
@@ -77,7 +78,9 @@ def chromium_page(playwright: Playwright) -> Iterator[tuple[Page, list[str]]]:
     """A page of a headless Chromium with a new profile, and the addresses that it asks for."""
     asked: list[str] = []
     chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-    page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    page = chromium.new_page(
+        viewport={"width": WIDTH, "height": HEIGHT}, permissions=["clipboard-read", "clipboard-write"]
+    )
     page.set_default_timeout(MILLISECONDS)
     page.on("request", lambda request: asked.append(request.url))
     yield page, asked
