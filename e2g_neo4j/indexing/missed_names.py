@@ -81,7 +81,7 @@ def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Ex
         matched.update(matches)
         for form, key in matches:
             if key not in entities and not any(_is_part(key, one) for one in entities):
-                rest = known.pattern.sub(" ", written)
+                rest = known.pattern.sub(lambda one: " " if len(one[0].split()) > 1 else one[0], written)
                 for part in [one for one in entities if _is_part(one, key) and not found.occurs(one, rest)]:
                     del entities[part]
                     found.remove(part)

@@ -140,7 +140,7 @@ def matches(names: Mapping[str, NameCount]) -> Iterator[_Match]:
     parsed = [name for name in parsed if name.key not in saluted]
     people = _people([name for name in parsed if not name.is_initial], names)
     initials = {name.key: name for name in parsed if name.is_initial}
-    for match in _by_initial(list(initials.values()), people):
+    for match in _by_initial(list(initials.values()), people, parsed):
         del initials[match[0].key]
         yield match
     people += _people(initials.values(), names)
@@ -173,13 +173,16 @@ def _same_full_name(person: _Person) -> Iterator[_Match]:
             yield name, person.key, "the same given name and surname"
 
 
-def _by_initial(names: Sequence[PersonName], people: Sequence[_Person]) -> Iterator[_Match]:
+def _by_initial(
+    names: Sequence[PersonName], people: Sequence[_Person], parsed: Sequence[PersonName]
+) -> Iterator[_Match]:
     """Merge an initial and a surname with the only full name that they fit, if all titles can belong to one person."""
     for name in names:
         fitting = [
             one for one in people if one.names[0].last == name.last and one.names[0].given[0][0] == name.given[0]
         ]
-        if len(fitting) == 1 and are_compatible(fitting[0].titles | name.titles) and not name.titles & WIVES:
+        others = [one.titles for one in parsed if one.last == name.last and (not one.given or one.is_initial)]
+        if len(fitting) == 1 and not name.titles & WIVES and are_compatible(fitting[0].titles.union(*others)):
             yield name, fitting[0].key, f"the only full name with the surname {name.last} and this initial"
 
 

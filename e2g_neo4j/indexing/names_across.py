@@ -92,7 +92,7 @@ def _fitting(name: PersonName, names: Sequence[PersonName]) -> list[Sequence[Per
         if one.given and not one.is_initial:
             full[one.given, one.last].append(one)
     if name.given and not name.is_initial:
-        return [full[name.given, name.last]]
+        return [people for people in [full[name.given, name.last]] if people]
     with_last = [people for (_, last), people in full.items() if last == name.last]
     with_given = [people for (given, _), people in full.items() if given[0] == name.last]
     if name.is_initial:

@@ -321,6 +321,8 @@ def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
     assert [one.apart for one in remote.merges("Farran", corpus="names")] == [True]
     assert [one.entity for one in remote.join("Farran", corpus="names")] == ["luke farran"]
     assert remote.merges(corpus="names") == merged
+    assert [one.why for one in remote.merge("Quill", "Luke Farran", corpus="names")] == ["by hand"]
+    assert remote.split("Quill", corpus="names")
 
 
 def test_properties_of_text_nodes_are_adopted(
