@@ -323,7 +323,7 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 
 def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
     """Return warnings of documents that are not in the language of the spaCy pipeline, by source."""
-    language = run.models.nlp.lang
+    language = run.models.nlp.lang or ""
     found = {document.source: other_language(document.text, language) for document in documents}
     return {
         source: f"{source} appears to be in {other}, but the spaCy pipeline reads {NAMES[language]}, so its entities "

@@ -92,9 +92,12 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
     assert run("stats", "-c", sample, "--json") == before
 
 
-def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path):
-    corpus = "cli-bad-files"
+def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path, corpus):
     (tmp_path / "good.txt").write_text("Ann Harper met Bob Miller in Lantry.")
+    german = (
+        "Als der alte Mann den Brief gelesen hatte, schenkte er ihn seiner Tochter und ging in den Garten, wo er war."
+    )
+    (tmp_path / "brief.txt").write_text(german)
     bad = {"empty.txt": b"", "latin.txt": b"na\xefve", "broken.pdf": b"%PDF-1.4 broken"}
     for name, content in bad.items():
         (tmp_path / name).write_bytes(content)
@@ -107,17 +110,25 @@ def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_pat
     assert corpus not in json.loads(run("corpora", "--json")[1])
     code, out, _ = run("index", str(tmp_path), "-c", corpus, "--dry-run", "--json")
     planned = json.loads(out)
-    assert (code, planned["documents"], sorted(planned["failed"])) == (14, 1, sorted(only_bad))
+    assert (code, planned["documents"], sorted(planned["failed"])) == (14, 2, sorted(only_bad))
+    assert "German" in planned["warnings"][str(tmp_path / "brief.txt")]
     code, out, _ = run("index", str(tmp_path), "-c", corpus)
     assert code == 14
     assert all(f"Left out: {path}" in out for path in only_bad)
-    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json")
+    assert f"Warning: {tmp_path}/brief.txt appears to be in German" in out
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json", "--property", "year=1887")
     report = json.loads(out)
-    assert (code, report["unchanged"], report["failed"].keys()) == (14, 1, planned["failed"].keys())
+    assert (code, report["unchanged"], report["failed"].keys()) == (14, 2, planned["failed"].keys())
+    assert report["properties_replaced"] == 2
+    assert report["warnings"] == {}  # of what was indexed now
+    _, out, _ = run("index", str(tmp_path / "good.txt"), "-c", corpus, "--property", "year=1888")
+    assert "properties replaced of 1" in out
+    assert "Nothing to do" not in out
+    _, out, _ = run("index", str(tmp_path / "good.txt"), "-c", corpus, "--property", "year=1888")
+    assert "Nothing to do: 1 document" in out
 
 
-def test_standard_input_and_titles(run, tmp_path, monkeypatch):
-    corpus = "cli-titles"
+def test_standard_input_and_titles(run, tmp_path, monkeypatch, corpus):
 
     def titles() -> dict[str, str]:
         return {one["source"]: one["title"] for one in json.loads(run("documents", "-c", corpus, "--json")[1])}

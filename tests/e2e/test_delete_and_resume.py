@@ -197,6 +197,9 @@ def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(en
         assert edit["extracted"] == edit["embedded"] <= 5 * second.chunks, "also what the same summary stands on"
         assert edit["summarised"] <= second.chunks * levels < whole["summarised"] / 2
         assert edit["summaries embedded"] <= edit["summarised"]
+        made, all_made = (sum(one.summaries_by_level.values()) for one in (second, first))
+        assert edit["summarised"] <= made < all_made / 2
+        assert made + second.summaries_kept == sum(label == "Summary" for label, _ in after)
         stayed = before.keys() & after.keys()
         assert {name: before[name] for name in stayed} == {name: after[name] for name in stayed}
         assert len([one for one in stayed if one[0] == "Chunk"]) == second.kept
