@@ -37,7 +37,11 @@ def separate_letters(number: int) -> bytes:
 
 
 def lines_in_one_place(number: int) -> bytes:
-    return pdf(zlib.compress(shown(*["1 0 0 1 20 20 Tm (hello world, hello fog) Tj"] * number)), filters="/FlateDecode", size=600)
+    return pdf(
+        zlib.compress(shown(*["1 0 0 1 20 20 Tm (hello world, hello fog) Tj"] * number)),
+        filters="/FlateDecode",
+        size=600,
+    )
 
 
 def shown(*instructions: str) -> bytes:
