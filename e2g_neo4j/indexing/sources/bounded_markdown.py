@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from bs4.element import Tag
@@ -15,21 +16,25 @@ DEPTH = 100
 """How deep elements may be nested, because each converts all text within it again. Deeper ones are read as plain text,
 which markitdown does when recursion ends."""
 
-_process_tag = MarkdownConverter.process_tag
-_convert_li, _convert_blockquote = MarkdownConverter.convert_li, MarkdownConverter.convert_blockquote
+_Converter: Any = MarkdownConverter
+
+_process_tag: Callable[..., str] = _Converter.process_tag
+
+_convert_li: Callable[..., str] = _Converter.convert_li
+
+_convert_blockquote: Callable[..., str] = _Converter.convert_blockquote
 
 
 def install() -> None:
     """Bound all conversions of this process."""
-    MarkdownConverter.process_tag = _tag
-    MarkdownConverter.convert_li, MarkdownConverter.convert_blockquote = _li, _blockquote
+    _Converter.process_tag, _Converter.convert_li, _Converter.convert_blockquote = _tag, _li, _blockquote
 
 
 def _tag(converter: Any, *arguments: Any, **options: Any) -> str:
     converter.depth = getattr(converter, "depth", 0) + 1
     if converter.depth > DEPTH:
         raise RecursionError
-    text: str = _process_tag(converter, *arguments, **options)
+    text = _process_tag(converter, *arguments, **options)
     converter.depth -= 1
     return text
 

@@ -161,7 +161,8 @@ class _TextOnly(PDFPageAggregator):  # type: ignore[misc,unused-ignore]
 class _Layout(LTLayoutContainer):  # type: ignore[misc,unused-ignore]
     """Orders its text within bounds."""
 
-    def group_textlines(self, laparams: LAParams, lines: Sequence[LTTextLine]) -> Iterator[LTTextBox]:
+    def group_textlines(self, laparams: LAParams, lines: Iterable[LTTextLine]) -> Iterator[LTTextBox]:
+        lines = list(lines)
         if len(lines) <= PAGE_LINES and self._pairs(lines) <= PAGE_PAIRS:
             yield from super().group_textlines(laparams, lines)
             return
@@ -235,7 +236,8 @@ def _check_glyphs(number: int) -> None:
 
 def _glyphs(widths: object, length: int) -> int:
     """Return how many glyphs have widths. A range is `length` numbers, of which two are the first and last glyph."""
-    count, numbers = 0, []
+    count = 0
+    numbers: list[float] = []
     found = resolve1(widths)
     for one in map(resolve1, found if isinstance(found, list) else ()):
         if isinstance(one, list):
@@ -258,7 +260,7 @@ class _UnicodeMap(FileUnicodeMap):  # type: ignore[misc,unused-ignore]
         super().add_cid2unichr(*args)
 
 
-pdffont.FileUnicodeMap = _UnicodeMap  # fonts create it themselves
+vars(pdffont)["FileUnicodeMap"] = _UnicodeMap  # fonts create it themselves
 
 
 # --- packed streams ----------------------------------------------------------------------------------
