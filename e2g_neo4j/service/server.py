@@ -157,7 +157,7 @@ async def _keep_worker(stopping: asyncio.Event) -> None:
     while not stopping.is_set():
         began = asyncio.get_running_loop().time()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "e2g_neo4j.cli", "worker", "--stop-with-stdin", "--log-json", stdin=PIPE
+            sys.executable, "-P", "-m", "e2g_neo4j.cli", "worker", "--stop-with-stdin", "--log-json", stdin=PIPE
         )
         ended = asyncio.create_task(process.wait())
         await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)
