@@ -1,8 +1,8 @@
 // Take the lock of a corpus. Return one row if a document still has this text, no run is indexing it, and what its
 // merges depend on has not changed, else none: the names that were split or merged by hand, and the names of people that
-// have some words, see `names.cypher`. A run whose lease has expired loses the document.
+// have some words, see `names.cypher`, and `shared_names.cypher`. A run whose lease has expired loses the document.
 // $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $any_words: [word];
-// $known: [[name, count]], sorted
+// $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
@@ -21,6 +21,15 @@ WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expire
     WHERE any(word IN split(name, ' ') WHERE word IN $any_words)
     WITH name, sum(count) AS count ORDER BY name
     RETURN [name, count]
+  }
+  AND $shared = COLLECT {
+    UNWIND $pairs AS row
+    WITH row
+    WHERE EXISTS {
+      MATCH (other:Document {corpus: $corpus})
+      WHERE other.id <> row.document AND row.full IN other.names AND any(name IN row.names WHERE name IN other.names)
+    }
+    RETURN row.full AS full ORDER BY full
   }
 REMOVE d.run
 RETURN d.id AS held

@@ -43,7 +43,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
+from e2g_neo4j.types.mentions import Across, ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.properties import as_json
 
 NODE_ROWS = 500
@@ -221,9 +221,7 @@ def rewrite_mentions(
     unchanged: Collection[str],
     before: Collection[str],
     overrides: Overrides,
-    resolved: Mapping[str, str],
-    words: Sequence[str],
-    known: Mapping[str, int],
+    across: Across,
 ) -> Write:
     """Return the transaction that replaces mentions and edges of chunks of a visible document, and its aliases.
 
@@ -239,12 +237,11 @@ def rewrite_mentions(
         unchanged: the ids of the other chunks.
         before: the entities that the chunks mentioned so far.
         overrides: what was decided about names by hand.
-        resolved: what other documents have decided about names of this one.
-        words: the words of the names of other documents on which this depends.
-        known: the occurrences in the corpus of the names with these words.
+        across: what other documents have decided about names of this one.
     """
     parameters = {"corpus": corpus, "documents": [document]}
     rows = [{"document": document, "chunks": sorted(unchanged), "all": True}]
+    resolved = flat(across.resolved[document])
     return Write(
         (
             ("index/discard_staged", parameters),
@@ -259,7 +256,7 @@ def rewrite_mentions(
             ("index/publish_chunks", parameters),
             ("index/delete_orphan_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, alias_rows(document, merges)),
-            ("index/set_resolved_names", {"corpus": corpus, "document": document, "resolved": flat(resolved)}),
+            ("index/set_resolved_names", {"corpus": corpus, "document": document, "resolved": resolved}),
             ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=(
@@ -269,8 +266,10 @@ def rewrite_mentions(
                 "document": document,
                 "sha256": sha256,
                 "overrides": _sorted(overrides),
-                "any_words": list(words),
-                "known": [[name, known[name]] for name in sorted(known)],
+                "any_words": list(across.words),
+                "known": [[name, across.known[name]] for name in sorted(across.known)],
+                "pairs": list(across.pairs),
+                "shared": list(across.shared),
             },
         ),
     )

@@ -8,7 +8,7 @@ same as that of indexing again.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, OutdatedDocumentError
@@ -18,13 +18,13 @@ from e2g_neo4j.graph.writer import purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
 from e2g_neo4j.indexing.name_merging import BY_HAND, apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names, resolve_across, words_of
+from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
-from e2g_neo4j.types.mentions import Overrides
+from e2g_neo4j.types.mentions import Across, DocumentNames, Overrides
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
@@ -142,11 +142,30 @@ def read_overrides(corpus: str) -> Operation[Overrides]:
     return {row["key"]: row["into"] for row in (yield Read("index/overrides", {"corpus": corpus}))}
 
 
-def read_names(open: Collection[str], corpus: str) -> Operation[tuple[list[str], dict[str, int]]]:
-    """Return the words on which open names depend, and the occurrences in the corpus of names with these words."""
+def resolve_names(documents: Mapping[str, DocumentNames], corpus: str) -> Operation[Across]:
+    """Find what the open names of documents stand for in other documents of the corpus."""
+    open = {name for names in documents.values() for name in names.open}
     words = words_of(open)
     rows = (yield Read("index/names", {"corpus": corpus, "any_words": words})) if words else []
-    return words, {row["name"]: row["count"] for row in rows}
+    known = {row["name"]: row["count"] for row in rows}
+    full = resolve_across(open, known)
+    pairs: list[dict[str, Any]] = [
+        {"document": document, "full": full[name], "names": context(names.counts, full[name])}
+        for document, names in documents.items()
+        for name in names.open
+        if name in full and needs_context(name)
+    ]
+    rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
+    shared = [(row["document"], row["full"]) for row in rows]
+    resolved = {
+        document: {
+            name: full[name]
+            for name in names.open
+            if name in full and (not needs_context(name) or (document, full[name]) in shared)
+        }
+        for document, names in documents.items()
+    }
+    return Across(words, known, pairs, sorted(name for _, name in shared), resolved)
 
 
 def update_names(corpus: str) -> Operation[None]:
@@ -155,17 +174,15 @@ def update_names(corpus: str) -> Operation[None]:
     Every change of documents ends with this. If it is killed before, the next change does it.
     """
     rows = yield Read("index/open_names", {"corpus": corpus})
-    _, known = yield from read_names({name for row in rows for name in row["open"]}, corpus)
-    resolved = resolve_across({name for row in rows for name in row["open"]}, known)
-    rewritten = False
-    for row in rows:
-        if row["resolved"] != flat({name: resolved[name] for name in row["open"] if name in resolved}):
-            for _ in range(TRIES):
-                if (yield from _update_document(row["document"], corpus)):
-                    break
-                time.sleep(WAIT_SECONDS)
-            rewritten = True
-    if rewritten:
+    names = {row["document"]: DocumentNames(dict.fromkeys(row["names"], 0), row["open"]) for row in rows}
+    across = yield from resolve_names(names, corpus)
+    changed = [row["document"] for row in rows if row["resolved"] != flat(across.resolved[row["document"]])]
+    for document in changed:
+        for _ in range(TRIES):
+            if (yield from _update_document(document, corpus)):
+                break
+            time.sleep(WAIT_SECONDS)
+    if changed:
         yield from purge(corpus)
 
 
@@ -178,8 +195,8 @@ def _update_document(document: str, corpus: str) -> Operation[bool]:
     extractions = [decode(row["notes"]) for row in rows]
     names = known_names(name_counts(extractions))
     extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
-    words, known = yield from read_names(document_names(name_counts(extractions), {}).open, corpus)
-    return bool((yield _updated_mentions(document, rows, extractions, overrides, words, known, corpus)))
+    across = yield from resolve_names({document: document_names(name_counts(extractions), {})}, corpus)
+    return bool((yield _updated_mentions(document, rows, extractions, overrides, across, corpus)))
 
 
 def _updated_mentions(
@@ -187,8 +204,7 @@ def _updated_mentions(
     rows: Sequence[dict[str, Any]],
     extractions: Sequence[Extraction],
     overrides: Overrides,
-    words: Sequence[str],
-    known: dict[str, int],
+    across: Across,
     corpus: str,
 ) -> Write:
     """Return the transaction that updates the mentions of a document.
@@ -198,8 +214,7 @@ def _updated_mentions(
         rows: its chunks, rows of `query/chunks_of`.
         extractions: those of the chunks.
         overrides: what was decided about names by hand.
-        words: the words on which its open names depend.
-        known: the names of the corpus with these words.
+        across: what other documents decide.
         corpus: the corpus.
     """
     chunks = [
@@ -215,9 +230,7 @@ def _updated_mentions(
         for row in rows
     ]
     windows = [[(start - row["start"], end - row["start"]) for start, end in row["windows"]] for row in rows]
-    counts = name_counts(extractions)
-    resolved = resolve_across(document_names(counts, {}).open, known)
-    merges = find_merges(counts, overrides, resolved)
+    merges = find_merges(name_counts(extractions), overrides, across.resolved[document])
     pairs = zip(rows, mentions(chunks, apply_merges(extractions, merges), windows), strict=True)
     changed = [(row, mentioned) for row, mentioned in pairs if row["told"] != mentions_hash(mentioned)]
     return rewrite_mentions(
@@ -229,7 +242,5 @@ def _updated_mentions(
         unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
         before={key for row, _ in changed for key in row["keys"]},
         overrides=overrides,
-        resolved=resolved,
-        words=words,
-        known=known,
+        across=across,
     )

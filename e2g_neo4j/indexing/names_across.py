@@ -1,7 +1,8 @@
 """Name merging across documents: "Miss Quill" resolves to the only full name of the corpus that fits.
 
 Only names with a title or an initial are merged, and only in documents without a full name that they could stand for: a
-surname or a given name alone may be anybody in another document. A decision depends on the names of all documents of
+surname or a given name alone may be anybody in another document. So may a title or initial with a surname, unless the
+document shares another name with one that has the full name. A decision depends on the names of all documents of
 the corpus, which are stored with their numbers of occurrences. When these change, `update_names` rewrites the mentions
 of those documents whose decisions have changed.
 """
@@ -80,7 +81,20 @@ def resolve_across(open: Collection[str], corpus: Mapping[str, int]) -> dict[str
     return resolved
 
 
-def _fitting(name: PersonName, names: Sequence[PersonName]) -> list[Sequence[PersonName]]:
+def needs_context(key: str) -> bool:
+    """Return whether a name may be another person's in a document that shares no other name: it has no given name."""
+    name = parse_name(key)
+    return name is None or not name.given or name.is_initial
+
+
+def context(names: Collection[str], full: str) -> list[str]:
+    """Return the names of a document that show that it is about the same people: of at least two words, which they do
+    not have in common with the full name."""
+    words = set(full.split())
+    return sorted(name for name in names if " " in name and words.isdisjoint(name.split()))
+
+
+def _fitting(name: PersonName, names: Sequence[PersonName]) -> Sequence[Sequence[PersonName]]:
     """Return the people that a name may stand for, each with the full names.
 
     Args:

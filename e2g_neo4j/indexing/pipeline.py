@@ -18,10 +18,10 @@ from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import NAMES, other_language
-from e2g_neo4j.indexing.merge_overrides import read_names, read_overrides, update_names
+from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
 from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names, resolve_across
+from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
@@ -196,10 +196,10 @@ def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overr
     for draft in batch:
         draft.known_names = known_names(name_counts(map(decode, draft.notes)))
     counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
-    open = [document_names(counted, {}).open for counted in counts]
-    _, known = yield from read_names({name for names in open for name in names}, corpus)
-    for draft, counted, names in zip(batch, counts, open, strict=True):
-        resolved = resolve_across(names, known)
+    names = {draft.document.id: document_names(one, {}) for draft, one in zip(batch, counts, strict=True)}
+    across = yield from resolve_names(names, corpus)
+    for draft, counted in zip(batch, counts, strict=True):
+        resolved = across.resolved[draft.document.id]
         draft.merges = find_merges(counted, overrides, resolved)
         draft.names = document_names(counted, resolved)
     return overrides

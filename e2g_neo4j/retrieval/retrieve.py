@@ -419,7 +419,7 @@ def resolve_entities(
     unknown = tuple(
         name
         for name in dict.fromkeys(names)
-        if name not in known and not any(part in f" {name} " for part in parts)  # "Mr. Quill" where Quill is known
+        if name not in known and not any(part in f" {name} " or f" {name} " in part for part in parts)
     )
     return entities, tuple(key for key in left if key not in entities), unknown
 

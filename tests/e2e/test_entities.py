@@ -158,7 +158,8 @@ def test_names_that_cannot_be_merged_change_nothing(client, novels, corpus, driv
 LETTERS = {
     "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Theodora Quill.",
     "Letter": "Dear Miss Quill, come to London. Hugo Thorne wrote the letter. Miss Quill answered from London.",
-    "Note": "The chronometer was signed by T. Quill in London.",
+    "Note": "The chronometer of Hugo Thorne was signed by T. Quill in London.",
+    "Stranger": "Captain Quill built bridges in Ohio with Miss Barlow. Nobody liked Captain Quill.",
     "Rival": "Thomas Quill came. Nobody liked Thomas Quill.",
 }
 
@@ -171,14 +172,14 @@ def test_names_are_merged_across_documents_whatever_the_order(client, corpus, dr
         return [from_text(LETTERS[title], corpus=corpus, source=title, title=title) for title in titles]
 
     try:
-        for there in (
+        steps = [
             "Letter",
             "Letter Note",
             "Letter Note Log",
-            "Letter Note Log Rival",
-            "Letter Note Log",
-            "Letter Note",
-        ):
+            "Letter Note Log Stranger",
+            "Letter Note Log Stranger Rival",
+        ]
+        for there in (*steps, steps[3], "Letter Note"):
             titles = there.split()
             gone = {one.title for one in client.documents(corpus)} - set(titles) if there != "Letter" else set()
             if gone:
@@ -189,7 +190,7 @@ def test_names_are_merged_across_documents_whatever_the_order(client, corpus, dr
             client.index(of(fresh, sorted(titles)), corpus=fresh)
             assert comparable(driver, corpus) == comparable(driver, fresh)
             across = {(one.title, one.key) for one in client.merges(corpus=corpus) if one.entity == "theodora quill"}
-            wanted = {("Letter", "miss quill"), ("Note", "t quill")} if there == "Letter Note Log" else set()
+            wanted = {("Letter", "miss quill"), ("Note", "t quill")} if there.endswith(("Log", "Stranger")) else set()
             assert {one for one in across if one[0] != "Log" and "dear" not in one[1]} == wanted
     finally:
         remove(driver, [corpus, fresh])
@@ -270,7 +271,7 @@ def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypat
     assert "Jonathan Harker" in run("--join", "Harker")
     assert "not merged" not in run("--merges")
     assert "by hand" in run("--merge", "Harker", "Mina Harker")
-    assert "1 document changed" in run("--split", "Harker")
+    assert "2 documents changed" in run("--split", "Harker")
     assert {one["name"] for one in json.loads(run("--json"))} >= {"Jonathan Harker", "Mina Harker"}
 
 

@@ -33,7 +33,7 @@ from e2g_neo4j.runtime.statements import folder, load, on_server
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.mentions import NameMerge
+from e2g_neo4j.types.mentions import Across, NameMerge
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(
@@ -277,9 +277,7 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             unchanged=(),
             before={"a"},
             overrides={},
-            resolved={},
-            words=[],
-            known={},
+            across=Across(resolved={one.document.id: {}}),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     merging: Any = merge("b", "a", corpus=corpus)
@@ -499,6 +497,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "index/open_names",
         "index/overrides",
         "index/set_properties",
+        "index/shared_names",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

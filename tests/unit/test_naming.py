@@ -15,6 +15,7 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.mentions import Overrides
 
 
 def chunks(*texts: str) -> list[Extraction]:
@@ -173,11 +174,12 @@ def test_what_might_be_another_person_stays_apart_across_documents(first: str, s
 
 def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
     names = name_counts(chunks("Quincey Morris, Quincey Morris, Morris, Mr. Morris, Texan, ship"))
-    for overrides, expected in [
+    cases: list[tuple[Overrides, dict[str, str]]] = [
         ({"texan": "quincey morris", "morris": None}, {"texan": "quincey morris", "mr morris": "quincey morris"}),
         ({"quincey morris": "morris"}, {"quincey morris": "morris", "mr morris": "morris"}),  # not in a circle
         ({"ship": "boat", "morris": "ship"}, {"ship": "boat", "morris": "boat", "mr morris": "quincey morris"}),
-    ]:
+    ]
+    for overrides, expected in cases:
         assert {one.name: one.full for one in find_merges(names, overrides)} == expected
 
 
