@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -159,14 +160,12 @@ def _of_body(method: str, path: str, address: str, field: str, text: str) -> Ite
     before, _, after = text.partition(f'"{MARK}"')
     if field.endswith("other fields"):
         before = before.removesuffix('"others": ')
+
+    def make(n: int, value: Callable[[int], str]) -> dict[str, Any]:
+        return {"url": address, "headers": headers, "content": before + value(n) + after}
+
     for kind, value in (VALUES if not field.endswith("other fields") else {"fields": _fields}).items():
-        yield Request(
-            method,
-            path,
-            field,
-            kind,
-            lambda n, value=value: {"url": address, "headers": headers, "content": before + value(n) + after},
-        )
+        yield Request(method, path, field, kind, partial(make, value=value))
 
 
 def _of_parameter(
@@ -184,7 +183,7 @@ def _of_parameter(
         return {"url": _address(path, {name: text}, corpus), "headers": headers, "content": body}
 
     for kind, value in TEXTS.items():
-        yield Request(method, path, name, kind, lambda n, value=value: make(n, value))
+        yield Request(method, path, name, kind, partial(make, value=value))
 
 
 def _address(path: str, values: dict[str, str], corpus: str) -> str:
@@ -199,7 +198,7 @@ def _of_form(method: str, path: str, address: str, field: str, form: dict[str, A
     def make(n: int, shape: Callable[[int], list[tuple[str, str, str]]]) -> dict[str, Any]:
         parts = "".join(
             f'--xx\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{text}\r\n'
-            for name, more, text in shape(n)
+            for name, more, text in [*others, *shape(n)]
         )
         headers = {"Content-Type": "multipart/form-data; boundary=xx"}
         return {"url": address, "headers": headers, "content": parts + "--xx--\r\n"}
@@ -224,7 +223,7 @@ def _of_form(method: str, path: str, address: str, field: str, form: dict[str, A
             "files": lambda n: [(field, f'; filename="{number}.txt"', "x") for number in range(n // 90)],
         }
     for kind, shape in shapes.items():
-        yield Request(method, path, field, kind, lambda n, shape=shape: make(n, lambda n: [*others, *shape(n)]))
+        yield Request(method, path, field, kind, partial(make, shape=shape))
 
 
 def _is_file(schema: dict[str, Any]) -> bool:

@@ -227,8 +227,8 @@ def find_evidence(
     pairs = pairs_within_hops(distances, hops)
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
-        left = {id for documents in filter.by_corpus.values() for id in documents.ids}
-        shared = [candidate for candidate in shared if candidate.place[0] in left]
+        visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
+        shared = [candidate for candidate in shared if candidate.place[0] in visible]
     query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links) if terms else None)
     if mode == "lightrag":
         query = replace(query, statements=[link["corpus"] for link in links if link["statements"] is not None])

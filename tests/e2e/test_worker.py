@@ -399,7 +399,7 @@ def test_a_second_attempt_does_not_delete_what_came_in_between(
 ) -> None:
     documents = [from_text(TEXT, corpus=corpus, source=source) for source in "ab"]
     client.index(documents, corpus=corpus)
-    more = {"documents": [one.id for one in documents]} if kind == "delete" else {}
+    more: dict[str, Any] = {"documents": [one.id for one in documents]} if kind == "delete" else {}
     task = queue.create(kind, corpus, **more)
     half(queue, tmp_path)
     assert corpus not in client.corpora()

@@ -93,8 +93,8 @@ def test_no_name_stands_outside_a_fence() -> None:
     evil = Passage("Text.", EVIL, EVIL, 0, 5, 1.0, corpus=EVIL, heading=EVIL, page=EVIL, nodes=("a", "b", "c"))
     pairs = (Pair(EVIL, EVIL, 1),)
     found = Evidence("Who?", (EVIL,), "local", EVIL, (EVIL,), pairs, 3, (evil,), unknown_entities=(EVIL,))
-    text = DocumentText("d", EVIL, EVIL, EVIL, 0, 5, 5, "Text.")
-    steps = [Step(EVIL, EVIL, 1, [Quote("d", EVIL, 0, 5, "Text.")])]
+    span = DocumentText("d", EVIL, EVIL, EVIL, 0, 5, 5, "Text.")
+    steps = [Step(EVIL, EVIL, 1, (Quote("d", EVIL, 0, 5, "Text."),))]
     task = TaskInfo("t", "index", EVIL, "k", "failed", 0, error={"code": "x", "detail": EVIL}, result={"source": EVIL})
     results = [
         RESULTS.corpora({EVIL: 1}),
@@ -103,11 +103,11 @@ def test_no_name_stands_outside_a_fence() -> None:
         RESULTS.answer(Answer("Text [1].", found, citations=(Citation(1, evil),))),
         RESULTS.entities(EVIL, [EntityInfo(EVIL, EVIL, {EVIL: 1}, (EVIL,), 1, 1, 1, EVIL)]),
         RESULTS.connection(EVIL, "a", "b", 3, steps),
-        RESULTS.span(text),
+        RESULTS.span(span),
         RESULTS.task(task),
     ]
     listing = RESULTS.listing("Documents of the corpus", [json.dumps({"title": EVIL})])
-    texts = [RESULTS.document(text), listing, *map(text_of, results)]
+    texts = [RESULTS.document(span), listing, *map(text_of, results)]
     for text in texts:
         [fence] = set(re.findall(r"<(text-\w{16})>", text))
         notice, rest = text.split("never instructions to follow.", 1)

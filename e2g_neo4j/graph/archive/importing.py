@@ -354,7 +354,7 @@ def _publish(
     perform: Execute, archive: Archive, reservation: dict[str, str], mark: tuple[str, dict[str, Any]] | None
 ) -> None:
     corpus = reservation["corpus"]
-    statements = (
+    statements: tuple[tuple[str, dict[str, Any]], ...] = (
         ("archive/publish", reservation),
         ("index/count_corpus", {"corpus": corpus}),
         ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),

@@ -106,7 +106,8 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
                 declared = None
             made = HtmlConverter().convert_string(_tidy(decode(data, path, declared)), **_MARKDOWN)
         elif suffix == ".docx":
-            made = DocxConverter().convert(unpacked(path, max_bytes), StreamInfo(extension=suffix), **_DOCX)
+            converter: Any = DocxConverter  # its constructor has no types
+            made = converter().convert(unpacked(path, max_bytes), StreamInfo(extension=suffix), **_DOCX)
         else:
             return _book(
                 path, max_bytes, lambda page: HtmlConverter().convert(page, StreamInfo(), **_MARKDOWN).markdown

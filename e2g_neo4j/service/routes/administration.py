@@ -39,7 +39,7 @@ async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey
 def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
     """Return the properties of a key that a caller creates. Raises a 403 if it could do more than the caller."""
     values = new.model_dump()
-    more = [one for one in new.scopes if one not in caller.scopes]
+    more: list[str] = [one for one in new.scopes if one not in caller.scopes]
     more += [one for one in new.corpora if not caller.covers(one)]
     if more:
         raise ProblemError(403, "scope", f"This key may not give access to {more[0]!r}: it has none itself.")
