@@ -193,7 +193,7 @@ def caller_of(key: KeyInfo) -> Caller:
 
 
 def _is_open(path: str) -> bool:
-    return any(path == one or path.startswith(f"{one}/") for one in OPEN)
+    return path == "/" or any(path == one or path.startswith(f"{one}/") for one in OPEN)
 
 
 def _key_in(headers: Headers) -> str | None:

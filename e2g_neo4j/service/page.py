@@ -49,6 +49,7 @@ class Page(StaticFiles):
 def add_page(app: FastAPI) -> None:
     """Serve the page at /ui/. Its key is kept in the browser, so that it needs none itself."""
 
+    @app.get("/", include_in_schema=False)
     @app.get("/ui", include_in_schema=False)
     async def ui() -> RedirectResponse:
         return RedirectResponse("ui/")  # relative: the service may have another address in front of a proxy

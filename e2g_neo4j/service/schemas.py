@@ -375,6 +375,14 @@ class CreatedKey(BaseModel):
     info: KeyInfo
 
 
+class CallerInfo(BaseModel):
+    """Who sends a request: the id of the key, or `local` where none is needed, its scopes and corpora."""
+
+    key: str
+    scopes: list[Scope]
+    corpora: list[str]
+
+
 class AuditPage(BaseModel):
     """Some entries of the audit log, the latest first. `cursor` continues the list; it is None at the end."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import signal
+import socket
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
@@ -54,10 +56,11 @@ def serve(
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
-        ConfigurationError: Others can reach the service, and there are no keys; or an OpenID Connect issuer is
-            configured without an audience.
+        ConfigurationError: The port is used; or others can reach the service, and there are no keys; or an OpenID
+            Connect issuer is configured without an audience.
     """
     issuer_of(settings)  # whether it can be used
+    _check_port(host, port)
     with E2G(settings=settings) as e2g:
         if worker:
             e2g.migrate()
@@ -80,6 +83,7 @@ class _Server(uvicorn.Server):
     """
 
     stopping: asyncio.Event
+    public_url: str | None
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -87,6 +91,13 @@ class _Server(uvicorn.Server):
         for one in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(one, self._stop, one)
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        port = self.servers[0].sockets[0].getsockname()[1]
+        host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+        address = self.public_url or f"http://{host}:{port}"
+        print(f"Page: {address.rstrip('/')}/ui", file=sys.stderr, flush=True)  # for a person; the log is for machines
 
     def _stop(self, number: int) -> None:
         self.stopping.set()
@@ -104,6 +115,7 @@ async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_
     _allow_open_files()
     server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()
+    server.public_url = settings.public_url
     keeping = asyncio.create_task(_keep_worker(server.stopping)) if worker else None
     try:
         await server.serve()
@@ -136,6 +148,27 @@ def _allow_open_files() -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft < OPEN_FILES <= hard or (soft < hard and hard == resource.RLIM_INFINITY):
             resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
+
+
+def _check_port(host: str, port: int) -> None:
+    """Check that a port is free, before anything is started.
+
+    Raises:
+        ConfigurationError: It is used, or kept for administrators.
+    """
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as one:
+                if sys.platform != "win32":
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(f"Port {port} of {host} is used; choose another one with --port.") from error
+        if error.errno == errno.EACCES:
+            raise ConfigurationError(
+                f"Port {port} is for administrators only; choose another one with --port."
+            ) from error
 
 
 def is_loopback(host: str) -> bool:

@@ -59,6 +59,7 @@ def test_others_are_served_only_where_there_are_keys_or_an_issuer(
 
     monkeypatch.setattr(server, "E2G", lambda settings: Database(has_key))
     monkeypatch.setattr(server, "_serve", serve)
+    monkeypatch.setattr(server, "_check_port", lambda host, port: None)
     monkeypatch.setattr(server, "log_json", lambda: None)
     address = re.escape(settings.get("public_url", host))
     refused = pytest.raises(ConfigurationError, match=f"{address}.*e2g keys create")

@@ -8,15 +8,21 @@ from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.graph import keys
 from e2g_neo4j.graph.tasks import MOST_LISTED
-from e2g_neo4j.service.access import Admin
+from e2g_neo4j.service.access import Admin, Reader
 from e2g_neo4j.service.problems import ProblemError, documented
-from e2g_neo4j.service.schemas import AuditPage, CreatedKey, NewKey
+from e2g_neo4j.service.schemas import AuditPage, CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.types.service import ALL_CORPORA, Caller, KeyInfo, UsageInfo
 
 router = APIRouter(prefix="/v1", tags=["administration"])
 
 _LIMITS = ("expires", "requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
+
+
+@router.get("/caller", responses=documented())
+async def caller_info(caller: Reader) -> CallerInfo:
+    """Return what the key of the request may do."""
+    return CallerInfo(key=caller.key, scopes=sorted(caller.scopes), corpora=list(caller.corpora))
 
 
 @router.get("/keys", responses=documented())
