@@ -20,6 +20,9 @@ from e2g_neo4j.types.graph import NOUN, PERSON, Extraction, Sentence
 SHORTEST = 4
 """Minimum characters of a name."""
 
+SURE = 0.5
+"""Minimum share of the occurrences of a name that are tagged as a person."""
+
 ATTESTED = 3
 """Minimum occurrences of a name in the document."""
 
@@ -48,7 +51,7 @@ def known_names(counts: Mapping[str, NameCount]) -> KnownNames:
     has, and given names and surnames of those with a full name, which the pipeline may have read as common nouns."""
     keys: dict[str, str] = {}
     for key, one in names_of(counts).items():
-        if len(key) >= SHORTEST and one.count >= ATTESTED and is_person(key, one):
+        if len(key) >= SHORTEST and one.count >= ATTESTED and one.people >= SURE * one.count and is_person(key, one):
             name = parse_name(key)
             for form in one.forms:
                 if form[0].isupper() and form != form.upper():

@@ -221,7 +221,7 @@ def find_evidence(
     }
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     _check_indexes(links, made_with)
-    entities, left, unknown = resolve_entities(names, links, other_names)
+    entities, ignored, unknown = resolve_entities(names, links, other_names)
     entities_by_corpus = {link["corpus"]: resolve_entities(names, [link], other_names)[0] for link in links}
     distances = [pair for link in links for pair in link["pairs"]]
     pairs = pairs_within_hops(distances, hops)
@@ -283,7 +283,7 @@ def find_evidence(
         reason=with_reranker(with_filter(with_chat(reason, chat), filter), reranker),
         entities=entities,
         unknown_entities=unknown,
-        ignored_entities=left,
+        ignored_entities=ignored,
         pairs=pairs,
         hops=used,
         passages=found,
@@ -334,10 +334,10 @@ def _without_graph(
             )
     query = replace(query, statistics=word_statistics(rows))
     reason = without_entities_reason(mode, selection.unit)
-    entities, left, unknown = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
+    entities, ignored, unknown = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if mode == "synonyms":
         given, keywords = keywords, first_keywords(keywords)
-        left = tuple(key for key in given if key not in keywords)
+        ignored = tuple(key for key in given if key not in keywords)
         query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
         entities, unknown = entities_of(query.matches, keywords)
         reason += f" {matches_told(query.matches)}"
@@ -358,7 +358,7 @@ def _without_graph(
         reason=with_reranker(with_filter(with_chat(reason, query.chat), filter), selection.reranker),
         entities=entities,
         unknown_entities=unknown,
-        ignored_entities=left,
+        ignored_entities=ignored,
         pairs=(),
         hops=0,
         passages=found,
