@@ -38,8 +38,8 @@ def lts_server(home: Path) -> Iterator[Connection]:
 
 @contextmanager
 def started(home: Path, heap_mb: int) -> Iterator[Connection]:
-    """A managed server. What tests write and delete changes the statistics of the database all the time, so that a server
-    plans statements again each ten seconds; this one does so once a minute."""
+    """A managed server. What tests write and delete changes the statistics of the database all the time, so that a
+    server plans statements again each ten seconds; this one does so once a minute."""
     local = LocalServer(Settings(home=home, db_heap_mb=heap_mb))
 
     def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
