@@ -33,8 +33,10 @@ def show(*command):
         main()
     print("$", *sys.argv)
     print(*map(str.rstrip, printed.getvalue().strip().splitlines()), "", sep="\n")
-    for name in re.findall(r"^│ ([a-z]\S*) ", printed.getvalue().partition("─ Commands ")[2], re.MULTILINE):
-        show(*command, name)
+    for panel in re.split(r"^╭─ ", printed.getvalue(), flags=re.MULTILINE)[1:]:
+        if not panel.startswith(("Options ", "Arguments ")):
+            for name in re.findall(r"^│ ([a-z]\S*) ", panel, re.MULTILINE):
+                show(*command, name)
 show()
 """
 

@@ -424,10 +424,19 @@ def import_corpus(client: Any, two: Two) -> None:
     assert client.stats(two.mine)["documents"] == len(TEXTS)
 
 
+def text(client: Any, two: Two) -> None:
+    for document in client.documents(two.mine):
+        found = client.text(document.id, corpus=two.mine)
+        assert found.text
+        assert_nothing_of_the_other(two, [found])
+        with pytest.raises(NotFoundError):
+            client.text(document.id, corpus=two.other)
+
+
 CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
-        *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
+        *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream, text),
         *(paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
         *(enrich, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
@@ -513,6 +522,7 @@ COMMANDS: dict[str, list[str]] = {
     "template": ["neighbours_of", "entity=Bob Miller", "limit=100", "--corpus", "{mine}"],
     "guide": ["--corpus", "{mine}", "--port", "0"],
     "documents": ["--corpus", "{mine}", "--json"],
+    "read": ["{document}", "--corpus", "{mine}"],
     "entities": ["--corpus", "{mine}"],
     "status": ["--corpus", "{mine}", "--json"],
     "resume": ["--corpus", "{mine}"],
@@ -534,7 +544,7 @@ COMMANDS_OF_ONE_CORPUS = {"cypher"}
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
-    *("templates", "serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
+    *("init", "templates", "serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
 }
 
 
@@ -568,6 +578,8 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         "page": str(tmp_path / "a.html"),
         "comparison": str(tmp_path / "b.html"),
     }
+    with E2G() as client:
+        places["document"] = client.documents(two.mine)[0].id
     served: list[bytes] = []
     monkeypatch.setattr(
         GuideServer, "serve_forever", lambda self: served.extend(page.content for page in self.pages.values())
