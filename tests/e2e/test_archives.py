@@ -487,7 +487,7 @@ def test_relationships_to_nowhere_are_refused(client, driver, origin, corpus, tm
 
 def test_two_nodes_of_one_key_are_refused(client, driver, origin, corpus, tmp_path):
     bad = rewritten(origin[1], tmp_path / "bad.zip", node(properties={**EVE, "key": "alice"}))
-    with pytest.raises(E2GError):
+    with pytest.raises(ArchiveError, match="two nodes have the same id or key"):
         client.import_corpus(bad, corpus=corpus)
     assert left_behind(driver, corpus) == []
 
