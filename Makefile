@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test test-all coverage lint async-client docs train-pipeline clean
+.PHONY: env demo ollama test test-every test-all coverage lint async-client docs train-pipeline clean
 
 env: $(READY)
 
@@ -21,6 +21,9 @@ ollama: env
 
 test: env
 	$(BIN)/python -m pytest
+
+test-every: env
+	E2G_TEST_TIER=every $(BIN)/python -m pytest
 
 test-all: env
 	E2G_TEST_TIER=full $(BIN)/python -m pytest

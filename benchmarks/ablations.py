@@ -54,15 +54,18 @@ def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]
     return top_k(rows, k)
 
 
-def by_entities_alone(self: Candidate) -> tuple[int, int]:
-    """Rank chunks by distinct entities, without their mentions."""
-    return len(self.counts), 0
+def unranked(self: Candidate) -> tuple[int, int]:
+    """Do not rank the chunks of the local route: the first of the corpus count."""
+    return 0, 0
 
 
 def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
     """Find no nodes."""
     return []
 
+
+WITHOUT_ENTITIES = (Candidate, "rank", unranked)
+WITHOUT_OCCURRENCES = (retrieve, "global_nodes", nearest_first)
 
 PAPER = [
     Variant("e2g"),
@@ -71,8 +74,9 @@ PAPER = [
         "without the graph filter",
         changes=[(module, "pairs_within_hops", without_hop_limit) for module in (retrieve, e2g_mode)],
     ),
-    Variant("without entity-aware ranking (global)", changes=[(retrieve, "global_nodes", nearest_first)]),
-    Variant("without occurrence ranking (local)", changes=[(Candidate, "rank", by_entities_alone)]),
+    Variant("without entity-aware ranking (local)", changes=[WITHOUT_ENTITIES]),
+    Variant("without occurrence ranking (global)", changes=[WITHOUT_OCCURRENCES]),
+    Variant("without both rankings", changes=[WITHOUT_ENTITIES, WITHOUT_OCCURRENCES]),
     Variant("without dense (global finds nothing)", changes=[(retrieve, "global_nodes", nothing)]),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]

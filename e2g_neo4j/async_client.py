@@ -29,6 +29,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    DocumentText,
     EnrichReport,
     Finding,
     GraphDocumentReport,
@@ -100,12 +101,13 @@ class AsyncE2G(AsyncClient):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        strict: bool = False,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
 
         Unchanged documents are skipped, changed ones replaced. A document becomes queryable once it is fully indexed.
-        All sources are read before anything is written. Summaries by a chat model are cached in the database, so that
-        an interrupted run continues where it stopped.
+        All sources are read before anything is written. What cannot be read is left out and listed in the report.
+        Summaries by a chat model are cached in the database, so that an interrupted run continues where it stopped.
 
         Args:
             sources: what to index.
@@ -115,16 +117,17 @@ class AsyncE2G(AsyncClient):
             properties: properties of all of these documents, added to those that they have themselves, such as
                 `{"author": "Bram Stoker", "year": 1897}`; a document with neither keeps those that are stored. `where`
                 restricts questions by them.
+            strict: index nothing unless all sources can be read.
 
         Raises:
-            ReadingError: a source cannot be read.
+            ReadingError: no source can be read, or with `strict`, one cannot.
             InputError: the corpus was adopted, or a property is invalid.
             FingerprintError: the index was made with other models.
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
         return await self._run(
-            operations.index(self.models, list(sources), corpus, progress, budget_tokens, properties)
+            operations.index(self.models, list(sources), corpus, progress, budget_tokens, properties, strict=strict)
         )
 
     async def resume(
@@ -159,13 +162,13 @@ class AsyncE2G(AsyncClient):
         """The documents of a corpus, or of all, with their state."""
         return await self._run(catalog.status(corpus))
 
-    async def plan(self, sources: Iterable[Source], *, corpus: str) -> IndexPlan:
+    async def plan(self, sources: Iterable[Source], *, corpus: str, strict: bool = False) -> IndexPlan:
         """What `index` would do and what it would cost. Calls no chat model and changes nothing.
 
         Raises:
-            ReadingError: a source cannot be read.
+            ReadingError: as `index`.
         """
-        return await self._run(operations.plan(self.models, list(sources), corpus))
+        return await self._run(operations.plan(self.models, list(sources), corpus, strict=strict))
 
     async def retrieve(
         self,
@@ -288,10 +291,27 @@ class AsyncE2G(AsyncClient):
         """The documents of a corpus."""
         return await self._run(catalog.documents(corpus))
 
+    async def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
+        """The text of a document from `start` to `end`, at most a million characters: what a citation with these
+        offsets cites.
+
+        Args:
+            document: its id, source, file or title.
+            corpus: the corpus.
+            start: the first character.
+            end: the character after the last one; None, or more than there are: the end of the text.
+
+        Raises:
+            NotFoundError: the corpus has no such document that queries can see.
+            QueryError: several documents have this title.
+            InputError: the span is empty or outside the text, or text nodes have changed since they were adopted.
+        """
+        return await self._run(catalog.text_of(document, corpus, start, end))
+
     async def entities(
         self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50
     ) -> list[EntityInfo]:
-        """The entities of a corpus, those in most chunks first.
+        """The entities of a corpus: names before nouns, those in most chunks first.
 
         Args:
             query: a part of their name, or of a name that resolves to them.
@@ -303,11 +323,27 @@ class AsyncE2G(AsyncClient):
 
     async def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
         """Which names resolve to another entity, such as a surname alone, in which document and why; and those that
-        `split` keeps apart."""
+        `split` keeps apart, or that `merge` was told of but that occur nowhere now."""
         return await self._run(catalog.merges(corpus, query))
+
+    async def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
+        """Make a name resolve to another one, in future documents too. Returns what it resolves to now, by document.
+        `split` keeps the name apart again; `join` leaves it to the rules.
+
+        Args:
+            name: the name, such as "Miss Quill".
+            into: the name of the entity that it means, or one that resolves to it.
+            corpus: the corpus.
+
+        Raises:
+            NotFoundError: one of the names does not occur in the corpus.
+            InputError: both are the same name, or `into` resolves to `name`.
+        """
+        return await self._run(operations.merge(self.models, name, into, corpus))
 
     async def split(self, name: str, *, corpus: str) -> list[Alias]:
         """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
+        This undoes `merge`.
 
         Raises:
             NotFoundError: the name resolves to no other entity.
@@ -315,10 +351,10 @@ class AsyncE2G(AsyncClient):
         return await self._run(operations.split(self.models, name, corpus))
 
     async def join(self, name: str, *, corpus: str) -> list[Alias]:
-        """Undo `split`. Returns what the name resolves to now.
+        """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now.
 
         Raises:
-            NotFoundError: the name is not kept apart.
+            NotFoundError: the name is neither kept apart nor merged by hand.
         """
         return await self._run(operations.join(self.models, name, corpus))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
+from e2g_neo4j.indexing.sources import processes
 from e2g_neo4j.managed_neo4j.address import address
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
@@ -59,6 +60,7 @@ class SyncClient:
 
     def close(self) -> None:
         """Close the driver, unless it is borrowed."""
+        processes.end_idle()
         if not self._borrowed:
             self.driver.close()
 
@@ -121,6 +123,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the driver, unless it is borrowed."""
+        await asyncio.to_thread(processes.end_idle)
         if self.driver is not None and not self._borrowed:
             await self.driver.close()
 

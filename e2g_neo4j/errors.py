@@ -46,6 +46,10 @@ class E2GError(Exception):
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__.removesuffix("Error")).lower()
 
 
+INCOMPLETE = 14
+"""The exit code of commands that indexed some documents and could not read others."""
+
+
 class ConfigurationError(E2GError):
     exit_code = 3
 
@@ -122,6 +126,7 @@ class CorpusNotFoundError(NotFoundError):
     """The corpus holds no document."""
 
     def __init__(self, corpus: str) -> None:
+        self.corpus = corpus
         super().__init__(
             f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list the "
             "corpora with `e2g corpora`."
@@ -134,15 +139,15 @@ class DocumentNotFoundError(NotFoundError):
     Args:
         target: the document.
         corpus: the corpus.
-        deleting: whether it was looked up, by id, file, folder or title, to delete it; otherwise by id only.
+        deleting: whether it was looked up, by id, file, folder or title, to delete it.
+        named: whether it was looked up by id, file or title. Otherwise, by id only.
     """
 
-    def __init__(self, target: str, corpus: str, *, deleting: bool = False) -> None:
-        found = (
-            f"document {target!r}, neither by id, file or folder nor by title"
-            if deleting
-            else f"document with the id {target!r}"
-        )
+    def __init__(self, target: str, corpus: str, *, deleting: bool = False, named: bool = False) -> None:
+        found = f"document with the id {target!r}"
+        if deleting or named:
+            ways = "by id, file or folder" if deleting else "by id or file"
+            found = f"document {target!r}, neither {ways} nor by title"
         super().__init__(
             f"The corpus {corpus!r} holds no {found}: list its documents with `e2g documents --corpus NAME --json`."
             + (" Nothing was deleted." if deleting else "")
@@ -156,6 +161,16 @@ class AliasNotFoundError(NotFoundError):
         super().__init__(
             f"The name {name!r} resolves to no other entity in the corpus {corpus!r}, and is not kept apart: list what "
             "was merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
+        )
+
+
+class EntityNotFoundError(NotFoundError):
+    """No entity has this name."""
+
+    def __init__(self, name: str, corpus: str) -> None:
+        super().__init__(
+            f"No entity of the corpus {corpus!r} has the name {name!r}: list names with `e2g entities PART --corpus "
+            "NAME`. Nothing was changed."
         )
 
 

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,11 +19,12 @@ from pydantic import TypeAdapter
 
 from e2g_neo4j import errors
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
-from e2g_neo4j.indexing.sources.files import find
+from e2g_neo4j.indexing.sources.files import ReadingReport, find
+from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.properties import Properties
-from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.reports import IndexReport, Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
 T = TypeVar("T")
@@ -33,7 +35,7 @@ WAIT_SECONDS = 30
 LONGEST_PAUSE = 61.0
 """A call waits this many seconds at most when a limit of its key is reached, and then tries again."""
 
-FILES_AT_ONCE, BYTES_AT_ONCE = 500, 64 * 2**20
+FILES_AT_ONCE, BYTES_AT_ONCE = 500, 32 * 2**20
 """Maximum number and size of files in one request."""
 
 
@@ -112,11 +114,15 @@ class RemoteBase:
         batch: Sequence[tuple[str, Path] | SourceDocument],
         corpus: str,
         budget_tokens: int | None,
+        failed: dict[str, str],
         properties: Properties | None = None,
         *,
         dry_run: bool = False,
+        strict: bool = False,
     ) -> Any:
-        path = corpus_path(corpus, "documents") + ("?dry_run=true" if dry_run else "")
+        """Send documents or files. `failed` takes the reasons why files cannot be opened any more."""
+        asked = [name for name, value in (("dry_run", dry_run), ("strict", strict)) if value]
+        path = f"{corpus_path(corpus, 'documents')}?{'&'.join(f'{name}=true' for name in asked)}".rstrip("?")
         if isinstance(batch[0], SourceDocument):
             texts = [
                 {
@@ -130,11 +136,15 @@ class RemoteBase:
             ]
             return self._send("POST", path, json={"documents": texts, "budget_tokens": budget_tokens})
         with ExitStack() as stack:
-            files = [
-                ("files", (one[0], stack.enter_context(one[1].open("rb"))))
-                for one in batch
-                if not isinstance(one, SourceDocument)
-            ]
+            files = []
+            for one in batch:
+                if not isinstance(one, SourceDocument):
+                    try:
+                        files.append(("files", (one[0], stack.enter_context(one[1].open("rb")))))
+                    except OSError as error:
+                        failed[shown(one[1])] = _unreadable(one[1], error)
+            if strict or not files:
+                ReadingReport(failed).check(strict=strict, read=bool(files))
             fields = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
             if properties is not None:
                 fields["properties"] = json.dumps(dict(properties))
@@ -150,35 +160,84 @@ def corpus_path(corpus: str, *parts: str) -> str:
     Raises:
         InputError: The service has no address for this name.
     """
-    check_address(corpus)
+    if not corpus.strip() or not has_address(corpus):
+        check_corpus_name(corpus)
     return "/".join(["/v1/corpora", *(quote(part, safe="") for part in (corpus, *parts))])
 
 
+def _unreadable(path: Path, error: OSError) -> str:
+    return f"{shown(path)} cannot be read: {error.strerror or error}."
+
+
 def batches(
-    sources: Iterable[str | Path | SourceDocument],
+    sources: Iterable[str | Path | SourceDocument], failed: dict[str, str]
 ) -> Iterator[list[tuple[str, Path] | SourceDocument]]:
-    """Return documents, and files with their names, in groups that fit into one request."""
+    """Return documents, and files with their names, in groups that fit into one request. `failed` takes the reasons why
+    files cannot be read."""
     listed = list(sources)
     given: list[tuple[str, Path] | SourceDocument] = [one for one in listed if isinstance(one, SourceDocument)]
     for one in listed:
         if not isinstance(one, SourceDocument):
             root = Path(one).expanduser()
             given += [
-                (str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file) for file in find(one)
+                (str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file)
+                for file in find(one, failed)
             ]
-    if not given:
+    if not given and not failed:
         find([])  # says that there is nothing to read
     batch: list[tuple[str, Path] | SourceDocument] = []
     size = 0
     for item in given:
-        length = len(item.text.encode()) if isinstance(item, SourceDocument) else item[1].stat().st_size
+        if isinstance(item, SourceDocument):
+            length = len(item.text.encode())
+        else:
+            try:
+                length = item[1].stat().st_size
+            except OSError as error:
+                failed[shown(item[1])] = _unreadable(item[1], error)
+                continue
         full = len(batch) == FILES_AT_ONCE or size + length > BYTES_AT_ONCE
         if batch and (full or isinstance(item, SourceDocument) != isinstance(batch[0], SourceDocument)):
             yield batch
             batch, size = [], 0
         batch.append(item)
         size += length
-    yield batch
+    if batch:
+        yield batch
+
+
+def name_of(one: tuple[str, Path] | SourceDocument) -> str:
+    """Return the name that a document or file is sent with."""
+    return one.source if isinstance(one, SourceDocument) else one[0]
+
+
+def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
+    """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
+    for name in (
+        "documents",
+        "unchanged",
+        "replaced",
+        "chunks",
+        "kept",
+        "tokens",
+        "summaries_kept",
+        "properties_replaced",
+        "cost",
+    ):
+        setattr(report, name, getattr(report, name) + getattr(other, name))
+    for name in ("entities", "co_occurrences", "mentions"):
+        setattr(report, name, getattr(other, name))
+    report.failed |= other.failed
+    report.warnings |= other.warnings
+    for name in ("summaries_by_level", "seconds"):
+        sums = getattr(report, name)
+        for key, value in getattr(other, name).items():
+            sums[key] = sums.get(key, 0) + value
+    for level, usage in other.spending.items():
+        before = report.spending.setdefault(level, type(usage)())
+        for field in fields(usage):
+            setattr(before, field.name, getattr(before, field.name) + getattr(usage, field.name))
+    return report
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:

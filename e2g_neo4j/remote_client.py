@@ -7,9 +7,10 @@ with RemoteE2G("http://127.0.0.1:8000", key="e2g_…") as e2g:
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
@@ -18,19 +19,22 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j.answering.answer import Method
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.graph.catalog import choose_document, choose_documents
+from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.remote_base import (
     BYTES_AT_ONCE,
     FILES_AT_ONCE,
     NoChatModelError,
     RemoteBase,
+    add_reports,
     batches,
     corpus_path,
     error_in,
     error_of,
     events,
+    name_of,
 )
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
@@ -41,6 +45,7 @@ from e2g_neo4j.types.reports import (
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
+    DocumentText,
     EnrichReport,
     IndexPlan,
     IndexReport,
@@ -81,6 +86,7 @@ class RemoteE2G(RemoteBase):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        strict: bool = False,
     ) -> IndexReport:
         """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
 
@@ -90,21 +96,42 @@ class RemoteE2G(RemoteBase):
         if properties is not None:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
-        reports = [
-            self._finished(self._upload(batch, corpus, budget_tokens, properties), IndexReport, progress)
-            for batch in batches(sources)
-        ]
-        report = reports[0]
-        for one in reports[1:]:
-            report = _added(report, one)
+        reading = ReadingReport()
+        groups = list(batches(sources, reading.failed))
+        reading.check(strict=strict, read=bool(groups))
+        for batch in groups if strict and len(groups) > 1 else ():
+            self._upload(batch, corpus, None, reading.failed, dry_run=True, strict=True)  # nothing is written before
+        report: IndexReport | None = None
+        left = budget_tokens
+        for batch in groups:
+            try:
+                task = self._upload(batch, corpus, left, reading.failed, properties, strict=strict)
+                done = self._finished(task, IndexReport, progress)
+            except ReadingError as error:  # of all files of this request
+                if strict or len(groups) == 1:
+                    raise
+                reading.failed[f"{name_of(batch[0])} and all {len(batch)} files sent with it"] = str(error)
+                continue
+            report = done if report is None else add_reports(report, done)
+            if budget_tokens is not None:  # at least 1: a batch that needs no call ends well
+                left = max(1, budget_tokens - _tokens(report))
+        if report is None:
+            reading.check(strict=True, read=False)
+            report = IndexReport(corpus)
+        report.failed = reading.failed | report.failed
         return report
 
-    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str) -> IndexPlan:
+    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str, strict: bool = False) -> IndexPlan:
         """See `E2G.plan`. The documents are uploaded for this, in one request."""
-        [*groups] = batches(sources)
+        reading = ReadingReport()
+        [*groups] = batches(sources, reading.failed)
+        reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        return TypeAdapter(IndexPlan).validate_python(self._upload(groups[0], corpus, None, dry_run=True))
+        found = self._upload(groups[0], corpus, None, reading.failed, dry_run=True, strict=strict)
+        plan = TypeAdapter(IndexPlan).validate_python(found)
+        plan.failed = reading.failed | plan.failed
+        return plan
 
     def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
         """See `E2G.delete`. Targets are ids, sources or titles of documents."""
@@ -129,6 +156,13 @@ class RemoteE2G(RemoteBase):
             cursor = page["cursor"]
             if cursor is None:
                 return
+
+    def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
+        """See `E2G.text`."""
+        if not re.fullmatch(r"[0-9a-f]{16}", document):  # the id that every document has
+            document = choose_document(document, self.documents(corpus), corpus).id
+        found = self._get(corpus_path(corpus, "documents", document, "text"), start=start, end=end)
+        return TypeAdapter(DocumentText).validate_python(found)
 
     def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
         """See `E2G.status`."""
@@ -214,6 +248,11 @@ class RemoteE2G(RemoteBase):
         """See `E2G.merges`."""
         return TypeAdapter(list[Alias]).validate_python(self._get(corpus_path(corpus, "merges"), q=query))
 
+    def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
+        """See `E2G.merge`."""
+        sent = self._send("PUT", corpus_path(corpus, "merges", name), json={"into": into})
+        return TypeAdapter(list[Alias]).validate_python(sent)
+
     def split(self, name: str, *, corpus: str) -> list[Alias]:
         """See `E2G.split`."""
         return TypeAdapter(list[Alias]).validate_python(self._send("PUT", corpus_path(corpus, "splits", name)))
@@ -290,8 +329,8 @@ class RemoteE2G(RemoteBase):
         self._finished(self._send("DELETE", corpus_path(corpus, "adoption")), dict, None)
         return listed
 
-    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> int:
-        """Download a corpus to a file that does not exist yet. Returns its size in bytes; see `E2G.export_corpus`."""
+    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> ArchiveInfo:
+        """Download a corpus to a file that does not exist yet; see `E2G.export_corpus`."""
         path = Path(file)
         partial = path.with_name(f"{path.name}.{uuid4().hex}.part")
         try:
@@ -301,11 +340,12 @@ class RemoteE2G(RemoteBase):
                 if reply.is_error:
                     reply.read()
                     raise error_in(reply)
+                counts = json.loads(reply.headers["E2G-Archive"])
                 with partial.open("xb") as target:
                     for part in reply.iter_bytes():
                         target.write(part)
             shutil.move(partial, path)
-            return path.stat().st_size
+            return ArchiveInfo(corpus=corpus, file=str(path), bytes=path.stat().st_size, **counts)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
         except OSError as error:
@@ -331,21 +371,8 @@ def _question(
     return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
 
 
-def _added(report: IndexReport, other: IndexReport) -> IndexReport:
-    """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    for name in ("documents", "unchanged", "replaced", "chunks", "kept", "tokens", "cost"):
-        setattr(report, name, getattr(report, name) + getattr(other, name))
-    for name in ("entities", "co_occurrences", "mentions"):
-        setattr(report, name, getattr(other, name))
-    for name in ("summaries_by_level", "seconds"):
-        sums = getattr(report, name)
-        for key, value in getattr(other, name).items():
-            sums[key] = sums.get(key, 0) + value
-    for level, usage in other.spending.items():
-        before = report.spending.setdefault(level, type(usage)())
-        for field in fields(usage):
-            setattr(before, field.name, getattr(before, field.name) + getattr(usage, field.name))
-    return report
+def _tokens(report: IndexReport) -> int:
+    return sum(usage.prompt_tokens + usage.completion_tokens for usage in report.spending.values())
 
 
 def _answer(body: Mapping[str, Any]) -> Answer:

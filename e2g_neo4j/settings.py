@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import platformdirs
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.types.near_names import did_you_mean
 
 MAX_HOPS = 6
 """Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that
@@ -90,6 +95,12 @@ class Settings(BaseSettings):
     price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")
     price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")
     max_document_mb: int = Field(32, ge=1, description="Maximum size of the text of a document, in MiB of UTF-8.")
+    parse_memory_mb: int | None = Field(
+        None, ge=256, description="Maximum memory for reading a file, in MiB. Default: 4096, in the service 1024."
+    )
+    parse_seconds: float | None = Field(
+        None, gt=0, description="Maximum processor time for reading a file, in s. Default: 1800, in the service 300."
+    )
     public_url: str | None = Field(
         None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."
     )
@@ -104,16 +115,40 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 
-def load_settings() -> Settings:
-    """Load the settings from the environment and `.env`.
+OTHER_VARIABLES = ("E2G_API_KEY", "E2G_IMAGE", "E2G_PORT", "E2G_SERVICE", "E2G_TEST_", "E2G_SCREENSHOTS")
+"""Variables, and beginnings of their names, that are no settings: of remote clients, containers and tests."""
+
+
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Load the settings from the environment and a file. Warn once of variables `E2G_…` that are no settings.
+
+    Args:
+        env_file: The file; None: only the environment.
 
     Raises:
         ConfigurationError: A variable is invalid. The message names it.
     """
+    _warn_of_unknown(frozenset(name.upper() for name in (*os.environ, *_names_in(env_file))))
     try:
-        return Settings()
+        return Settings(_env_file=env_file)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
         name = str(fault["loc"][0]).upper() if fault["loc"] else "A setting"
         variable = name if name.startswith(("NEO4J_", "E2G_")) else f"E2G_{name}"
         raise ConfigurationError(f"{variable} is invalid: {fault['msg']}. Correct it or unset it.") from None
+
+
+def _names_in(env_file: Path | None) -> list[str]:
+    try:
+        return list(dotenv_values(env_file)) if env_file else []
+    except (OSError, ValueError):  # not readable, not UTF-8: pydantic-settings reports it
+        return []
+
+
+@cache
+def _warn_of_unknown(names: frozenset[str]) -> None:
+    known = [f"E2G_{name.upper()}" for name in Settings.model_fields]
+    for name in sorted(names):
+        if name.startswith("E2G_") and name not in known and not name.startswith(OTHER_VARIABLES):
+            near = did_you_mean(name, known)
+            logging.getLogger(__name__).warning("%s is not a setting and has no effect.%s", name, near)

@@ -25,7 +25,7 @@ import psutil
 import pytest
 from graphs import forget_replies
 from hypothesis import HealthCheck, settings
-from libraries import empty, remove
+from libraries import clear, remove
 from lts import lts_server
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
@@ -33,7 +33,7 @@ from perturbed import perturbed_models
 from pydantic import SecretStr
 from real_ollama import RealOllama
 from stated import MODEL
-from tiers import at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
+from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
 
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
@@ -67,10 +67,11 @@ def pytest_configure(config: pytest.Config) -> None:
         if not psutil.pid_exists(int(left_over.name)):
             _remove(left_over)
     os.environ[_HOME] = str(_HOMES / str(os.getpid()))
+    os.environ["E2G_TEST_DAY"] = str(DAY)  # workers choose the same, also at midnight
 
 
 def pytest_report_header() -> list[str]:
-    return [f"vectors are disturbed: E2G_TEST_PERTURB={_SEED}"] if _SEED else []
+    return [f"E2G_TEST_DAY={DAY}", *([f"vectors are disturbed: E2G_TEST_PERTURB={_SEED}"] if _SEED else [])]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -148,7 +149,8 @@ def _scratch_server_5_26() -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def scratch(_scratch_server: Connection) -> Connection:
-    """A server without data or schema, for this module alone; the next one gets the same, empty again."""
+    """A server without data, and with no schema but ours, for this module alone; the next one gets the same, empty
+    again. Who wants it without any schema calls `libraries.empty`."""
     return _emptied(_scratch_server)
 
 
@@ -160,7 +162,7 @@ def scratch_5_26(_scratch_server_5_26: Connection) -> Connection:
 
 def _emptied(connection: Connection) -> Connection:
     with _driver(connection) as driver:
-        empty(driver)
+        clear(driver)
     return connection
 
 

@@ -31,6 +31,7 @@ class Failing:
         self.asked: list[dict] = []
         self.hanging = threading.Event()
         self.hang_on_samples = False
+        self.busy: dict[str, list[tuple[int, dict[str, str]]]] = {}  # first replies to a path, or to `sample`
         self._stopped = threading.Event()
         failing = self
 
@@ -40,16 +41,25 @@ class Failing:
             def log_message(self, *arguments: object) -> None: ...
 
             def do_GET(self) -> None:
+                if self._busy(self.path):
+                    return
                 self._json(200, {"models": [{"model": NAME, "digest": "abc"}]})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                if self._busy(self.path):
+                    return
+                if self.path == "/api/embed":
+                    self._json(200, {"embeddings": [[1.0, 0.0] for _ in body["input"]]})
+                    return
                 if self.path == "/api/show":
                     self._json(200, {"model_info": {"llama.context_length": 4096}, "capabilities": ["completion"]})
                     return
                 size = sum(len(message["content"]) for message in body["messages"])
                 counted = f'"prompt_eval_count": {size}'.encode()
                 if body["options"]["num_predict"] == 1:  # the sample that tokens are estimated from
+                    if self._busy("sample"):
+                        return
                     if failing.hang_on_samples:
                         self._hang()
                     else:
@@ -63,6 +73,13 @@ class Failing:
                     self._stream(reply.replace(b'"prompt_eval_count": "all"', counted))
                 else:
                     self._json(reply[0], {"error": "not now"}, reply[1])
+
+            def _busy(self, what: str) -> bool:
+                if not failing.busy.get(what):
+                    return False
+                status, headers = failing.busy[what].pop(0)
+                self._json(status, {"error": "not now"}, headers)
+                return True
 
             def _json(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
                 content = json.dumps(value).encode()

@@ -20,14 +20,17 @@ from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveSummary, NaiveW
 from neo4j import Driver
 from tiers import at_length
 
-from e2g_neo4j.graph import claims, keys, tasks
+from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.graph import claims, keys, schema, tasks
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument, mentions_hash
 from e2g_neo4j.graph.tasks import Upload
 from e2g_neo4j.graph.writer import Staging, claim, decrement_ahead, load_stored, publish, purge
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
@@ -36,7 +39,7 @@ from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
-from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.sections import around
 
 T = TypeVar("T")
@@ -335,16 +338,16 @@ def forms_of(document: NaiveDocument, chunk: NaiveChunk) -> dict[str, Counter[st
     return {name: forms for name, forms in found.items() if set(forms) != {name}}
 
 
-def mentions_of(document: NaiveDocument) -> list[ChunkMentions]:
+def mentions_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[ChunkMentions]:
     return mentions(
         chunks_of(document),
-        apply_merges([extraction_of(document, chunk) for chunk in document.chunks], merges_of(document)),
+        apply_merges([extraction_of(document, chunk) for chunk in document.chunks], merges_of(document, overrides)),
         [[(one.start - chunk.start, one.end - chunk.start) for one in chunk.windows] for chunk in document.chunks],
     )
 
 
-def merges_of(document: NaiveDocument) -> list[NameMerge]:
-    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks))
+def merges_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[NameMerge]:
+    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks), overrides)
 
 
 @dataclass(frozen=True)
@@ -362,11 +365,16 @@ class Staged:
 
 
 def indexed(
-    document: NaiveDocument, corpus: str, *, dimensions: int = DIMENSIONS, there: StoredDocument | None = None
+    document: NaiveDocument,
+    corpus: str,
+    *,
+    dimensions: int = DIMENSIONS,
+    there: StoredDocument | None = None,
+    overrides: Overrides | None = None,
 ) -> Staged:
     """What indexing finds in a document. Its title and source are made of its id."""
     there = there or StoredDocument()
-    mentioned = mentions_of(document)
+    mentioned = mentions_of(document, overrides)
     staying = {
         one.chunk
         for one in mentioned
@@ -385,11 +393,12 @@ def indexed(
                 Summary(summary.id, summary.level, summary.index, summary.text, len(summary.text), summary.children)
                 for summary in document.summaries
             ],
-            merges=merges_of(document),
+            merges=merges_of(document, overrides),
             windows=spread.windows,
             persistence=spread.value,
             before=there,
             unchanged=staying,
+            names=document_names(name_counts(extraction_of(document, one) for one in document.chunks), {}),
         ),
         read=[
             EmbeddedChunk(
@@ -480,14 +489,14 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
     yield from staging.summaries([one.indexed for one in documents], vectors)
 
 
-def published(corpus: str, run: str, documents: Sequence[Staged]) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents], do_not_merge=())
+def published(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Write:
+    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or {})
 
 
-def written(corpus: str, run: str, documents: Sequence[Staged]) -> Operation[bool]:
+def written(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Operation[bool]:
     """Stage and publish; whether the run held the documents all the while."""
     ahead = decrement_ahead(corpus, run, [one.indexed for one in documents])
-    for request in (*stage(corpus, run, documents), *ahead, published(corpus, run, documents)):
+    for request in (*stage(corpus, run, documents), *ahead, published(corpus, run, documents, overrides)):
         if not (yield request):
             return False
     return True
@@ -551,11 +560,12 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, [one.document for one in documents_of(corpus, library)]):
             perform(request)
-        documents = [
-            indexed(one, corpus, dimensions=REAL_DIMENSIONS, there=before_of(perform, corpus, one)) for one in library
-        ]
-        assert driven(perform, written(corpus, lease.run, documents))
+        overrides = driven(perform, read_overrides(corpus))
+        given: Any = {"dimensions": REAL_DIMENSIONS, "overrides": overrides}
+        documents = [indexed(one, corpus, there=before_of(perform, corpus, one), **given) for one in library]
+        assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
+        driven(perform, update_names(corpus))
 
 
 def before_of(perform: Execute, corpus: str, document: NaiveDocument) -> StoredDocument:
@@ -570,7 +580,10 @@ def visible(driver: Driver, corpus: str, *, edges: bool = True) -> Any:
     names = ["ann", "bob", "cid", "dan", "eve"]
     unit = padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": names}),
+        Read(
+            "query/link",
+            {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": names},
+        ),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 100, "names": names}),
         Read("query/stats", {"corpus": corpus}),
     ]
@@ -631,6 +644,29 @@ def _write_step(task: str) -> Operation[None]:
 
 def remove(driver: Driver, corpora: Sequence[str]) -> None:
     driver.execute_query("MATCH (n) WHERE n.corpus IN $corpora DETACH DELETE n", corpora=list(corpora))
+
+
+def clear(driver: Driver, dimensions: int = REAL_DIMENSIONS) -> None:
+    """No data is left, and no schema but ours for vectors of that length, if it is there: making it takes seconds, and
+    planning all statements anew takes more of them."""
+    try:
+        schema.validate(driver, "neo4j")
+    except MigrationError:
+        empty(driver)
+        return
+    lengths = (
+        "SHOW INDEXES YIELD type, options WHERE type = 'VECTOR' RETURN options.indexConfig['vector.dimensions'] AS n"
+    )
+    if {row["n"] for row in driver.execute_query(lengths).records} != {dimensions}:
+        empty(driver)
+        return
+    driver.execute_query("MATCH (n) WHERE NOT n:__Neo4jMigration DETACH DELETE n")
+    foreign = "WHERE NOT name STARTS WITH 'e2g_' AND NOT any(label IN labelsOrTypes WHERE label = '__Neo4jMigration')"
+    for row in driver.execute_query(f"SHOW CONSTRAINTS YIELD name, labelsOrTypes {foreign}").records:
+        driver.execute_query(f"DROP CONSTRAINT `{row['name']}`")
+    shown = f"SHOW INDEXES YIELD name, labelsOrTypes, type {foreign} AND type <> 'LOOKUP'"
+    for row in driver.execute_query(shown).records:
+        driver.execute_query(f"DROP INDEX `{row['name']}`")
 
 
 def empty(driver: Driver) -> None:

@@ -29,14 +29,19 @@ class Queue:
         return driven(performing(self.driver), operation)
 
     def create(
-        self, kind: TaskKind, corpus: str, *files: tuple[str, bytes] | tuple[str, bytes, str], **parameters: Any
+        self,
+        kind: TaskKind,
+        corpus: str,
+        *files: tuple[str, bytes] | tuple[str, bytes, str],
+        key: str = "local",
+        **parameters: Any,
     ) -> str:
         task = tasks.new_id()
         uploads = [
             Upload(number, file[0], [file[1]], file[2] if len(file) == 3 else None) for number, file in enumerate(files)
         ]
         parts = self.run(tasks.add_blobs(task, uploads))
-        return self.run(tasks.create(task, kind, corpus, "local", parameters, parts=parts)).id
+        return self.run(tasks.create(task, kind, corpus, key, parameters, parts=parts)).id
 
     def get(self, task: str) -> TaskInfo:
         found = self.run(tasks.get(task))

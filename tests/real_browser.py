@@ -1,4 +1,4 @@
-"""Neo4j Browser as a person uses it: the page that the server serves, in a headless Chromium."""
+"""Neo4j Browser as a person uses it: the page that the server serves, in a headless Chromium, and nothing between."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page, Playwright, Route, expect
+from playwright.sync_api import Locator, Page, Playwright, expect
 from tiers import CHROMIUM
 
 from e2g_neo4j.managed_neo4j import Connection
 
 WIDTH, HEIGHT = 1280, 860
 MILLISECONDS = 90_000
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 class RealBrowser:
@@ -22,15 +31,7 @@ class RealBrowser:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self._arrived()
-
-    def _arrived(self) -> None:
-        self.page.get_by_text("You are connected").first.wait_for()
-
-    def open(self, address: str) -> None:
-        """Go to an address of Browser, where one is still logged in."""
-        self.page.goto(address)
-        self._arrived()
+        page.get_by_text("You are connected").first.wait_for()
 
     def run(self, statement: str) -> Locator:
         """Run a statement or command, and give back the frame of its result when that is there."""
@@ -39,14 +40,15 @@ class RealBrowser:
 
     def run_what_stands_in_the_editor(self) -> Locator:
         self.page.evaluate("document.querySelectorAll('[data-testid=frame]').forEach(one => one.dataset.seen = '')")
-        self.page.get_by_test_id("editor-Run").click()
+        self._editor().click()
+        self.page.keyboard.press("Control+Enter")
         self.page.locator("[data-testid=frame]:not([data-seen])").wait_for()
         return self.page.get_by_test_id("frame").first
 
     def command(self, command: str) -> None:
         """Run a command that shows its result elsewhere."""
         self._type(command)
-        self.page.get_by_test_id("editor-Run").click()
+        self.page.keyboard.press("Control+Enter")
 
     def await_picture(self, frame: Locator) -> None:
         """Wait until the circles are there and stand still."""
@@ -59,41 +61,37 @@ class RealBrowser:
         self.page.screenshot(path=file)
 
     def _type(self, text: str) -> None:
-        self.page.locator('[data-testid="activeEditor"] textarea').first.focus()
+        self._editor().click()
         self.page.keyboard.press("Control+A")
-        self.page.evaluate("text => navigator.clipboard.writeText(text)", text)  # typed, it is given further brackets
-        self.page.keyboard.press("Control+V")
+        if "{" in text:
+            self.page.evaluate("text => navigator.clipboard.writeText(text)", text)  # typed, it is given more brackets
+            self.page.keyboard.press("Control+V")
+        else:
+            self.page.keyboard.type(text)
+
+    def _editor(self) -> Locator:
+        return self.page.locator('[data-testid="activeEditor"] .view-lines').first
 
 
 @contextmanager
 def chromium_page(playwright: Playwright) -> Iterator[tuple[Page, list[str]]]:
-    """A page of a headless Chromium, and the addresses that it asks for. Nothing but loopback and files is reached."""
+    """A page of a headless Chromium with a new profile, and the addresses that it asks for."""
     asked: list[str] = []
-
-    def look(route: Route) -> None:
-        asked.append(route.request.url)
-        there = urlsplit(route.request.url)
-        if there.scheme == "file" or there.hostname in ("127.0.0.1", "localhost"):
-            route.continue_()
-        else:
-            route.abort()
-
-    chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-    context = chromium.new_context(
+    chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    page = chromium.new_page(
         viewport={"width": WIDTH, "height": HEIGHT}, permissions=["clipboard-read", "clipboard-write"]
     )
-    page = context.new_page()
     page.set_default_timeout(MILLISECONDS)
-    page.route("**/*", look)
+    page.on("request", lambda request: asked.append(request.url))
     yield page, asked
     chromium.close()
 
 
 @contextmanager
-def neo4j_browser(playwright: Playwright, connection: Connection) -> Iterator[RealBrowser]:
-    """Open the page that the server serves, and log in."""
+def neo4j_browser(playwright: Playwright, connection: Connection, address: str = "") -> Iterator[RealBrowser]:
+    """Open the page that the server serves, or an address of it, and log in."""
     with chromium_page(playwright) as (page, _):
-        page.goto(connection.browser_url)
+        page.goto(address or connection.browser_url)
         # The form is made anew when Browser has asked where Bolt is.
         expect(page.get_by_test_id("boltaddress")).to_have_value(urlsplit(connection.uri).netloc, timeout=MILLISECONDS)
         page.get_by_test_id("username").fill(connection.username)

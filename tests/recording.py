@@ -24,10 +24,9 @@ RUNNERS = (
 
 @dataclass
 class Sent:
-    """Texts of Cypher with their parameters, and the access modes of the sessions that were opened, in order."""
+    """Texts of Cypher, and the access modes of the sessions that were opened, in order."""
 
     statements: list[str] = field(default_factory=list)
-    parameters: list[dict[str, Any]] = field(default_factory=list)
     modes: list[str] = field(default_factory=list)
 
 
@@ -39,7 +38,6 @@ def recorded() -> Iterator[Sent]:
     def recording(original: Any) -> Any:
         def run(self: Any, query: Any, parameters: Any = None, **more: Any) -> Any:
             sent.statements.append(query.text if isinstance(query, neo4j.Query) else query)
-            sent.parameters.append({**(parameters or {}), **more})
             return original(self, query, parameters, **more)
 
         return run

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import uvicorn
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.app import create_app
+from e2g_neo4j.service.server import configuration
 
 STARTING_SECONDS = 120
 
@@ -47,6 +48,17 @@ def e2g(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
         timeout=240,
         check=False,
     )
+
+
+def linked_text(link: str, url: str, headers: dict[str, str]) -> str:
+    """The text from where the link of a citation points to, in the page of the service at `url`."""
+    page, _, place = str(httpx.URL(url).join(link)).partition("#")
+    assert page == f"{url}/ui/"
+    path, _, at = place.partition("?at=")
+    reply = httpx.get(f"{url}/v1{path}/text", params={"start": int(at)}, headers=headers)
+    assert reply.status_code == 200
+    text: str = reply.json()["text"]
+    return text
 
 
 def create_key(environment: dict[str, str], **options: str) -> str:
@@ -107,10 +119,10 @@ class RunningService:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[str]:
+def running(settings: Settings, wrapped: Callable[[Any], Any] = lambda app: app, **options: Any) -> Iterator[str]:
     """Its address. It also answers as Ollama does."""
-    app = create_app(AsyncE2G(settings=settings), as_ollama=True)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    app = create_app(AsyncE2G(settings=settings), as_ollama=True, **options)
+    server = uvicorn.Server(configuration(wrapped(app), "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

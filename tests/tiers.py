@@ -2,11 +2,14 @@
 
 | E2G_TEST_TIER | set by | tests | `at_length`, `few_examples` |
 |---|---|---|---|
-| fast (default) | `make test` | without those marked `full` | the smaller of two figures |
-| every | `make coverage`, CI | every one | the smaller of two figures |
+| fast (default) | `make test` | without `full`, `long` and OTHER_PROGRAMS | the smaller of two figures |
+| every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
 
-What hypothesis draws differs from run to run, so that many runs of few examples add up.
+Files that the command line names run as in the tier `every`.
+
+What hypothesis draws differs from run to run, and what `few_of` chooses from day to day, so that many runs of few
+examples add up. The first line of a run names the day; E2G_TEST_DAY repeats the choice of another one.
 
 E2G_TEST_REQUIRE=ollama,chromium names the parts that have to be there: the run ends at once where one is missing.
 Otherwise its tests are skipped, and the end of the run says so.
@@ -15,10 +18,12 @@ Otherwise its tests are skipped, and the end of the run says so.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,9 +32,15 @@ from ollama_build import BINARY
 
 T = TypeVar("T")
 
-TIERS = ("fast", "every", "full")
+OTHER_PROGRAMS = {"scratch", "scratch_5_26", "ollama_server", "playwright"}
+"""Fixtures that start a program beside the one Neo4j server that a test process has anyway."""
+
+OTHERS: dict[str, list[str]] = {"fast": ["full", "long"], "every": ["long"], "full": []}
+"""The tiers, with the marks of the tests that they leave out."""
+
 TIER = os.environ.get("E2G_TEST_TIER") or "fast"
 FULL = TIER == "full"
+DAY = int(os.environ.get("E2G_TEST_DAY") or datetime.now(UTC).date().toordinal())
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -65,6 +76,14 @@ def at_length(full: T, fast: T) -> T:
     return full if FULL else fast
 
 
+def few_of(values: Sequence[T], count: int) -> list[T]:
+    """All of them in the full tier, otherwise a few, in their order: others for each test and each day."""
+    if FULL or count >= len(values):
+        return list(values)
+    draw = random.Random(f"{DAY} {os.environ.get('PYTEST_CURRENT_TEST')}")
+    return [values[at] for at in sorted(draw.sample(range(len(values)), count))]
+
+
 def need(part: str) -> None:
     """Skip the test where a part is not there."""
     if not PARTS[part].there:
@@ -91,9 +110,9 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
     )
     lines = [f"{count} {'test' if count == 1 else 'tests'}: {reason}" for reason, count in sorted(reasons.items())]
     if TIER == "fast":
-        lines.append("the full tier, and the full length of some tests: make test-all")
+        lines.append("tests marked `full`: make test-every; those marked `long`, and the full length: make test-all")
     elif TIER == "every":
-        lines.append("the full length of some tests: make test-all")
+        lines.append("tests marked `long`, and the full length of others: make test-all")
     return lines
 
 
@@ -103,18 +122,23 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart() -> None:
     """End the run where a required part is missing."""
-    if TIER not in TIERS:
-        raise pytest.UsageError(f"E2G_TEST_TIER: there is no tier {TIER!r}: choose among {', '.join(TIERS)}.")
+    if TIER not in OTHERS:
+        raise pytest.UsageError(f"E2G_TEST_TIER: there is no tier {TIER!r}: choose among {', '.join(OTHERS)}.")
     if lacking := missing(os.environ.get("E2G_TEST_REQUIRE", "")):
         raise pytest.UsageError("\n".join(lacking))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests that are marked `full` out of the fast tier."""
-    left_out = [item for item in items if item.get_closest_marker("full")] if TIER == "fast" else []
+    """Leave out the tests of other tiers."""
+    tier = "every" if TIER == "fast" and any(".py" in argument for argument in config.args) else TIER
+    left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or wants_more(item, tier)]
     if left_out:
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def wants_more(item: pytest.Item, tier: str) -> bool:
+    return tier == "fast" and not OTHER_PROGRAMS.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -57,7 +57,7 @@ tolerations: {{- toYaml . | nindent 2 }}
 
 {{/* What all containers have in common. They write to /tmp only. */}}
 {{- define "e2g.container" -}}
-image: {{ required "image.repository is missing: set it to where you pushed the image, such as registry.example.org/e2g-neo4j." .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+image: {{ required "image.repository is missing: set it to where you pushed the image, such as registry.example.org/e2g-neo4j." .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false

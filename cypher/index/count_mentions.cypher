@@ -1,6 +1,6 @@
 // Count the chunks that mention an entity, its spellings and its types. Runs before staged chunks replace the visible
 // chunks of documents; unchanged chunks are kept. The most frequent spelling becomes the name of the entity; in case of
-// a tie, one that is not all capitals. The type is `noun` if more than half of the mentions are common nouns, else the
+// a tie, one that is not all capitals; the key if there is none, as the name stands only for others. The type is `noun` if more than half of the mentions are common nouns, else the
 // most frequent other type; in case of a tie, one that is not `name`. Mentions that an earlier version wrote have no
 // type.
 // $corpus, $rows: [{document, chunks: [id] of unchanged chunks}]
@@ -41,7 +41,7 @@ CALL (counted) {
          sum(CASE type WHEN 'noun' THEN count ELSE 0 END) AS nouns
 }
 SET e.chunks = coalesce(e.chunks, 0) + more,
-    e.name = forms[0],
+    e.name = coalesce(forms[0], e.key),
     e.forms = CASE forms WHEN [] THEN null ELSE forms END,
     e.form_counts = CASE forms WHEN [] THEN null ELSE form_counts END,
     e.type = CASE WHEN 2 * nouns > all THEN 'noun' ELSE [type IN types WHERE type <> 'noun'][0] END,

@@ -1,6 +1,7 @@
-// Take the lock of a corpus. Return one row if a run still holds all of these documents and the split names have not
-// changed, else none.
-// $corpus, $documents: [id], $run, $apart: [key] of split names, sorted; null to ignore them
+// Take the lock of a corpus. Return one row if a run still holds all of these documents and the names that were split or
+// merged by hand have not changed, else none.
+// $corpus, $documents: [id], $run, $overrides: [[key, key of the other name or '']], sorted; null to
+// ignore them
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
@@ -9,7 +10,8 @@ MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents AND d.run = $run
 WITH count(d) AS held
 WHERE held = size($documents)
-  AND ($apart IS NULL OR $apart = COLLECT {
-    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND a.apart RETURN a.key ORDER BY a.key
+  AND ($overrides IS NULL OR $overrides = COLLECT {
+    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
+    RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
   })
 RETURN held

@@ -1,14 +1,35 @@
-// Take the lock of a corpus. Return one row if a document still has this text, no run is indexing it, and the split
-// names have not changed, else none. A run whose lease has expired loses the document.
-// $corpus, $document, $sha256, $apart: [key] of split names, sorted
+// Take the lock of a corpus. Return one row if a document still has this text, no run is indexing it, and what its
+// merges depend on has not changed, else none: the names that were split or merged by hand, and the names of people that
+// have some words, see `names.cypher`, and `shared_names.cypher`. A run whose lease has expired loses the document.
+// $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $any_words: [word];
+// $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready', sha256: $sha256})
 WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expires > timestamp() })
-  AND $apart = COLLECT {
-    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND a.apart RETURN a.key ORDER BY a.key
+  AND $overrides = COLLECT {
+    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
+    RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
+  }
+  AND $known = COLLECT {
+    MATCH (other:Document {corpus: $corpus})
+    WHERE other.id IS NOT NULL AND other.names IS NOT NULL
+    UNWIND range(0, size(other.names) - 1) AS i
+    WITH other.names[i] AS name, other.name_counts[i] AS count
+    WHERE any(word IN split(name, ' ') WHERE word IN $any_words)
+    WITH name, sum(count) AS count ORDER BY name
+    RETURN [name, count]
+  }
+  AND $shared = COLLECT {
+    UNWIND $pairs AS row
+    WITH row
+    WHERE EXISTS {
+      MATCH (other:Document {corpus: $corpus})
+      WHERE other.id <> row.document AND row.full IN other.names AND any(name IN row.names WHERE name IN other.names)
+    }
+    RETURN row.full AS full ORDER BY full
   }
 REMOVE d.run
 RETURN d.id AS held

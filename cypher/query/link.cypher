@@ -1,18 +1,20 @@
 // What the graph has about a question's entities, in one round trip: whether the corpus has documents, which entities
-// exist (at most $limit, the rarest first), the distance of each pair, the chunks that mention at least two of them,
-// what the index was made with, and whether the corpus' statements are up to date (null without any). A name resolves to the entity with this key, and to up to $meanings entities of
-// which it is an alias in some document. Two entities that only the same name resolves to are no pair. Paths longer
-// than six edges are ignored.
+// exist (at most $limit, names before nouns, the rarest first) and which others (`left`), the distance of each pair, the
+// chunks that mention at least two of them, what the index was made with, and whether the corpus' statements are up to
+// date (null without any). A name resolves to the entity with this key, and to up to $meanings entities of which it is an
+// alias in some document. One of the other names resolves only to names, and only if it is no part of a longer one
+// that resolves. Two entities that only the same name resolves to are no pair. Paths longer than six edges are ignored.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
 // of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
-// $corpus, $names, $limit, $meanings, $terms
+// $corpus, $names, $other_names: [key], $limit, $meanings, $terms
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, type, names: [name]}],
-//   pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity, count}]}],
+//   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
+//   shared: [{chunk, document, index, counts: [{entity, count}]}],
 //   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
-  UNWIND $names AS name
+  UNWIND $names + $other_names AS name
   CALL (name) {
     MATCH (e:Entity {corpus: $corpus, key: name})
     RETURN e
@@ -21,10 +23,18 @@ CALL () {
     WITH e, sum(r.count) AS count ORDER BY count DESC, e.key LIMIT $meanings
     RETURN e
   }
+  WITH name, e
+  WHERE e.chunks > 0 AND (name IN $names OR NOT coalesce(e.type = 'noun', false))
+  WITH collect({name: name, entity: e}) AS resolved, collect(DISTINCT name) AS known
+  UNWIND resolved AS one
+  WITH known, one.name AS name, one.entity AS e
+  WHERE name IN $names
+     OR none(longer IN known WHERE longer <> name AND (' ' + longer + ' ') CONTAINS (' ' + name + ' '))
   WITH e, collect(name) AS names
-  WHERE e.chunks > 0
-  WITH e, names ORDER BY e.chunks, e.key LIMIT $limit
-  RETURN collect(e) AS entities, collect({entity: e.key, type: e.type, names: names}) AS named
+  WITH e, names ORDER BY coalesce(e.type = 'noun', false), e.chunks, e.key
+  WITH collect(e) AS ordered, collect({entity: e.key, type: e.type, names: names}) AS named
+  RETURN ordered[..$limit] AS entities, named[..$limit] AS named,
+         [one IN named[$limit..] | one {.entity, .names}] AS left
 }
 CALL (entities, named) {
   UNWIND range(0, size(entities) - 1) AS i
@@ -56,7 +66,7 @@ CALL () {
   }
   RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
 }
-RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named,
+RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named, left,
        pairs, shared, words, COLLECT {
          MATCH (c:Corpus {corpus: $corpus})
          WHERE EXISTS { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL }

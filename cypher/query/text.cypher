@@ -2,9 +2,18 @@
 // space around a chunk may be in none. If a chunk is an adopted text node, its part is a slice of that node's text, and
 // `changed` is true if the length of that text is not what it was when it was indexed.
 // $corpus, $document: id, $start, $end: characters
-// → title, source, characters, parts: [{start, end, text, changed}]. characters is the length of the whole text.
+// → title, source, characters, place: {page, heading}, parts: [{start, end, text, changed}]. characters is the length of
+//   the whole text. place is that of the last window that begins at $start or before, null if none reaches there; in it,
+//   '' means none.
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready'})
 RETURN d.title AS title, d.source AS source, coalesce(d.characters, 0) AS characters,
+       COLLECT {
+         MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)<-[:PART_OF]-(w:Window)
+         WHERE c.start <= $start AND c.end > $start AND w.start <= $start AND w.end > $start
+         RETURN {page: coalesce(c.window_pages[w.index], c.page),
+                 heading: coalesce(c.window_headings[w.index], c.heading)}
+         ORDER BY w.start DESC LIMIT 1
+       }[0] AS place,
        COLLECT {
          MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
          WHERE c.start < $end AND c.end > $start

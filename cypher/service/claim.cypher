@@ -2,7 +2,7 @@
 // tasks; among those, of the key that was served longest ago; its oldest one. A claim that is sent again, because its
 // reply was lost, gets the same task.
 // $worker: the id of this claim, $milliseconds, $attempts: how many a task has
-// → task
+// → task, left: tokens that its key may still use today, null without a limit
 MERGE (q:E2GQueue {id: 'queue'})
 SET q.locked = timestamp(), q.turn = coalesce(q.turn, 0) + 1
 WITH q.turn AS turn
@@ -34,4 +34,13 @@ LIMIT 1
 SET t.state = 'running', t.worker = $worker, t.expires = timestamp() + $milliseconds, t.attempt = t.attempt + counted,
     t.turn = turn, t.started = timestamp(), t.updated = timestamp(), t.done = 0, t.total = 0
 REMOVE t.stage
-RETURN properties(t) AS task
+WITH t
+OPTIONAL MATCH (k:E2GKey {id: t.key})
+OPTIONAL MATCH (u:E2GUsage {key: t.key, day: toString(date({timezone: 'UTC'}))})
+RETURN properties(t) AS task,
+       k.tokens_per_day - coalesce(u.prompt_tokens, 0) - coalesce(u.completion_tokens, 0)
+         - reduce(sum = 0, one IN COLLECT {
+             MATCH (o:E2GTask)
+             WHERE o.state IN ['queued', 'running'] AND o.key = t.key
+             RETURN coalesce(o.tokens, 0)
+           } | sum + one) AS left

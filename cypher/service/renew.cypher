@@ -1,6 +1,6 @@
 // Renew the claim on a task, and record its progress. Returns no row if the claim was lost.
 // $task, $worker, $milliseconds, $stage, $done, $total, $tokens
-// → cancel
+// → cancel, left: tokens that its key may still use today, null without a limit
 MERGE (q:E2GQueue {id: 'queue'})
 SET q.locked = timestamp()
 WITH count(*) AS locked
@@ -8,4 +8,13 @@ MATCH (t:E2GTask {id: $task})
 WHERE t.state = 'running' AND t.worker = $worker
 SET t.expires = timestamp() + $milliseconds, t.updated = timestamp(), t.stage = $stage, t.done = $done,
     t.total = $total, t.tokens = $tokens
-RETURN t.cancel AS cancel
+WITH t
+OPTIONAL MATCH (k:E2GKey {id: t.key})
+OPTIONAL MATCH (u:E2GUsage {key: t.key, day: toString(date({timezone: 'UTC'}))})
+RETURN t.cancel AS cancel,
+       k.tokens_per_day - coalesce(u.prompt_tokens, 0) - coalesce(u.completion_tokens, 0)
+         - reduce(sum = 0, one IN COLLECT {
+             MATCH (o:E2GTask)
+             WHERE o.state IN ['queued', 'running'] AND o.key = t.key
+             RETURN coalesce(o.tokens, 0)
+           } | sum + one) AS left

@@ -12,7 +12,7 @@ to the reports is not used, because a citation leads to text, and reports only q
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,7 @@ from e2g_neo4j.answering.map_reduce import (
     score_in,
 )
 from e2g_neo4j.errors import QueryError, UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.json_replies import example_texts, objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.loaded import Models
@@ -126,14 +126,17 @@ class Calls:
             self.model, self.settings, load_prompt(PROMPTS / prompt, self.settings.prompts), question
         )
 
-    def ask(self, prompt: str, question: str, listed: str, parse: Callable[[str], T | None]) -> Operation[T | None]:
+    def ask(
+        self, prompt: str, question: str, listed: str, parse: Callable[[str, Collection[str]], T | None]
+    ) -> Operation[T | None]:
         """Ask up to TRIES times, as long as calls are left, and return what the reply means. None: no usable reply."""
         instructions = load_prompt(PROMPTS / prompt, self.settings.prompts)
+        examples = example_texts(instructions)
         for attempt in range(min(TRIES, self.left)):
             request = request_for(question, listed, instructions, self.model, self.settings, attempt)
             reply = yield from asked(self.model, request, Unshown(), self.used)
             self.left -= 1
-            found = parse(without_thought(reply.text))
+            found = parse(without_thought(reply.text), examples)
             if found is not None:
                 return found
         return None
@@ -296,16 +299,19 @@ def place_of(passage: Passage) -> tuple[object, ...]:
     return passage.corpus, passage.source, passage.level, passage.start, passage.end, passage.text
 
 
-def reply_in(reply: str, batch: Sequence[int]) -> tuple[list[Point], list[tuple[str, int]]] | None:
+def reply_in(
+    reply: str, examples: Collection[str], batch: Sequence[int]
+) -> tuple[list[Point], list[tuple[str, int]]] | None:
     """Return the points and follow-up questions of a reply about passages, or None if it has neither."""
-    points, questions = points_in(reply, batch), follow_ups_in(reply)
+    points, questions = points_in(reply, batch, examples), follow_ups_in(reply, examples)
     return None if points is None and not questions else (points or [], questions or [])
 
 
-def follow_ups_in(reply: str) -> list[tuple[str, int]] | None:
+def follow_ups_in(reply: str, examples: Collection[str] = frozenset()) -> list[tuple[str, int]] | None:
     """Return the follow-up questions of a reply with their scores, at most FOLLOW_UPS.
 
-    None if it has none and does not say so with an empty list. Questions without text or score are left out.
+    None if it has none and does not say so with an empty list. Questions without text or score are left out, and those
+    of the examples in the prompt.
     """
     items: list[object] = []
     said = False
@@ -315,7 +321,8 @@ def follow_ups_in(reply: str) -> list[tuple[str, int]] | None:
             items, said = listed, True
         elif "question" in one and not said:  # of a reply that was truncated
             items.append(one)
-    questions = [question for item in items if (question := _follow_up(item)) is not None]
+    found = (_follow_up(item) for item in items)
+    questions = [one for one in found if one is not None and one[0] not in examples]
     return questions[:FOLLOW_UPS] if questions or (said and not items) else None
 
 

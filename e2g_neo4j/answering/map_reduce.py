@@ -3,7 +3,7 @@
 The passages are read in batches. From each, the chat model takes points with a score of their importance and the
 passages that support them (map). The most important points become the answer (reduce). GraphRAG maps reports of
 communities. Here passages of documents are mapped, in every mode, because a citation leads to text, and reports only
-quote some of it. With a large budget of tokens, this reads the source text, the condition TS of that paper.
+quote some of it. The condition TS of that paper reads all of the source text; this reads what the mode finds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from e2g_neo4j.answering.evidence import (
     with_usage,
 )
 from e2g_neo4j.errors import UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers, whole_number
+from e2g_neo4j.models.chat.json_replies import example_texts, objects_in, valid_numbers, whole_number
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.retrieval.chat_calls import Unshown
@@ -85,6 +85,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
     """
     used, question = usage_of(evidence), evidence.question
     instructions = load_prompt(PROMPTS / "map.txt", settings.prompts)
+    examples = example_texts(instructions)
     budget = evidence_budget(model, settings, instructions, question)
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
     given, batches, left_out = batches_of(evidence.passages, facts, budget, model)
@@ -98,7 +99,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         for attempt in range(TRIES):
             request = request_for(question, listed, instructions, model, settings, attempt)
             reply = yield from asked(model, request, Unshown(), used)
-            found = points_in(without_thought(reply.text), batch)
+            found = points_in(without_thought(reply.text), batch, examples)
             if found is not None:
                 break
         failed += found is None
@@ -251,7 +252,7 @@ def fitting(points: Sequence[Point], budget: int, model: StreamingChatModel) -> 
     return kept
 
 
-def points_in(reply: str, batch: Collection[int]) -> list[Point] | None:
+def points_in(reply: str, batch: Collection[int], examples: Collection[str] = frozenset()) -> list[Point] | None:
     """Return the points of a reply. None if it has none and does not say so with an empty list.
 
     Points without text, score or a passage of the batch are left out. Scores are limited to 0 to MOST.
@@ -259,6 +260,7 @@ def points_in(reply: str, batch: Collection[int]) -> list[Point] | None:
     Args:
         reply: The reply, without reasoning.
         batch: The numbers of the passages that the model has read.
+        examples: The texts of the examples in the prompt. They are no points.
     """
     items: list[object] = []
     said = False
@@ -268,7 +270,8 @@ def points_in(reply: str, batch: Collection[int]) -> list[Point] | None:
             items, said = listed, True
         elif "text" in one and not said:  # of a reply that was truncated
             items.append(one)
-    points = [point for item in items if (point := _point(item, batch)) is not None]
+    found = (_point(item, batch) for item in items)
+    points = [point for point in found if point is not None and point.text not in examples]
     return points if points or (said and not items) else None
 
 

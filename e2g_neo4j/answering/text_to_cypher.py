@@ -13,7 +13,7 @@ from typing import Any
 
 from neo4j import Driver
 
-from e2g_neo4j.answering.statement_rules import HIDDEN, refused_plan, refused_words
+from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
@@ -24,12 +24,13 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.ids import HIDDEN_LABEL
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
 
 TRIES = 3
-"""Maximum number of statements for a question. Another one is asked for if the server rejects a statement."""
+"""Maximum number of statements for a question. Another one is asked for if a statement is refused or rejected."""
 
 ROWS = 100
 """Maximum number of rows."""
@@ -82,6 +83,7 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     instructions = filled(load_prompt(PROMPT, settings.prompts), fence=delimiter_for(message[0]), rows=ROWS)
     parameters = {"corpus": corpus}
     problem, prompt_tokens, completion_tokens = "", 0, 0
+    not_run: InputError | None = None
     for attempt in range(TRIES):
         request = ChatRequest(
             instructions,
@@ -98,7 +100,10 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             problem = "The last reply had no statement.\n\n"
             continue
         if why := refused_words(statement):
-            raise refused(statement, why)
+            not_run = refused(statement, why)
+            problem = f"The last statement was {statement}\nIt was not run, because {why}.\n\n"
+            continue
+        not_run = None
         found: Rows | RejectedStatementError = yield CallDriver(run_for(corpus, statement, parameters))
         if isinstance(found, RejectedStatementError):
             problem = f"The last statement was {statement}\n{found}\n\n"
@@ -113,6 +118,8 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
         )
+    if not_run is not None:
+        raise not_run
     raise UnusableReplyError(
         f"The chat model {model.name} wrote no statement that Neo4j accepts. {' '.join(problem.split())} Ask in "
         "another way, or set another E2G_CHAT_MODEL."
@@ -185,11 +192,7 @@ def refused(statement: str, why: str) -> InputError:
 
 def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
     """Return the names of the other graphs, and the question."""
-    labels = [
-        one
-        for one in names["labels"]
-        if one not in OWN_PROPERTIES and not HIDDEN.fullmatch(one) and not one.startswith("__")
-    ]
+    labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN_LABEL.fullmatch(one)]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
         ("Labels", labels),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 from neo4j.graph import Node, Relationship
 from neo4j.graph import Path as GraphPath
 
-from e2g_neo4j.browser.guide import HERE, STYLE
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.managed_neo4j.browser_style import read_style
 
 CAPTION = 40
 """Maximum characters of the text in a circle."""
@@ -52,11 +51,11 @@ def page(paths: Iterable[GraphPath]) -> str:
 
 def _node(kind: Any, node: Node) -> Any:
     (label,) = node.labels
-    style = _style(f"node.{label}")
+    style = read_style()[f"node.{label}"]
     properties = {name: _short(value, TEXT) for name, value in node.items() if not isinstance(value, list)}
     return kind(
         id=node.element_id,
-        caption=_short(node[style["caption"].strip("{}")] or label, CAPTION),  # an adopted chunk has no text
+        caption=_short(_caption(style["caption"], node) or label, CAPTION),
         size=float(style["diameter"].removesuffix("px")) / 2,
         color=TYPE_COLOURS.get(node.get("type", ""), style["color"]) if label == "Entity" else style["color"],
         properties=properties,
@@ -64,26 +63,22 @@ def _node(kind: Any, node: Node) -> Any:
 
 
 def _relationship(kind: Any, one: Relationship) -> Any:
-    style = _style(f"relationship.{one.type}")
-    caption = style["caption"]
+    style = read_style()[f"relationship.{one.type}"]
     start, end = one.nodes
     return kind(
         id=one.element_id,
         source=start.element_id if start else None,
         target=end.element_id if end else None,
-        caption=one.type if caption == "<type>" else str(one[caption.strip("{}")]),
+        caption=_caption(style["caption"].replace("<type>", one.type), one),
         color=style["color"],
         width=float(style["shaft-width"].removesuffix("px")),
         properties={name: value for name, value in one.items() if not isinstance(value, list)},
     )
 
 
-@cache
-def _style(selector: str) -> dict[str, str]:
-    """Return the style of a label or relationship type."""
-    text = (HERE / STYLE).read_text(encoding="utf-8")
-    [body] = re.findall(rf"(?ms)^{re.escape(selector)} \{{\n(.*?)^\}}", text)
-    return {name: value.strip('"') for name, value in re.findall(r"([\w-]+): (.*?);", body)}
+def _caption(pattern: str, of: Node | Relationship) -> str:
+    """Fill the properties into the caption of a style, as Neo4j Browser does. A missing property is empty."""
+    return re.sub(r"\{(\w+)\}", lambda name: str(of.get(name[1], "")), pattern).strip()
 
 
 def _short(value: Any, characters: int) -> Any:

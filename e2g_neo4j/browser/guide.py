@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.managed_neo4j.browser_style import STYLE_FILE
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.graph import EntityInfo
 from e2g_neo4j.types.reports import DocumentInfo
@@ -25,7 +26,7 @@ from e2g_neo4j.types.reports import DocumentInfo
 HOST = "127.0.0.1"
 PORT = 7475
 HERE = Path(__file__).parent
-STYLE = "e2g.grass"
+STYLE = STYLE_FILE.name
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 NEIGHBOURS, HOPS = 12, 3
 
@@ -148,7 +149,7 @@ class GuideServer(ThreadingHTTPServer):
         self.pages = {
             "/guide.html": Page("text/html", html(text).encode()),
             "/guide.adoc": Page("text/asciidoc", text.encode()),
-            f"/{STYLE}": Page("text/plain", (HERE / STYLE).read_bytes()),
+            f"/{STYLE}": Page("text/plain", STYLE_FILE.read_bytes()),
         }
 
     def address(self, name: str) -> str:
@@ -162,7 +163,11 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_OPTIONS(self) -> None:
-        """Reply to the preflight request of Browser, which it sends because it requests an uncached copy."""
+        """Reply to the preflight request of Browser.
+
+        Any header may be sent, as none is read: Browser asks for those of an uncached copy, and its error tracking adds
+        one of its own to every request.
+        """
         self._reply(HTTPStatus.NO_CONTENT)
 
     def do_GET(self) -> None:
@@ -178,8 +183,10 @@ class _Handler(BaseHTTPRequestHandler):
         if _hostname(origin) in self.server.origins:
             self.send_header("Access-Control-Allow-Origin", origin)
             self.send_header("Access-Control-Allow-Methods", "GET")
-            self.send_header("Access-Control-Allow-Headers", "cache-control, pragma")
-            self.send_header("Access-Control-Allow-Private-Network", "true")
+            if wanted := self.headers.get("Access-Control-Request-Headers"):
+                self.send_header("Access-Control-Allow-Headers", wanted)
+            if self.headers.get("Access-Control-Request-Private-Network"):
+                self.send_header("Access-Control-Allow-Private-Network", "true")
         self.send_header("Vary", "Origin")
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import traceback
 from contextlib import suppress
+from types import FrameType
 
 from e2g_neo4j.cli.terminal import neutral
-from e2g_neo4j.errors import E2GError
+from e2g_neo4j.errors import CorpusNotFoundError, E2GError
 
 INTERRUPTED = 130
 STOPPED = "Stopped. Finished work is kept; run the same command again for the rest."
@@ -18,11 +20,14 @@ def main() -> None:
     """Run the command line. An error prints one line and sets the exit code of its type."""
     debug, arguments = _without_debug(sys.argv[1:])
     _show_warnings()
+    signal.signal(signal.SIGINT, _stop)
     try:
         from e2g_neo4j.cli.app import app
 
         hide_torch()
         app(args=arguments, prog_name="e2g")
+    except CorpusNotFoundError as error:
+        _fail(f"{error}{_near_corpus(error.corpus)}", error.exit_code, debug)
     except E2GError as error:
         _fail(str(error), error.exit_code, debug)
     except KeyboardInterrupt:
@@ -44,6 +49,22 @@ def hide_torch() -> None:
     with suppress(E2GError):
         if load_settings().spacy_model is None:
             hide_torch_from_spacy()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Say at once that the command stops: models and the database may need seconds to end what they do."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print("\nStopping …", file=sys.stderr, flush=True)
+    raise KeyboardInterrupt
+
+
+def _near_corpus(name: str) -> str:
+    from e2g_neo4j.client import E2G
+    from e2g_neo4j.types.near_names import did_you_mean
+
+    with suppress(E2GError), E2G() as e2g:
+        return did_you_mean(name, e2g.corpora())
+    return ""
 
 
 def _show_warnings() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -10,19 +12,31 @@ from e2g_neo4j.cli import asking, corpora, existing_graphs, service, statements
 from e2g_neo4j.cli.compare import compare_command
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
+from e2g_neo4j.cli.init import init
 from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.cli.migrations import app as migrate_app
 from e2g_neo4j.cli.options import out
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="E²GraphRAG in Neo4j: index documents and find cited evidence. `--debug` adds the traceback to an error.",
 )
-app.add_typer(db_app, name="db")
-app.add_typer(migrate_app, name="migrate")
-app.add_typer(service.app, name="keys")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"e2g-neo4j {version('e2g-neo4j')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 def demo() -> None:
@@ -32,39 +46,53 @@ def demo() -> None:
     run(out)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "index": corpora.index,
-    "query": asking.query,
-    "ask": asking.ask,
-    "explain": asking.explain,
-    "compare": compare_command,
-    "viz": asking.viz,
-    "template": statements.template,
-    "templates": statements.templates,
-    "cypher": statements.cypher,
-    "guide": asking.guide,
-    "corpora": corpora.corpora,
-    "documents": corpora.documents,
-    "entities": corpora.entities,
-    "status": corpora.status,
-    "resume": corpora.resume,
-    "delete": corpora.delete,
-    "enrich": corpora.enrich,
-    "link": existing_graphs.link,
-    "unlink": existing_graphs.unlink,
-    "adopt": existing_graphs.adopt,
-    "unadopt": existing_graphs.unadopt,
-    "doctor": existing_graphs.doctor,
-    "stats": corpora.stats,
-    "export": corpora.export_command,
-    "import": corpora.import_command,
-    "eval": evaluate_command,
-    "eval-convert": convert_command,
-    "serve": service.serve,
-    "worker": service.worker,
-    "mcp": mcp,
-    "demo": demo,
+COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "Index": {
+        "index": corpora.index,
+        "status": corpora.status,
+        "resume": corpora.resume,
+        "enrich": corpora.enrich,
+        "delete": corpora.delete,
+    },
+    "Ask": {
+        "query": asking.query,
+        "ask": asking.ask,
+        "explain": asking.explain,
+        "compare": compare_command,
+        "viz": asking.viz,
+        "template": statements.template,
+        "templates": statements.templates,
+        "cypher": statements.cypher,
+    },
+    "Look at a corpus": {
+        "corpora": corpora.corpora,
+        "documents": corpora.documents,
+        "read": asking.read,
+        "entities": corpora.entities,
+        "stats": corpora.stats,
+        "guide": asking.guide,
+    },
+    "Your own graph": {
+        "doctor": existing_graphs.doctor,
+        "link": existing_graphs.link,
+        "unlink": existing_graphs.unlink,
+        "adopt": existing_graphs.adopt,
+        "unadopt": existing_graphs.unadopt,
+    },
+    "Service": {"serve": service.serve, "worker": service.worker, "mcp": mcp},
+    "Evaluate": {"eval": evaluate_command, "eval-convert": convert_command},
+    "Set up": {
+        "demo": demo,
+        "init": init,
+        "export": corpora.export_command,
+        "import": corpora.import_command,
+    },
 }
+"""The commands, by the group in `e2g --help`."""
 
-for name, command in COMMANDS.items():
-    app.command(name)(command)
+for group, commands in COMMANDS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=group)(command)
+app.add_typer(service.app, name="keys", rich_help_panel="Service")
+app.add_typer(db_app, name="db", rich_help_panel="Set up")
+app.add_typer(migrate_app, name="migrate", rich_help_panel="Set up")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, Unpack
 
@@ -13,17 +14,20 @@ from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
 from e2g_neo4j.cli.json_output import as_answer, as_object, print_json
 from e2g_neo4j.cli.options import (
-    ASKED,
     Corpora,
-    Corpus,
+    ExistingCorpus,
     Json,
     NoOpen,
+    Overwrite,
     Question,
+    choose_corpora,
+    choose_corpus,
     out,
     with_retrieval_options,
 )
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
+from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Answer
@@ -32,24 +36,25 @@ from e2g_neo4j.types.results import Answer
 @with_retrieval_options
 def query(
     question: Question,
-    corpora: Corpora = ASKED,
+    corpora: Corpora = None,
     as_json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Print complete passages, not excerpts.")] = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Find the evidence for a question, with the route and the reason for it."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=corpora, **retrieval)
+        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if as_json:
         print_json(as_object(evidence))
     else:
-        show_evidence.evidence(out, evidence, full=full)
+        chosen = full or retrieval.get("k") or retrieval.get("tokens")
+        show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
 
 
 @with_retrieval_options
 def ask(
     question: Question,
-    corpora: Corpora = ASKED,
+    corpora: Corpora = None,
     options: Annotated[
         list[str] | None,
         typer.Option("--option", help="An option for a multiple-choice answer. Repeat for each option."),
@@ -70,10 +75,11 @@ def ask(
     """Answer a question with the configured chat model, or print the evidence if there is none."""
     chosen: Method = "map_reduce" if method == "map-reduce" else method
     with E2G() as e2g:
+        asked = choose_corpora(e2g, corpora)
         if options or as_json or samples != 1:
             answer = e2g.answer(
                 question,
-                corpora=corpora,
+                corpora=asked,
                 options=options or (),
                 samples=samples,
                 method=chosen,
@@ -82,7 +88,7 @@ def ask(
             if answer.text and not (options or as_json):
                 out.print(escape(answer.text), end="")
         else:
-            for piece in e2g.stream(question, corpora=corpora, method=chosen, **retrieval):
+            for piece in e2g.stream(question, corpora=asked, method=chosen, **retrieval):
                 if isinstance(piece, Answer):
                     answer = piece
                 else:
@@ -93,17 +99,40 @@ def ask(
         show_evidence.answer(out, answer)
 
 
+def read(
+    document: Annotated[
+        str, typer.Argument(help="Its id, file or title, such as a citation names.", show_default=False)
+    ],
+    at: Annotated[int, typer.Option("--at", min=0, help="The character to show, as in a citation.")] = 0,
+    characters: Annotated[
+        int, typer.Option("--chars", min=1, max=MAX_TEXT, help="How many characters to show from there.")
+    ] = 1500,
+    corpus: ExistingCorpus = None,
+    as_json: Json = False,
+) -> None:
+    """Read the text of a document at an offset, with what precedes it."""
+    with E2G() as e2g:
+        corpus = choose_corpus(e2g, corpus)
+        found = e2g.text(document, corpus=corpus, start=at, end=at + characters)
+        if as_json:
+            print_json(asdict(found))
+            return
+        before = max(0, at - show_evidence.BEFORE)
+        preceding = e2g.text(found.document, corpus=corpus, start=before, end=at).text if at else ""
+    show_evidence.text(out, found, preceding)
+
+
 @with_retrieval_options
 def explain(
     question: Question,
-    corpora: Corpora = ASKED,
+    corpora: Corpora = None,
     browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
     no_open: NoOpen = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Explain step by step how the evidence was found, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=corpora, **retrieval)
+        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if browser:
         show_in_browser(out, evidence, load_settings(), no_open=no_open)
     else:
@@ -114,15 +143,16 @@ def explain(
 def viz(
     question: Question,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    corpora: Corpora = ASKED,
+    corpora: Corpora = None,
+    overwrite: Overwrite = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Draw the evidence for a question in a standalone HTML page."""
-    draw(out, question, output, corpora=corpora, **retrieval)
+    draw(out, question, output, corpora=corpora or (), overwrite=overwrite, **retrieval)
 
 
 def guide(
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port of the guide; 0 for any free port.")
     ] = PORT,

@@ -11,7 +11,19 @@ from rich.console import Console
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.json_output import as_object, print_json
-from e2g_neo4j.cli.options import Corpus, Json, K, LlmWhereUsed, Question, Tokens, Where, modes_named, out
+from e2g_neo4j.cli.options import (
+    ExistingCorpus,
+    Json,
+    K,
+    LlmWhereUsed,
+    Overwrite,
+    Question,
+    Tokens,
+    Where,
+    choose_corpus,
+    modes_named,
+    out,
+)
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.evaluation.comparison import Comparison, ModeEvidence, compare
@@ -28,7 +40,7 @@ from e2g_neo4j.evaluation.comparison_page import (
 
 def compare_command(
     question: Question,
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     modes: Annotated[
         str, typer.Option("--modes", help="Modes to compare, separated by commas, or `all`.")
     ] = "auto,dense,hybrid",
@@ -36,9 +48,8 @@ def compare_command(
     tokens: Tokens = None,
     llm: LlmWhereUsed = False,
     where: Where = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", help="Write an HTML page to this file, which must not exist.")
-    ] = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="Write an HTML page to this file.")] = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
     """Compare the evidence of several modes for one question.
@@ -47,12 +58,21 @@ def compare_command(
     """
     selected = modes_named(modes)
     if html_file is not None:
-        check_file(html_file, "--html", new=True)
+        check_file(html_file, "--html", overwrite=overwrite)
     with E2G() as e2g:
-        found = compare(e2g, question, corpus=corpus, modes=selected, k=k, tokens=tokens, llm=llm, where=where or ())
+        found = compare(
+            e2g,
+            question,
+            corpus=choose_corpus(e2g, corpus),
+            modes=selected,
+            k=k,
+            tokens=tokens,
+            llm=llm,
+            where=where or (),
+        )
     try:
         if html_file is not None:
-            write_file(html_file, page(found), "--html", new=True)
+            write_file(html_file, page(found), "--html", overwrite=overwrite)
     finally:
         if as_json:
             print_json(_as_object(found))

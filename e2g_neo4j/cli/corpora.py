@@ -9,26 +9,37 @@ from typing import Annotated, cast
 import typer
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.files import chosen_sources
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
+    ExistingCorpus,
     Json,
     Yes,
+    choose_corpus,
     out,
 )
 from e2g_neo4j.client import E2G
-from e2g_neo4j.errors import QueryError, ReadingError
+from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.types.properties import parse_property
-from e2g_neo4j.types.reports import DEFAULT_LAYERS, Layer, ReportKind
+from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind
 
 
 def index(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs.", show_default=False)],
+    paths: Annotated[
+        list[str], typer.Argument(help="Files, folders or globs; `-` for a text on standard input.", show_default=False)
+    ],
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
+    title: Annotated[str | None, typer.Option("--title", help="The title of the document, if it is one.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--source", help="With `-`: what identifies the text in the corpus. (default: stdin)"),
+    ] = None,
     budget_tokens: Budget = None,
     properties: Annotated[
         list[str] | None,
@@ -38,16 +49,33 @@ def index(
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
     given = dict(map(parse_property, properties)) if properties else None
+    sources = chosen_sources(paths, corpus, title, source)
     if dry_run:
         with E2G() as e2g:
-            plan = e2g.plan(paths, corpus=corpus)
+            plan = e2g.plan(sources, corpus=corpus, strict=strict)
         if as_json:
             print_json(asdict(plan))
         else:
             show.plan(out, plan)
-        return
-    with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.index(paths, corpus=corpus, progress=progress, budget_tokens=budget_tokens, properties=given)
+        failed = plan.failed
+    else:
+        with E2G() as e2g, show.progress(quiet=as_json) as progress:
+            report = e2g.index(
+                sources,
+                corpus=corpus,
+                progress=progress,
+                budget_tokens=budget_tokens,
+                properties=given,
+                strict=strict,
+            )
+        print_report(report, as_json=as_json)
+        failed = report.failed
+    if failed:
+        raise typer.Exit(INCOMPLETE)
+
+
+def print_report(report: IndexReport, *, as_json: bool) -> None:
+    """Print what `index` or `resume` did."""
     if as_json:
         print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
     else:
@@ -64,10 +92,10 @@ def corpora(as_json: Json = False) -> None:
         show.table(out, ["corpus", "documents"], [[name, number] for name, number in found.items()], "No corpus yet.")
 
 
-def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
+def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     """List the documents of a corpus."""
     with E2G() as e2g:
-        found = e2g.documents(corpus)
+        found = e2g.documents(choose_corpus(e2g, corpus))
     if as_json:
         print_json([asdict(document) for document in found])
     else:
@@ -77,22 +105,32 @@ def documents(corpus: Corpus = "default", as_json: Json = False) -> None:
 
 def entities(
     query: Annotated[str, typer.Argument(help="A part of the name.", show_default=False)] = "",
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     type: Annotated[
         str | None,
         typer.Option("--type", help="Only entities of this type: person, place, organisation, …, name or noun."),
     ] = None,
     merges: Annotated[bool, typer.Option("--merges", help="List the merged names, with document and reason.")] = False,
+    merge: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--merge", help="Merge the first name into the second. --split undoes this.", metavar="NAME NAME"),
+    ] = None,
     split: Annotated[
         str | None, typer.Option("--split", help="Split this name from the entity it was merged with.", metavar="NAME")
     ] = None,
-    join: Annotated[str | None, typer.Option("--join", help="Undo --split.", metavar="NAME")] = None,
+    join: Annotated[
+        str | None,
+        typer.Option("--join", help="Undo --split or --merge: the rules decide about this name again.", metavar="NAME"),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of entities.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """List entities or merged names, split a name, or merge it again."""
+    """List entities or merged names; merge names, or split them."""
     with E2G() as e2g:
-        if split or join:
+        corpus = choose_corpus(e2g, corpus)
+        if merge:
+            found = e2g.merge(*merge, corpus=corpus)
+        elif split or join:
             found = e2g.split(split, corpus=corpus) if split else e2g.join(join or "", corpus=corpus)
         elif merges:
             found = e2g.merges(query, corpus=corpus)
@@ -124,20 +162,17 @@ def status(
         show.status(out, found)
 
 
-def resume(corpus: Corpus = "default", budget_tokens: Budget = None, as_json: Json = False) -> None:
+def resume(corpus: ExistingCorpus = None, budget_tokens: Budget = None, as_json: Json = False) -> None:
     """Index the documents that are not ready, because a run was interrupted or failed."""
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
-        report = e2g.resume(corpus=corpus, progress=progress, budget_tokens=budget_tokens)
-    if as_json:
-        print_json({**asdict(report), "tokens_per_second": report.tokens_per_second})
-    else:
-        show.report(out, report)
+        report = e2g.resume(corpus=choose_corpus(e2g, corpus), progress=progress, budget_tokens=budget_tokens)
+    print_report(report, as_json=as_json)
     if report.failed:
-        raise typer.Exit(ReadingError.exit_code)
+        raise typer.Exit(INCOMPLETE)
 
 
 def enrich(
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     layers: Annotated[
         str,
         typer.Option(
@@ -168,7 +203,7 @@ def enrich(
     named = cast(list[Layer], [name.strip() for name in layers.split(",") if name.strip()])
     with E2G() as e2g, show.progress(quiet=as_json) as progress:
         report = e2g.enrich(
-            corpus=corpus,
+            corpus=choose_corpus(e2g, corpus),
             layers=named,
             progress=progress,
             budget_tokens=budget_tokens,
@@ -229,7 +264,7 @@ def stats(
 
 def export_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     format: Annotated[
         Format, typer.Option("--format", help="`archive` for `e2g import`; the others are for other tools.")
     ] = "archive",
@@ -237,7 +272,7 @@ def export_command(
 ) -> None:
     """Export a corpus to a file."""
     with E2G() as e2g:
-        done = e2g.export_corpus(output, corpus=corpus, format=format)
+        done = e2g.export_corpus(output, corpus=choose_corpus(e2g, corpus), format=format)
     if as_json:
         print_json(asdict(done))
     else:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import LlmWhereUsed, Where, modes_named
+from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
@@ -53,8 +53,15 @@ def evaluate_command(
         ),
     ],
     corpus: Annotated[
-        str, typer.Option("--corpus", "-c", help="The corpus to search. {book} is replaced with the question's book.")
-    ] = "default",
+        str | None,
+        typer.Option(
+            "--corpus",
+            "-c",
+            help="The corpus to search. {book} is replaced with the question's book. (default: `default`, or the only "
+            "one)",
+            show_default=False,
+        ),
+    ] = None,
     modes: Annotated[str, typer.Option("--modes", help="Modes to compare, separated by commas, or `all`.")] = "all",
     against: Annotated[
         str | None, typer.Option("--against", help="The mode to compare the others with. (default: dense)")
@@ -81,6 +88,7 @@ def evaluate_command(
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure how well each mode finds the gold of a question file.
 
@@ -90,13 +98,13 @@ def evaluate_command(
     base = against or (BASE if BASE in selected else None)
     for file, option in ((json_file, "--json"), (html_file, "--html")):
         if file is not None:
-            check_file(file, option)
+            check_file(file, option, overwrite=overwrite)
     gold_questions = read_questions(questions, without_gold=judge)[:limit]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,
             gold_questions,
-            corpus=corpus,
+            corpus=choose_corpus(e2g, corpus),
             modes=selected,
             against=cast(Mode | None, base),
             k=k,
@@ -110,9 +118,11 @@ def evaluate_command(
         )
     try:
         if json_file is not None:
-            write_file(json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json")
+            write_file(
+                json_file, json.dumps(asdict(found), ensure_ascii=False, indent=1) + "\n", "--json", overwrite=overwrite
+            )
         if html_file is not None:
-            write_file(html_file, page(found), "--html")
+            write_file(html_file, page(found), "--html", overwrite=overwrite)
     finally:  # the evaluation may have taken hours
         print_tables(out, found)
 

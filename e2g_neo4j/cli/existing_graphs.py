@@ -12,8 +12,10 @@ from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
+    ExistingCorpus,
     Json,
     Yes,
+    choose_corpus,
     out,
 )
 from e2g_neo4j.cli.terminal import escape
@@ -30,13 +32,15 @@ def link(
     type: Annotated[
         str | None, typer.Option("--type", help="Link only entities of this type, such as person.", show_default=False)
     ] = None,
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be linked.")] = False,
     as_json: Json = False,
 ) -> None:
     """Link the entities of a corpus to existing nodes of your graph."""
     with E2G() as e2g:
-        report = e2g.link(corpus=corpus, label=label, name=name, aliases=aliases, type=type, dry_run=dry_run)
+        report = e2g.link(
+            corpus=choose_corpus(e2g, corpus), label=label, name=name, aliases=aliases, type=type, dry_run=dry_run
+        )
     if as_json:
         print_json(asdict(report))
     else:

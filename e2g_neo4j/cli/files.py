@@ -1,48 +1,94 @@
-"""Files that commands write their results to."""
+"""Files that commands read, or write their results to."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from e2g_neo4j.errors import InputError
+from e2g_neo4j.indexing.operations import Source
+from e2g_neo4j.indexing.sources.files import find, from_text
+from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
+from e2g_neo4j.indexing.sources.text import decode, within
+from e2g_neo4j.settings import load_settings
+from e2g_neo4j.types.ids import utf8
 
 
-def check_file(file: Path, option: str, *, new: bool = False) -> None:
-    """Refuse a file that cannot be written, before the work starts.
+def chosen_sources(paths: Sequence[str], corpus: str, title: str | None, source: str | None) -> Sequence[Source]:
+    """Return what `e2g index` is to index.
+
+    Args:
+        paths: Files, folders and globs; or `-`, for standard input.
+        corpus: The corpus.
+        title: The title of the document.
+        source: The source of the text on standard input.
+
+    Raises:
+        InputError: Standard input is named beside paths, `source` is given without it, or there are several documents
+            for the title.
+        ReadingError: With a title, or on standard input, the document cannot be read.
+    """
+    if "-" in paths and len(paths) > 1:
+        raise InputError("`-`, standard input, cannot be indexed together with files. Index them one after the other.")
+    if source is not None and "-" not in paths:
+        raise InputError(
+            "--source names a text on standard input: pass `-` as the path. Files are named by their paths."
+        )
+    if title is None and "-" not in paths:
+        return paths
+    if title is not None and not utf8(title, "The title").strip():
+        raise InputError("The title is empty. Pass another, or omit --title.")
+    settings = load_settings()
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, LIBRARY)
+    if "-" in paths:
+        data = sys.stdin.buffer.read(largest + 1)
+        within(len(data), largest, "The text on standard input")
+        text = decode(data, Path("standard input"))
+        return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=largest)]
+    documents = [document for file in find(paths) for document in read_file(file, corpus, largest, limits)]
+    if len(documents) > 1:
+        raise InputError(f"--title is for one document, and there are {len(documents)}. Index one file, or omit it.")
+    return [replace(documents[0], title=" ".join((title or "").split()))]
+
+
+def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
+    """Refuse a file that exists or cannot be written, before the work starts.
 
     Args:
         file: The file.
         option: The option that names it.
-        new: Whether the file must not exist.
+        overwrite: Whether the file may exist.
 
     Raises:
         InputError: The file is a folder, its own folder does not exist, or it exists although it must not.
     """
     try:
-        if new and file.exists():
-            raise InputError(f"{file} exists already. Choose another file, or remove it first.")
         if file.is_dir():
             raise InputError(f"{file} is a folder: pass a file with {option}.")
+        if file.exists() and not overwrite:
+            raise InputError(f"{file} exists already. Choose another file, or pass --overwrite.")
         if not file.absolute().parent.is_dir():
             raise InputError(f"The folder of {file} does not exist: create it, or pass another file with {option}.")
     except OSError as error:  # for example, the name is too long
         raise _cannot_write(file, error, option) from error
 
 
-def write_file(file: Path, text: str, option: str, *, new: bool = False) -> None:
+def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -> None:
     """Write a text to a file.
 
     Args:
         file: The file.
         text: The text.
         option: The option that names the file.
-        new: Whether the file must not exist.
+        overwrite: Whether the file may exist.
 
     Raises:
         InputError: The file cannot be written.
     """
     try:
-        with file.open("x" if new else "w", encoding="utf-8") as opened:
+        with file.open("w" if overwrite else "x", encoding="utf-8") as opened:
             opened.write(text)
     except OSError as error:
         raise _cannot_write(file, error, option) from error

@@ -34,6 +34,7 @@ def as_object(evidence: Evidence) -> dict[str, Any]:
         "reason": evidence.reason,
         "entities": list(evidence.entities),
         "unknown_entities": list(evidence.unknown_entities),
+        "ignored_entities": list(evidence.ignored_entities),
         "pairs": [asdict(pair) for pair in evidence.pairs],
         "hops": evidence.hops,
         "trace": [asdict(entry) for entry in evidence.trace],

@@ -5,28 +5,53 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any, cast, get_args
 
 import typer
 from rich.console import Console
 
+from e2g_neo4j.client import E2G
 from e2g_neo4j.retrieval.options import DEFAULT_MODE, LLM_MODES, Mode, Unit
+from e2g_neo4j.types.near_names import did_you_mean
+
+DEFAULT_CORPUS = "default"
+
+
+MODES = get_args(Mode)
+
+
+def parse_mode(name: str) -> str:
+    """Return the name of a mode, or suggest the one that was meant."""
+    if name not in MODES:
+        raise typer.BadParameter(f"There is no mode {name!r}.{did_you_mean(name, MODES)} Modes: {', '.join(MODES)}.")
+    return name
+
 
 out = Console(highlight=False, soft_wrap=True)
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", help="The corpus: what you index and ask together.")]
-Corpora = Annotated[
-    list[str], typer.Option("--corpus", "-c", help="The corpus to ask. To ask several, repeat the option.")
+ExistingCorpus = Annotated[
+    str | None,
+    typer.Option("--corpus", "-c", help="The corpus. (default: `default`, or the only one)", show_default=False),
 ]
-ASKED = ["default"]
+Corpora = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--corpus",
+        "-c",
+        help="The corpus to ask. To ask several, repeat the option. (default: `default`, or the only one)",
+        show_default=False,
+    ),
+]
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
 Budget = Annotated[
     int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
 ]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address only.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 K = Annotated[int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10, unless --tokens)")]
@@ -41,7 +66,14 @@ Hops = Annotated[
     int | None, typer.Option("--hops", help="Longest path between two entities, in edges. (default: E2G_HOPS or 3)")
 ]
 ModeOption = Annotated[
-    Mode, typer.Option("--mode", metavar="<mode>", help=f"How to retrieve: {', '.join(get_args(Mode))}.")
+    str,
+    typer.Option(
+        "--mode",
+        metavar="<mode>",
+        parser=parse_mode,
+        autocompletion=lambda: list(MODES),
+        help=f"How to retrieve: {', '.join(MODES)}.",
+    ),
 ]
 Types = Annotated[
     str,
@@ -67,10 +99,22 @@ Where = Annotated[
 Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
 
 
+def choose_corpus(e2g: E2G, given: str | None) -> str:
+    """Return the corpus that a command is for: the one given, else `default`, or the only corpus of the database."""
+    if given is not None:
+        return given
+    names = list(e2g.corpora())
+    return names[0] if len(names) == 1 else DEFAULT_CORPUS
+
+
+def choose_corpora(e2g: E2G, given: Sequence[str] | None) -> list[str]:
+    """Return the corpora that a question is for, as `choose_corpus` does."""
+    return list(given) if given else [choose_corpus(e2g, None)]
+
+
 def modes_named(names: str) -> list[Mode]:
     """Return the modes of a list that is separated by commas; `all` is every mode."""
-    every = get_args(Mode)
-    return list(every) if names == "all" else [cast(Mode, name.strip()) for name in names.split(",") if name.strip()]
+    return list(MODES) if names == "all" else [cast(Mode, name.strip()) for name in names.split(",") if name.strip()]
 
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {

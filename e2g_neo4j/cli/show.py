@@ -31,6 +31,9 @@ from e2g_neo4j.types.reports import (
     TokenUsage,
 )
 
+MAX_WARNINGS = 20
+"""Warnings that are printed. The others are counted."""
+
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[reports.Progress]:
@@ -65,12 +68,13 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """Print the result of an index run."""
-    for source, why in done.failed.items():
-        out.print(f"Failed: {escape(source)}: {escape(why)}")
+    remarks(out, done.failed, done.warnings)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
+        replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
         if done.unchanged:
-            out.print(f"Nothing to do: {plural(done.unchanged, 'document')} of {corpus} unchanged.")
+            nothing = "No text to index" if replaced else "Nothing to do"
+            out.print(f"{nothing}: {plural(done.unchanged, 'document')} of {corpus} unchanged{replaced}.")
         elif not done.failed:
             out.print(f"Nothing to resume: every document of {corpus} is ready.")
         return
@@ -79,10 +83,12 @@ def report(out: Console, done: IndexReport) -> None:
     replaced = f", {done.replaced} of them replaced" if done.replaced else ""
     kept = f"; {done.kept} reused" if done.kept else ""
     unchanged = f"; {done.unchanged} unchanged" if done.unchanged else ""
+    unchanged += f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
+    reused = f"; {done.summaries_kept} reused" if done.summaries_kept else ""
     rows = [
         ("documents", f"{done.documents}{replaced}{unchanged}"),
         ("chunks", f"{done.chunks} ({done.tokens} tokens){kept}"),
-        ("summaries", levels or "none"),
+        ("summaries", f"{levels or 'none'}{reused}"),
         ("corpus now", f"{done.entities} entities, {done.co_occurrences} co-occurrences, {done.mentions} mentions"),
         ("seconds", f"{done.seconds['total']:.1f} ({seconds}; they overlap)"),
         ("speed", f"{done.tokens_per_second:.0f} tokens/s"),
@@ -94,8 +100,19 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
+def remarks(out: Console, failed: Mapping[str, str], warnings: Mapping[str, str]) -> None:
+    """Print what could not be read, all of it, and what looks wrong."""
+    for verb, reasons in (("Left out", failed), ("Warning", warnings)):
+        for number, (source, why) in enumerate(reasons.items()):
+            if number == MAX_WARNINGS and reasons is warnings:
+                out.print(f"And {plural(len(reasons) - number, 'more warning')}: --json lists all.")
+                break
+            out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
+
+
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
+    remarks(out, found.failed, found.warnings)
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
@@ -289,7 +306,9 @@ def merges(out: Console, found: Sequence[Alias]) -> None:
     ]
     table(out, ["name", "resolves to", "mentions", "document", "why"], rows, "No merged names.")
     if any(not one.apart for one in found):
-        out.print("`e2g entities --split NAME` splits a name, `--join NAME` undoes this.")
+        out.print(
+            "`e2g entities --split NAME` splits a name, `--join NAME` undoes this, `--merge NAME NAME` merges two."
+        )
 
 
 def split_name(out: Console, name: str, found: Sequence[Alias]) -> None:

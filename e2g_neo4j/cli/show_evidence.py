@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -12,24 +13,40 @@ from e2g_neo4j.cli.show import plural
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.ids import document_id
+from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
+
+BEFORE = 300
+"""Characters that `read` shows before the offset."""
 
 EXCERPT = 420
 """Characters of a passage that are shown without `--full`."""
 
+SCREENFUL = 5
+"""Passages that are shown if the command does not say how many."""
 
-def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations."""
+_NO_ABBREVIATION = "".join(  # nor an initial
+    rf"(?<!\b{one}\.)" for one in ("Mr", "Mrs", "Ms", "Dr", "St", "Prof", "Capt", "[A-Z]")
+)
+_SENTENCE_END = re.compile(_NO_ABBREVIATION + r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)]))\s+(?=[\"'“‘(\[]*[A-Z0-9])")
+_COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
+
+
+def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL) -> None:
+    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
     if found.unknown_entities:
         out.print(f"not in this corpus: {escape(', '.join(found.unknown_entities))}", style="dim")
+    if found.ignored_entities:
+        out.print(f"not considered: {escape(', '.join(found.ignored_entities))}", style="dim")
     if found.pairs:
         out.print(f"pairs: {escape('; '.join(_pair(pair) for pair in found.pairs))}")
     if not found.passages:
         out.print("No passages.")
-    for number, passage in enumerate(found.passages, 1):
+    for number, passage in enumerate(found.passages[:shown], 1):
         out.print()
         cited, score = escape(citation(passage, found.corpora)), f"score {passage.score:.3f}"
         out.print(f"[bold cyan]\\[{number}][/bold cyan] {cited}  [dim]{score}[/dim]")
@@ -38,6 +55,10 @@ def evidence(out: Console, found: Evidence, *, full: bool = False) -> None:
         out.print(escape(passage.text if full else excerpt(passage, found.entities)))
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
+    if more := len(found.passages[shown:]) if shown else 0:
+        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass -k, --tokens, --full or --json to see all.[/dim]")
+    for passage in found.passages[:1]:
+        out.print(f"\n{_how_to_open(1, passage)}")
 
 
 def answer(out: Console, given: Answer) -> None:
@@ -58,11 +79,30 @@ def answer(out: Console, given: Answer) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
+    for opened in [one for one in given.citations if not one.fact][:1]:
+        out.print(_how_to_open(opened.number, opened.passage))
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
     if not given.finished:
         out.print("The answer was truncated at its token limit: increase E2G_ANSWER_TOKENS.", style="yellow")
+
+
+def text(out: Console, found: DocumentText, preceding: str) -> None:
+    """Print a part of a document after what precedes it."""
+    place = [found.title, *([f"page {found.page}"] if found.page else []), *([found.heading] if found.heading else [])]
+    span = f"characters {found.start}-{found.end} of {found.characters}"
+    out.print(f"[bold]{escape(', '.join(place))}[/bold], {span} [dim]({escape(found.source)})[/dim]\n")
+    dots = "… " if len(preceding) < found.start else ""
+    more = " …" if found.end < found.characters else ""
+    out.print(f"[dim]{dots}{escape(preceding)}[/dim]{escape(found.text)}{more}")
+
+
+def _how_to_open(number: int, passage: Passage) -> str:
+    """Return the command that opens a passage in its document. It shows how to open the others."""
+    option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
+    command = f"e2g read {document_id(passage.corpus, passage.source)} --at {passage.start}{option}"
+    return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
 def explanation(out: Console, found: Evidence) -> None:
@@ -73,6 +113,8 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
     if found.unknown_entities:
         out.print(f"          not in this corpus: {escape(', '.join(found.unknown_entities))}")
+    if found.ignored_entities:
+        out.print(f"          not considered: {escape(', '.join(found.ignored_entities))}")
     out.print(f"[bold]Pairs[/bold]     {escape('; '.join(_pair(pair) for pair in found.pairs)) or 'none'}")
     for entry in found.trace:
         out.print(
@@ -116,18 +158,25 @@ def citation(passage: Passage, corpora: Sequence[str]) -> str:
 
 
 def excerpt(passage: Passage, names: Sequence[str]) -> str:
-    """Return the part of a passage with most occurrences of the question's entities."""
+    """Return the whole sentences of a passage with most occurrences of the question's entities."""
     text = re.sub(r"\s+", " ", passage.text).strip()
-    if len(text) <= EXCERPT:
-        return text
-    lowered = text.casefold()
-    places = sorted(found.start() for name in names for found in re.finditer(re.escape(name), lowered))
-    best = max(places, key=lambda at: sum(at <= other < at + EXCERPT for other in places), default=0)
-    start = max(0, min(best - EXCERPT // 4, len(text) - EXCERPT))
-    start = text.find(" ", start) + 1 if start else 0
-    end = text.rfind(" ", start, start + EXCERPT)
-    end = end if end > start else start + EXCERPT
-    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
+    sentences = _SENTENCE_END.split(text)
+    first = int(len(sentences) > 1 and sentences[0][:1].islower())  # the passage begins within a sentence
+    last = len(sentences) - int(len(sentences) > first + 1 and not _COMPLETE.search(sentences[-1]))
+    counts = [sum(one.casefold().count(name) for name in names) for one in sentences]
+    best, most = (first, first + 1), -1
+    for start in range(first, last):
+        end = start + 1
+        while end < last and len(" ".join(sentences[start : end + 1])) <= EXCERPT:
+            end += 1
+        if sum(counts[start:end]) > most:
+            best, most = (start, end), sum(counts[start:end])
+    chosen = " ".join(sentences[slice(*best)])
+    if len(chosen) > EXCERPT:  # a single sentence
+        chosen = chosen[: chosen.rfind(" ", 0, EXCERPT) if " " in chosen[:EXCERPT] else EXCERPT] + " …"
+    elif best[1] < len(sentences):
+        chosen += " …"
+    return ("… " if best[0] else "") + chosen
 
 
 def _nodes(fact: Fact) -> str:

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from e2g_neo4j.cli.json_output import print_json
-from e2g_neo4j.cli.options import Corpus, Json, Question, out
+from e2g_neo4j.cli.options import ExistingCorpus, Json, Question, choose_corpus, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -22,10 +22,10 @@ EXCERPT = 120
 """Characters of a value that are shown in a table."""
 
 
-def cypher(question: Question, corpus: Corpus = "default", as_json: Json = False) -> None:
+def cypher(question: Question, corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     """Let the chat model write a Cypher statement, and run it. Needs E2G_TEXT_TO_CYPHER=true."""
     with E2G() as e2g:
-        result = e2g.text_to_cypher(question, corpus=corpus)
+        result = e2g.text_to_cypher(question, corpus=choose_corpus(e2g, corpus))
     if as_json:
         print_json(as_object(result))
         return
@@ -40,7 +40,7 @@ def template(
     question: Annotated[
         str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
     ] = None,
-    corpus: Corpus = "default",
+    corpus: ExistingCorpus = None,
     as_json: Json = False,
 ) -> None:
     """Run a Cypher template. `e2g templates` lists them."""
@@ -51,7 +51,7 @@ def template(
             raise InputError(f"{one!r} is not a new parameter: write KEY=VALUE, once for each parameter.")
         parameters[key] = value
     with E2G() as e2g:
-        result = e2g.run_template(name, parameters, corpus=corpus, question=question)
+        result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus), question=question)
     if as_json:
         print_json(as_object(result))
         return

@@ -13,6 +13,7 @@ from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.properties import from_stored
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText
 from e2g_neo4j.types.results import Evidence
@@ -20,6 +21,9 @@ from e2g_neo4j.types.results import Evidence
 if TYPE_CHECKING:
     from neo4j.graph import Path as GraphPath
 
+
+MAX_TEXT = 1_000_000
+"""Maximum characters of a text that is read at once."""
 
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
@@ -100,7 +104,19 @@ def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> 
         until,
         row["characters"],
         _span(row["parts"], start, until),
+        **{name: value or None for name, value in (row["place"] or {}).items()},
     )
+
+
+def text_of(target: str, corpus: str, start: int = 0, end: int | None = None) -> Operation[DocumentText]:
+    """Return a span of the text of a document that is named by its id, source, file or title; see `text`. At most
+    MAX_TEXT characters."""
+    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
+    try:
+        return (yield from text(corpus, target, start, last))
+    except DocumentNotFoundError:
+        document = choose_document(target, (yield from documents(corpus)), corpus)
+        return (yield from text(corpus, document.id, start, last))
 
 
 def _in_range(place: int) -> int:
@@ -125,9 +141,17 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
 
     Raises:
         NotFoundError: the corpus has no documents.
+        QueryError: the corpus has no entities of this type at all.
     """
     yield from documents(corpus)
     rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "type": type, "limit": limit})
+    if type and not rows:
+        types = [row["type"] for row in (yield Read("query/entity_types", {"corpus": corpus}))]
+        if type not in types:
+            raise QueryError(
+                f"No entity of the corpus {corpus!r} has the type {type!r}.{did_you_mean(type, types)} Its types are "
+                f"{', '.join(types)}."
+            )
     return [
         EntityInfo(
             **{
@@ -232,6 +256,34 @@ def choose_documents(targets: Sequence[str | Path], listed: Sequence[DocumentInf
             raise DocumentNotFoundError(target, corpus, deleting=True)
         chosen |= {one.id: one for one in matches}
     return list(chosen.values())
+
+
+def choose_document(target: str, listed: Sequence[DocumentInfo], corpus: str) -> DocumentInfo:
+    """Resolve a target to one document: by id or source, or else by file, or else by title or name of its file.
+
+    Args:
+        target: what to resolve.
+        listed: the documents of the corpus.
+        corpus: the corpus, for error messages.
+
+    Raises:
+        NotFoundError: the target matches no document.
+        QueryError: it matches several.
+    """
+    path = _absolute_path(target)
+    for matches in (
+        [one for one in listed if target in (one.id, one.source)],
+        [one for one in listed if one.source == path],
+        [one for one in listed if target in (one.title, one.source.removeprefix(UPLOAD), Path(one.source).name)],
+    ):
+        if len(matches) > 1:
+            raise QueryError(
+                f"{len(matches)} documents of the corpus {corpus!r} are called {target!r}. Name one by its id: "
+                f"{', '.join(f'{one.id} ({one.source})' for one in matches[:5])}."
+            )
+        if matches:
+            return matches[0]
+    raise DocumentNotFoundError(target, corpus, named=True)
 
 
 def _absolute_path(target: str) -> str:

@@ -7,7 +7,7 @@ statements compares the id.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from e2g_neo4j.graph.tasks import ORPHAN_SECONDS, delete_blobs, task_info, write_one
@@ -25,6 +25,13 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 AUDIT_SECONDS = 90 * 24 * 3600
 """How long an entry of the audit log is kept."""
+
+SPENT = (
+    "budget",
+    "The tokens that the API key of the task may use today are spent. What is finished is kept: retry the task "
+    "tomorrow, or send the request with another key.",
+)
+"""Code and detail of the error of a task that its key's limit stopped."""
 
 EXHAUSTED = {
     "code": "attempts_exhausted",
@@ -47,10 +54,13 @@ def claim() -> Operation[Claim | None]:
     if not rows:
         return None
     found = rows[0]["task"]
-    return Claim(task_info(found), worker, json.loads(found["parameters"]))
+    left = rows[0]["left"]
+    return Claim(task_info(found), worker, json.loads(found["parameters"]), None if left is None else max(left, 0))
 
 
-def renew(claim: Claim, stage: str | None, done: int, total: int, tokens: int) -> Operation[bool | None]:
+def renew(
+    claim: Claim, stage: str | None, done: int, total: int, tokens: int
+) -> Operation[Literal["go on", "cancel", "spent"] | None]:
     """Renew a claim and record the progress of its task.
 
     Args:
@@ -61,7 +71,8 @@ def renew(claim: Claim, stage: str | None, done: int, total: int, tokens: int) -
         tokens: tokens of the chat model that all attempts cost so far.
 
     Returns:
-        Whether the task is to be cancelled, or None if the claim was lost: then the worker must stop at once.
+        Whether the task may go on, was cancelled, or has spent the last tokens that its key may use today. None if the
+        claim was lost: then the worker must stop at once.
     """
     rows = yield _held(
         "service/renew",
@@ -72,7 +83,12 @@ def renew(claim: Claim, stage: str | None, done: int, total: int, tokens: int) -
         total=total,
         tokens=tokens,
     )
-    return rows[0]["cancel"] if rows else None
+    if not rows:
+        return None
+    if rows[0]["cancel"]:
+        return "cancel"
+    left = rows[0]["left"]
+    return "spent" if left is not None and left < 0 and tokens > claim.task.tokens else "go on"
 
 
 def remember(claim: Claim, found: Any) -> Operation[Any]:

@@ -27,13 +27,13 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
         "Document": "corpus id source title sha256 characters tokens chunks windows persistence term_windows state run "
-        "work error chunker extractor",
+        "work error chunker extractor names name_counts open_names resolved_names",
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",
         "Window": "corpus corpus_key id document index text start end embedding",
         "Summary": "corpus id document level index text tokens start end embedding made_of notes",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
-        "Alias": "corpus key name apart",
+        "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows term_windows adopts adopted_properties revision communities clusters "
         "entity_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",

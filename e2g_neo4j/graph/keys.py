@@ -17,7 +17,7 @@ from uuid import uuid4
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph.tasks import checked_limit, read_cursor
 from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.ids import check_corpus_name, utf8
+from e2g_neo4j.types.ids import LONGEST_CORPUS_NAME, utf8
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, UsageInfo
 
 SECRET = re.compile(r"e2g_([0-9a-f]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -107,6 +107,12 @@ def verified(text: str) -> Operation[KeyInfo | None]:
     expected = rows[0]["found"]["sha256"] if rows else _hash("")
     same = compare_digest(_hash(secret), expected)
     return _info(rows[0]["found"]) if parts and rows and same and rows[0]["valid"] else None
+
+
+def bookmark_secret() -> Operation[bytes]:
+    """Return the secret with which all processes of the service sign bookmarks."""
+    [row] = yield Write((), condition=("service/secret", {"secret": secrets.token_hex(32)}))
+    return bytes.fromhex(row["secret"])
 
 
 def list_keys() -> Operation[list[KeyInfo]]:
@@ -203,8 +209,8 @@ def _check_corpora(corpora: Sequence[str]) -> None:
         utf8(one, "The name of a corpus")
         if "*" in one[:-1]:
             raise InputError(f"The corpus {one!r} of a key has a `*` before its end. Only a prefix can be given.")
-        if one != "*":
-            check_corpus_name(one)
+        if not one.strip() or not one.isprintable() or len(one.encode()) > LONGEST_CORPUS_NAME:
+            raise InputError(f"The corpus {one!r} of a key is not the name of a corpus, or a prefix of names.")
 
 
 def _hash(secret: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,12 @@ from e2g_neo4j.runtime.database import session_options, translated
 
 SECONDS = 30.0
 """Timeout of a statement, enforced by the server."""
+
+MOST_CHARACTERS = 1_000_000
+"""Maximum length of the values of all rows together, as JSON."""
+
+FETCHED = 20
+"""Rows that the server sends at once."""
 
 SHORTEST_VECTOR = 32
 """A list of as many numbers with a fraction is taken for a vector, and left out."""
@@ -82,23 +89,34 @@ class Reading:
         return Explained(summary.query_type == "r" and bool(operators), frozenset(operators), frozenset(leaves))
 
     def rows(self, statement: str, parameters: Mapping[str, Any], limit: int) -> Rows:
-        """Run a statement and return at most `limit` rows.
+        """Run a statement and return at most `limit` rows, and of these as many as MOST_CHARACTERS allows.
 
         Raises:
-            RejectedStatementError: The statement fails.
+            RejectedStatementError: The statement fails, or its first row is too long.
         """
+        found: list[dict[str, Any]] = []
+        left = MOST_CHARACTERS
         with _rejections():
             result = self._transaction.run(statement, dict(parameters))
             columns = tuple(result.keys())
-            records = result.fetch(limit + 1)
-        found = [{name: plain(record[name]) for name in columns} for record in records[:limit]]
-        return Rows(columns, tuple(found), len(records) > limit)
+            while records := result.fetch(FETCHED):
+                for record in records:
+                    row = {name: plain(record[name]) for name in columns}
+                    left -= len(json.dumps(row))
+                    if left < 0 and not found:
+                        raise RejectedStatementError(
+                            f"A row of the statement has more than {MOST_CHARACTERS:,} characters: return less."
+                        )
+                    if left < 0 or len(found) == limit:
+                        return Rows(columns, tuple(found), True)
+                    found.append(row)
+        return Rows(columns, tuple(found), False)
 
 
 @contextmanager
 def reading(driver: Driver, database: str) -> Iterator[Reading]:
     """Open a read transaction, in which the server refuses to write, with a timeout."""
-    options = {**session_options(driver, database), "default_access_mode": READ_ACCESS}
+    options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "fetch_size": FETCHED}
     with (
         translated(),
         driver.session(**options) as session,

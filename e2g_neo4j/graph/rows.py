@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors, cut_by
 from e2g_neo4j.types.graph import Summary
-from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.mentions import ChunkMentions, DocumentNames, NameMerge
 from e2g_neo4j.types.properties import stored
 from e2g_neo4j.types.sections import heading_of, page_of
 
@@ -62,6 +62,7 @@ class IndexedDocument:
         persistence: its topic persistence.
         before: the version that is replaced.
         unchanged: the ids of the chunks that are kept as they are.
+        names: what other documents need to know of its names.
     """
 
     document: SourceDocument
@@ -72,6 +73,7 @@ class IndexedDocument:
     persistence: float
     before: StoredDocument = field(default_factory=StoredDocument)
     unchanged: Collection[str] = ()
+    names: DocumentNames = field(default_factory=DocumentNames)
 
     @property
     def new_summaries(self) -> list[Summary]:
@@ -109,7 +111,7 @@ def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
 
 def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the properties of a document that is complete."""
-    properties = indexed.document.properties
+    properties, names = indexed.document.properties, indexed.names
     return {
         "id": indexed.document.id,
         "title": indexed.document.title,
@@ -124,7 +126,16 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "windows": indexed.windows,
         "persistence": indexed.persistence,
         "term_windows": 0 if indexed.document.cuts else indexed.windows,
+        "names": sorted(names.counts),
+        "name_counts": [names.counts[name] for name in sorted(names.counts)],
+        "open_names": list(names.open),
+        "resolved_names": flat(names.resolved),
     }
+
+
+def flat(resolved: Mapping[str, str]) -> list[str]:
+    """Return what names resolve to as a list, which a property can hold."""
+    return [key for name in sorted(resolved) for key in (name, resolved[name])]
 
 
 def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:

@@ -26,6 +26,9 @@ PARTS_AT_ONCE = 8
 ORPHAN_SECONDS = 3600
 """How long the files of a task that was never created are kept."""
 
+MAKES_CORPORA: frozenset[TaskKind] = frozenset(["index", "import", "adopt"])
+"""Tasks that may make a corpus, whose name is checked. Corpora of earlier versions may have other names."""
+
 LONGEST_IDEMPOTENCY_KEY = 200
 MOST_LISTED = 200
 
@@ -113,7 +116,8 @@ def create(
         InputError: the name of the corpus or the key of idempotency cannot be used.
         DatabaseError: parts of the files are missing.
     """
-    check_corpus_name(corpus)
+    if kind in MAKES_CORPORA:
+        check_corpus_name(corpus)
     if idempotency_key is not None and not 0 < len(idempotency_key) <= LONGEST_IDEMPOTENCY_KEY:
         raise InputError(
             f"The key of idempotency is empty or has more than {LONGEST_IDEMPOTENCY_KEY} characters. Use a UUID."
@@ -213,6 +217,11 @@ def counts() -> Operation[dict[TaskState, tuple[int, float]]]:
     """Return the number of tasks in each state, and the age of the oldest of them in seconds."""
     rows = yield Read("service/count_tasks", {})
     return {row["state"]: (row["tasks"], row["age"] / 1000) for row in rows}
+
+
+def open_tokens() -> Operation[dict[str, int]]:
+    """Return the tokens that tasks have cost which have not ended, by API key. The usage of the keys has them later."""
+    return {row["key"]: row["tokens"] for row in (yield Read("service/open_tokens", {}))}
 
 
 def read_cursor(cursor: str | None) -> tuple[int | None, str | None]:

@@ -27,6 +27,7 @@ from e2g_neo4j.graph.rows import (
     StoredDocument,
     alias_rows,
     chunk_row,
+    flat,
     mention_rows,
     moved_chunk_rows,
     moved_summary_rows,
@@ -42,7 +43,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.mentions import ChunkMentions, NameMerge
+from e2g_neo4j.types.mentions import Across, ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.properties import as_json
 
 NODE_ROWS = 500
@@ -166,19 +167,19 @@ def decrement_ahead(corpus: str, run: str, documents: Sequence[IndexedDocument])
             yield Write((("index/decrement_edges", parameters),), holding(corpus, run, [indexed.document.id]))
 
 
-def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, do_not_merge: Collection[str]) -> Write:
+def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, overrides: Overrides) -> Write:
     """Return the transaction that publishes documents.
 
     It makes the staged nodes visible and hides nodes and edges of previous versions that are not kept, with entities
     that no other chunk mentions. Both sets are determined in the same transaction.
 
-    Its condition is that the run holds the documents and that the split names are still the same.
+    Its condition is that the run holds the documents, and that the overrides are still the same.
 
     Args:
         corpus: the corpus.
         run: the id of the run.
         documents: the documents, which are staged.
-        do_not_merge: the keys of the split names.
+        overrides: what was decided about names by hand.
     """
     ids = [indexed.document.id for indexed in documents]
     unchanged = [unchanged_row(indexed) for indexed in documents]
@@ -206,7 +207,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, do_n
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
         ),
-        condition=holding(corpus, run, ids, do_not_merge=sorted(do_not_merge)),
+        condition=holding(corpus, run, ids, overrides=overrides),
     )
 
 
@@ -219,12 +220,13 @@ def rewrite_mentions(
     *,
     unchanged: Collection[str],
     before: Collection[str],
-    do_not_merge: Collection[str],
+    overrides: Overrides,
+    across: Across,
 ) -> Write:
     """Return the transaction that replaces mentions and edges of chunks of a visible document, and its aliases.
 
-    Its condition is that the document still has this text, that no run is indexing it, and that the split names are
-    still the same. What an interrupted run has staged is removed.
+    Its condition is that the document still has this text, that no run is indexing it, and that the overrides and
+    the names of other documents are still the same. What an interrupted run has staged is removed.
 
     Args:
         corpus: the corpus.
@@ -234,10 +236,12 @@ def rewrite_mentions(
         merges: the name merges of the document.
         unchanged: the ids of the other chunks.
         before: the entities that the chunks mentioned so far.
-        do_not_merge: the keys of the split names.
+        overrides: what was decided about names by hand.
+        across: what other documents have decided about names of this one.
     """
     parameters = {"corpus": corpus, "documents": [document]}
     rows = [{"document": document, "chunks": sorted(unchanged), "all": True}]
+    resolved = flat(across.resolved[document])
     return Write(
         (
             ("index/discard_staged", parameters),
@@ -252,17 +256,27 @@ def rewrite_mentions(
             ("index/publish_chunks", parameters),
             ("index/delete_orphan_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, alias_rows(document, merges)),
+            ("index/set_resolved_names", {"corpus": corpus, "document": document, "resolved": resolved}),
             ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=(
             "index/hold_version",
-            {"corpus": corpus, "document": document, "sha256": sha256, "apart": sorted(do_not_merge)},
+            {
+                "corpus": corpus,
+                "document": document,
+                "sha256": sha256,
+                "overrides": _sorted(overrides),
+                "any_words": list(across.words),
+                "known": [[name, across.known[name]] for name in sorted(across.known)],
+                "pairs": list(across.pairs),
+                "shared": list(across.shared),
+            },
         ),
     )
 
 
 def holding(
-    corpus: str, run: str, documents: Sequence[str], *, do_not_merge: Sequence[str] | None = None
+    corpus: str, run: str, documents: Sequence[str], *, overrides: Overrides | None = None
 ) -> tuple[str, dict[str, Any]]:
     """Return the condition that a run holds documents.
 
@@ -273,9 +287,14 @@ def holding(
         corpus: the corpus.
         run: the id of the run.
         documents: the ids of the documents.
-        do_not_merge: the keys of the split names, which must be the same; None to ignore them.
+        overrides: what was decided about names by hand, which must be the same; None to ignore it.
     """
-    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run, "apart": do_not_merge}
+    decided = None if overrides is None else _sorted(overrides)
+    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run, "overrides": decided}
+
+
+def _sorted(overrides: Overrides) -> list[list[str]]:
+    return [[name, overrides[name] or ""] for name in sorted(overrides)]
 
 
 def delete(

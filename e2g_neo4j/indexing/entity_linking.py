@@ -20,6 +20,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Ambiguity, Link, Method
+from e2g_neo4j.types.ids import check_users_label
 from e2g_neo4j.types.reports import LinkReport
 
 PAGE = 50_000
@@ -92,8 +93,10 @@ def link(
         dry_run: whether to write nothing.
 
     Raises:
-        InputError: no node has the label and a text as `name`, or no entity has the type.
+        InputError: no node has the label and a text as `name`, the label is one of this project, or no entity has the
+            type.
     """
+    check_users_label(label)
     entities = _entities((yield Read("link/entities", {"corpus": corpus, "type": type})))
     if type is not None and not entities.names:
         raise InputError(

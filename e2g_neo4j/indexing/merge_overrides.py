@@ -1,30 +1,74 @@
-"""Split names that were merged, and undo splits.
+"""Merge and split names by hand, and bring the merges across documents up to date.
 
-Name merges are found for each document, from the stored extractions of its chunks, so nothing is extracted again. The
-mentions and edges of affected chunks are replaced, in one transaction per document. Vectors and summaries do not
-change. The result is the same as that of indexing again with the split names.
+Name merges are found from the stored extractions of chunks, so nothing is extracted again. The mentions and edges of
+affected chunks are replaced, in one transaction per document. Vectors and summaries do not change. The result is the
+same as that of indexing again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.errors import AliasNotFoundError, OutdatedDocumentError
+from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, OutdatedDocumentError
 from e2g_neo4j.graph.catalog import aliases
-from e2g_neo4j.graph.rows import mentions_hash
+from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
+from e2g_neo4j.indexing.name_merging import BY_HAND, apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
-from e2g_neo4j.types.graph import Alias
+from e2g_neo4j.types.graph import Alias, Extraction
+from e2g_neo4j.types.mentions import Across, DocumentNames, Overrides
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
+
+TRIES = 3
+"""How often a document is tried whose merges across documents have changed. A run that is indexing it updates it."""
+
+
+def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
+    """Make a name resolve to another one in all documents of a corpus, also in those that are indexed later.
+
+    Args:
+        name: the name.
+        into: the other name, or one that resolves to it.
+        corpus: the corpus.
+
+    Returns:
+        The merges of the name.
+
+    Raises:
+        NotFoundError: one of the names does not occur in the corpus.
+        InputError: the names are the same, or the other one resolves to this one by hand.
+        FingerprintError: a document with this name was indexed by an earlier version, which stored no extractions.
+    """
+    key, target = entity_key(name), entity_key(into)
+    rows = yield Read("query/resolve", {"corpus": corpus, "names": [key, target]})
+    found = {row["name"]: row["entity"] for row in rows}
+    for one, its_key in ((name, key), (into, target)):
+        if not found.get(its_key):
+            raise EntityNotFoundError(one, corpus)
+    target, overrides = found[target], (yield from read_overrides(corpus))
+    last: str | None = target
+    while last is not None and last != key:
+        last = overrides.get(last)
+    if last == key:
+        raise InputError(
+            f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other as "
+            f"the name of the entity, run `e2g entities --split` with {into!r} first."
+        )
+    yield from _documents_with(key, corpus)
+    lock = ("index/lock_corpus", {"corpus": corpus})
+    yield Write((lock, ("index/set_merge", {"corpus": corpus, "key": key, "into": target})))
+    yield from _update_documents(key, corpus)
+    return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
 def split(name: str, *, corpus: str) -> Operation[list[Alias]]:
@@ -53,7 +97,7 @@ def split(name: str, *, corpus: str) -> Operation[list[Alias]]:
 
 
 def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
-    """Undo `split`.
+    """Undo `split` or `merge`: the rules decide about the name again.
 
     Args:
         name: the name.
@@ -63,15 +107,15 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
         The merges of the name.
 
     Raises:
-        NotFoundError: the name was not split.
+        NotFoundError: the name was neither split nor merged by hand.
         FingerprintError: a document with this name was indexed by an earlier version, which stored no extractions.
     """
     key = entity_key(name)
-    if not any(one.key == key and one.apart for one in (yield from aliases(corpus, key))):
+    if not any(one.key == key and (one.apart or one.why == BY_HAND) for one in (yield from aliases(corpus, key))):
         raise AliasNotFoundError(name, corpus)
     yield from _documents_with(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
-    yield Write((lock, ("index/clear_do_not_merge", {"corpus": corpus, "key": key})))
+    yield Write((lock, ("index/clear_override", {"corpus": corpus, "key": key})))
     yield from _update_documents(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
@@ -93,24 +137,84 @@ def _update_documents(key: str, corpus: str) -> Operation[None]:
     yield from purge(corpus)
 
 
+def read_overrides(corpus: str) -> Operation[Overrides]:
+    """Return what was decided about names by hand."""
+    return {row["key"]: row["into"] for row in (yield Read("index/overrides", {"corpus": corpus}))}
+
+
+def resolve_names(documents: Mapping[str, DocumentNames], corpus: str) -> Operation[Across]:
+    """Find what the open names of documents stand for in other documents of the corpus."""
+    open = {name for names in documents.values() for name in names.open}
+    words = words_of(open)
+    rows = (yield Read("index/names", {"corpus": corpus, "any_words": words})) if words else []
+    known = {row["name"]: row["count"] for row in rows}
+    full = resolve_across(open, known)
+    pairs: list[dict[str, Any]] = [
+        {"document": document, "full": full[name], "names": context(names.counts, full[name])}
+        for document, names in documents.items()
+        for name in names.open
+        if name in full and needs_context(name)
+    ]
+    rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
+    shared = [(row["document"], row["full"]) for row in rows]
+    resolved = {
+        document: {
+            name: full[name]
+            for name in names.open
+            if name in full and (not needs_context(name) or (document, full[name]) in shared)
+        }
+        for document, names in documents.items()
+    }
+    return Across(words, known, pairs, sorted(name for _, name in shared), resolved)
+
+
+def update_names(corpus: str) -> Operation[None]:
+    """Rewrite the mentions of documents about whose names other documents now decide otherwise.
+
+    Every change of documents ends with this. If it is killed before, the next change does it.
+    """
+    rows = yield Read("index/open_names", {"corpus": corpus})
+    names = {row["document"]: DocumentNames(dict.fromkeys(row["names"], 0), row["open"]) for row in rows}
+    across = yield from resolve_names(names, corpus)
+    changed = [row["document"] for row in rows if row["resolved"] != flat(across.resolved[row["document"]])]
+    for document in changed:
+        for _ in range(TRIES):
+            if (yield from _update_document(document, corpus)):
+                break
+            time.sleep(WAIT_SECONDS)
+    if changed:
+        yield from purge(corpus)
+
+
 def _update_document(document: str, corpus: str) -> Operation[bool]:
     """Update the mentions of a document. Return False if it has changed since it was read."""
     rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})
     if not rows:
-        return True  # it was deleted
-    split_names = yield Read("index/do_not_merge", {"corpus": corpus})
-    return bool((yield updated_mentions(document, rows, {row["key"] for row in split_names}, corpus=corpus)))
+        return True  # it was deleted, or a run is replacing it
+    overrides = yield from read_overrides(corpus)
+    extractions = [decode(row["notes"]) for row in rows]
+    names = known_names(name_counts(extractions))
+    extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
+    across = yield from resolve_names({document: document_names(name_counts(extractions), {})}, corpus)
+    return bool((yield _updated_mentions(document, rows, extractions, overrides, across, corpus)))
 
 
-def updated_mentions(
-    document: str, rows: Sequence[dict[str, Any]], do_not_merge: Collection[str], *, corpus: str
+def _updated_mentions(
+    document: str,
+    rows: Sequence[dict[str, Any]],
+    extractions: Sequence[Extraction],
+    overrides: Overrides,
+    across: Across,
+    corpus: str,
 ) -> Write:
     """Return the transaction that updates the mentions of a document.
 
     Args:
         document: the id of the document.
         rows: its chunks, rows of `query/chunks_of`.
-        do_not_merge: the keys of the split names.
+        extractions: those of the chunks.
+        overrides: what was decided about names by hand.
+        across: what other documents decide.
         corpus: the corpus.
     """
     chunks = [
@@ -126,8 +230,7 @@ def updated_mentions(
         for row in rows
     ]
     windows = [[(start - row["start"], end - row["start"]) for start, end in row["windows"]] for row in rows]
-    extractions = [decode(row["notes"]) for row in rows]
-    merges = find_merges(name_counts(extractions), do_not_merge)
+    merges = find_merges(name_counts(extractions), overrides, across.resolved[document])
     pairs = zip(rows, mentions(chunks, apply_merges(extractions, merges), windows), strict=True)
     changed = [(row, mentioned) for row, mentioned in pairs if row["told"] != mentions_hash(mentioned)]
     return rewrite_mentions(
@@ -138,5 +241,6 @@ def updated_mentions(
         merges,
         unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
         before={key for row, _ in changed for key in row["keys"]},
-        do_not_merge=do_not_merge,
+        overrides=overrides,
+        across=across,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -14,7 +15,7 @@ from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelE
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
 from e2g_neo4j.graph.fingerprint import accept_pipeline as accept
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
@@ -25,7 +26,8 @@ from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import SourceGoneError, file_of, find, read_all
+from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
+from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
@@ -69,6 +71,7 @@ class Cancelled(BaseException):
 
 def migrate(models: Models, *, accept_pipeline: bool = False) -> Operation[list[Applied]]:
     """Apply migrations. With `accept_pipeline`, add the hash of the spaCy pipeline to a fingerprint without one."""
+    yield from check_model_name(models)
     applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=models.dimensions))
     if accept_pipeline:
         yield from accept(models.fingerprint)
@@ -82,13 +85,24 @@ def index(
     progress: Progress | None,
     budget_tokens: int | None,
     properties: Properties | None = None,
+    *,
+    strict: bool = False,
 ) -> Operation[IndexReport]:
-    """Read sources and index them into a corpus. `properties` are added to those of each document."""
+    """Read sources and index them into a corpus. `properties` are added to those of each document. With `strict`,
+    nothing is indexed unless all sources can be read."""
+    began = time.perf_counter()
     yield from migrate(models)
-    documents = _read(models, sources, corpus)
+    parsing = time.perf_counter()
+    documents, reading = yield from _read(models, sources, corpus, strict=strict)
+    parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
-    return (yield from _index(models, documents, corpus, progress, budget_tokens))
+    report = yield from _index(models, documents, corpus, progress, budget_tokens)
+    report.failed = reading.failed
+    report.warnings = reading.warnings | report.warnings
+    seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
+    report.seconds = {**seconds, "total": time.perf_counter() - began}
+    return report
 
 
 def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
@@ -98,16 +112,18 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
     unfinished = {one.id: one for one in listed if one.state != "ready"}
-    largest = models.settings.max_document_mb * 2**20
+    read_source = yield from _reader(models, corpus)
     documents: dict[str, SourceDocument] = {}
     failed: dict[str, str] = {}
     for one in unfinished.values():
         if one.id in documents:
             continue
         try:
-            read = read_all(file_of(one.source), corpus, largest)  # the very file: a source is never a glob
+            reading = ReadingReport()
+            read = read_source(file_of(one.source), reading)  # the very file: a source is never a glob
             documents |= {document.id: document for document in read if document.id in unfinished}
             if one.id not in documents:
+                reading.check(strict=True, read=True)  # a line that cannot be read may be this one
                 raise SourceGoneError(one.source)
         except ReadingError as error:
             failed[one.source] = str(error)
@@ -117,15 +133,19 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
     return report
 
 
-def plan(models: Models, sources: Sequence[Source], corpus: str) -> Operation[IndexPlan]:
+def plan(models: Models, sources: Sequence[Source], corpus: str, *, strict: bool = False) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
+    documents, reading = yield from _read(models, sources, corpus, strict=strict)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
     meter = UsageMeter()
     summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
-    return (yield from pipeline.plan(_read(models, sources, corpus), run))
+    found = yield from pipeline.plan(documents, run)
+    found.failed = reading.failed
+    found.warnings = reading.warnings | found.warnings
+    return found
 
 
 def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) -> Operation[list[DocumentInfo]]:
@@ -140,6 +160,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
+    yield from merge_overrides.update_names(corpus)
     yield from update_layers(models, corpus)
     return to_delete
 
@@ -157,6 +178,7 @@ def adopt(
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
+    yield from merge_overrides.update_names(corpus)
     yield from update_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
@@ -191,6 +213,15 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.join(name, corpus=corpus)
+    yield from update_layers(models, corpus)
+    return found
+
+
+def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
+    """Make a name resolve to another one."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    found = yield from merge_overrides.merge(name, into, corpus=corpus)
     yield from update_layers(models, corpus)
     return found
 
@@ -324,13 +355,29 @@ def import_corpus(
         return restore(_cancellable(executor), archive, corpus, mark)
 
 
-def _read(models: Models, sources: Sequence[Source], corpus: str) -> list[SourceDocument]:
+def _read(
+    models: Models, sources: Sequence[Source], corpus: str, *, strict: bool
+) -> Operation[tuple[list[SourceDocument], ReadingReport]]:
     check_corpus_name(corpus)
+    report = ReadingReport()
     documents = [one for one in sources if isinstance(one, SourceDocument)]
     paths = [one for one in sources if not isinstance(one, SourceDocument)]
-    largest = models.settings.max_document_mb * 2**20
-    documents += [document for path in (find(paths) if paths else ()) for document in read_all(path, corpus, largest)]
-    return documents
+    if paths:
+        documents += read_files(paths, (yield from _reader(models, corpus)), report)
+    report.check(strict=strict, read=bool(documents))
+    return documents, report
+
+
+def _reader(models: Models, corpus: str) -> Operation[Callable[[Path, ReadingReport], list[SourceDocument]]]:
+    """Return a function that reads the documents of a file, and stops when the run is cancelled."""
+    cancelled = (yield GetExecutor()).cancelled
+    largest, limits = models.settings.max_document_mb * 2**20, limits_of(models.settings, LIBRARY)
+
+    def check() -> None:
+        if cancelled.is_set():
+            raise Cancelled
+
+    return lambda path, report: read_file(path, corpus, largest, limits, check, report)
 
 
 def _index(
@@ -342,6 +389,7 @@ def _index(
     *,
     adopted: bool = False,
 ) -> Operation[IndexReport]:
+    began = time.perf_counter()
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
     meter = _meter(budget_tokens, show)
@@ -351,9 +399,12 @@ def _index(
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):
         with suppress(BudgetError, InputError, ModelError):
+            yield from merge_overrides.update_names(corpus)
             yield from update_layers(models, corpus, show)  # other documents may be complete
         raise
-    yield from update_layers(models, corpus, show, meter)
+    with run.timed("layers"):
+        yield from update_layers(models, corpus, show, meter)
+    report.seconds["total"] = time.perf_counter() - began
     report.spending, report.cost = meter.levels, run.cost
     return report
 

@@ -17,7 +17,11 @@ from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.language import NAMES, other_language
+from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
+from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
@@ -28,6 +32,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
 
@@ -58,28 +63,36 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
     """
     corpus = run.corpus
     left = list({document.id: document for document in documents}.values())
-    with run.timed("total"):
-        yield from check_kind(corpus, adopted)
-        yield from agree_on_fingerprint(run.models.fingerprint)
-        execute = (yield GetExecutor()).execute
-        with Lease(execute, corpus) as lease:
-            while left:
+    yield from check_kind(corpus, adopted)
+    with run.timed("loading models"):
+        fingerprint, _ = run.models.fingerprint, run.models.embedder  # both load their models on first use
+    with run.timed("preparing"):
+        yield from agree_on_fingerprint(fingerprint)
+    execute = (yield GetExecutor()).execute
+    with Lease(execute, corpus) as lease:
+        while left:
+            with run.timed("preparing"):
                 recover_abandoned_imports(execute)
                 yield from check_kind(corpus, adopted)
                 yield from purge(corpus)
                 mine, left, replaced = yield from _claimed(left, lease, run, adopted)
-                if left and not mine:
-                    with run.timed("waiting"):
-                        time.sleep(WAIT_SECONDS)
-                drafts = yield from _drafts(run.chunked(mine), replaced, corpus)
-                with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
-                    for batch in _published_together(drafts):
-                        try:
-                            yield from _indexed(batch, builder, reader, lease, run)
-                            run.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                        except LeaseLostError:  # to another run or a deletion, or because a name was split or joined
-                            left += [draft.document for draft in batch]
-                run.add_seconds("reading", reader.seconds)
+            if left and not mine:
+                with run.timed("waiting"):
+                    time.sleep(WAIT_SECONDS)
+            chunked = run.chunked(mine)
+            with run.timed("preparing"):
+                drafts = yield from _drafts(chunked, replaced, corpus)
+            with run.building_trees(drafts) as builder, run.reading(drafts, builder) as reader:
+                for batch in _published_together(drafts):
+                    try:
+                        yield from _indexed(batch, builder, reader, lease, run)
+                        run.report.replaced += sum(draft.document.id in replaced for draft in batch)
+                    except LeaseLostError:  # to another run or a deletion, or because a name was split or merged
+                        left += [draft.document for draft in batch]
+            run.add_seconds("reading", reader.seconds)
+    with run.timed("merging names"):
+        yield from update_names(corpus)
+    with run.timed("counting"):
         yield from _totals(run.report)
     return run.report
 
@@ -90,7 +103,8 @@ def _claimed(
     """Claim changed documents. Return those of this run, those of other runs, and the ids of replaced ones."""
     corpus = run.corpus
     changed, _ = yield from _changed(documents, run.report)
-    yield from _set_properties(documents, changed, corpus, adopted)
+    run.report.warnings |= _language_warnings(changed, run)
+    yield from _set_properties(documents, changed, run, adopted)
     yield from claim(corpus, lease.run, changed, adopted=adopted)
     rows = yield Read("index/documents", {"corpus": corpus, "ids": [document.id for document in changed]})
     known = {row["id"]: row for row in rows}
@@ -105,9 +119,10 @@ def _claimed(
 
 
 def _set_properties(
-    documents: Sequence[SourceDocument], changed: Sequence[SourceDocument], corpus: str, adopted: bool
+    documents: Sequence[SourceDocument], changed: Sequence[SourceDocument], run: IndexRun, adopted: bool
 ) -> Operation[None]:
     """Replace the properties of documents of which only these have changed."""
+    corpus = run.corpus
     ids = {document.id for document in changed}
     given = {one.id: one.properties for one in documents if one.properties is not None and one.id not in ids}
     rows = (yield Read("index/documents", {"corpus": corpus, "ids": list(given)})) if given else []
@@ -117,6 +132,7 @@ def _set_properties(
             (("index/set_properties", {"corpus": corpus, "rows": batch}),),
             condition=("index/open_corpus", {"corpus": corpus, "adopted": adopted}),
         )
+        run.report.properties_replaced += len(batch)
 
 
 def _with_claimed_properties(document: SourceDocument, row: Mapping[str, Any]) -> SourceDocument:
@@ -150,9 +166,8 @@ def _indexed(
         yield from run.written([staging.begin()])
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
-        do_not_merge = {row["key"] for row in (yield Read("index/do_not_merge", {"corpus": corpus}))}
-        for draft in batch:
-            draft.merges = find_merges(name_counts(map(decode, draft.notes)), do_not_merge)
+        with run.timed("merging names"):
+            overrides = yield from _merge_names(batch, corpus)
         summarised = beside(lambda: run.summarised(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
@@ -161,7 +176,7 @@ def _indexed(
         indexed = [draft.indexed(tree) for draft, tree in zip(batch, trees, strict=True)]
         yield from run.written(staging.summaries(indexed, vectors))
         yield from run.written(decrement_ahead(corpus, lease.run, indexed))
-        yield from run.written([publish(corpus, lease.run, indexed, do_not_merge=do_not_merge)])
+        yield from run.written([publish(corpus, lease.run, indexed, overrides=overrides)])
         with run.timed("writing"):
             yield from purge(corpus)
     except LeaseLostError:
@@ -170,6 +185,24 @@ def _indexed(
         lease.failed(staging.documents, error)
         raise
     run.count(batch, indexed)
+
+
+def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overrides]:
+    """Find the name merges of documents, and return what was decided by hand.
+
+    Names of documents that are not visible yet count only after the publication, by `update_names`.
+    """
+    overrides = yield from read_overrides(corpus)
+    for draft in batch:
+        draft.known_names = known_names(name_counts(map(decode, draft.notes)))
+    counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
+    names = {draft.document.id: document_names(one, {}) for draft, one in zip(batch, counts, strict=True)}
+    across = yield from resolve_names(names, corpus)
+    for draft, counted in zip(batch, counts, strict=True):
+        resolved = across.resolved[draft.document.id]
+        draft.merges = find_merges(counted, overrides, resolved)
+        draft.names = document_names(counted, resolved)
+    return overrides
 
 
 _Part: TypeAlias = Sequence[tuple["DocumentDraft", Sequence[Chunk]]]
@@ -195,7 +228,8 @@ def _stage_chunks(
             if needs_extraction(draft, one, builder)
         }
     kept = [one.id for draft, chunks in part for one in chunks if one.id in draft.before.chunks]
-    vectors = yield from _vectors_of(kept, staging)
+    with run.timed("loading stored vectors"):
+        vectors = yield from _vectors_of(kept, staging)
     with run.timed("waiting for models"):
         extracted = _extracted_again([one for draft, chunks in part for one in chunks if draft.is_outdated(one)], run)
     new = []
@@ -249,8 +283,9 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
     """Stage mentions. Name merges depend on the whole document, so the mentions of a kept chunk may change."""
     new, changed = [], []
     for draft, chunks in part:
-        extractions = apply_merges((decode(draft.notes[one.index]) for one in chunks), draft.merges)
-        found = mentions(chunks, extractions, [draft.windows[one.index] for one in chunks])
+        with run.timed("merging names"):
+            extractions = list(apply_merges(map(draft.extraction, chunks), draft.merges))
+            found = list(mentions(chunks, extractions, [draft.windows[one.index] for one in chunks]))
         for one, mentioned in zip(chunks, found, strict=True):
             stored = draft.before.chunks.get(one.id)
             if stored and stored["told"] == mentions_hash(mentioned) and not draft.is_outdated(one):
@@ -258,8 +293,9 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
             else:
                 new.append(mentioned)
                 changed += [(draft, one)] if stored else []
-    vectors = yield from _vectors_of([one.id for _, one in changed], staging)
-    sentence_vectors = yield from _sentence_vectors_of(changed, staging)
+    with run.timed("loading stored vectors"):
+        vectors = yield from _vectors_of([one.id for _, one in changed], staging)
+        sentence_vectors = yield from _sentence_vectors_of(changed, staging)
     rows = [draft.read(one, vectors[one.id], sentence_vectors.get(one.id)) for draft, one in changed]
     yield from run.written(staging.chunks(rows))
     yield from run.written(staging.mentions(new))
@@ -281,19 +317,38 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
         tokens=sum(chunk.tokens for draft in drafts for chunk in draft.new_chunks),
         levels=run.meter.levels,
         cost=run.cost,
+        warnings=_language_warnings(changed, run),
     )
+
+
+def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
+    """Return warnings of documents that are not in the language of the spaCy pipeline, by source."""
+    language = run.models.nlp.lang or ""
+    found = {document.source: other_language(document.text, language) for document in documents}
+    return {
+        source: f"{source} appears to be in {other}, but the spaCy pipeline reads {NAMES[language]}, so its entities "
+        "will be wrong. Leave it out, or index it into a database of its own with another pipeline (E2G_SPACY_MODEL)."
+        for source, other in found.items()
+        if other is not None
+    }
 
 
 def _changed(
     documents: Sequence[SourceDocument], report: IndexReport
 ) -> Operation[tuple[list[SourceDocument], set[str]]]:
-    """The documents whose text the database does not hold yet, or not chunked or extracted by the present rules, and
-    the ids of those that it holds otherwise."""
+    """The documents that the database does not hold yet with this text and title, or not chunked or extracted by the
+    present rules, and the ids of those that it holds otherwise."""
     rows = yield Read("index/documents", {"corpus": report.corpus, "ids": [document.id for document in documents]})
-    ready = {row["id"]: (row["sha256"], row["chunker"], row["extractor"]) for row in rows if row["state"] == "ready"}
+    ready = {
+        row["id"]: (row["sha256"], row["properties"]["title"], row["chunker"], row["extractor"])
+        for row in rows
+        if row["state"] == "ready"
+    }
     unfinished = {row["id"] for row in rows if row["work"]}
     changed = [
-        one for one in documents if one.id in unfinished or ready.get(one.id) != (one.sha256, cut_by(one), EXTRACTOR)
+        one
+        for one in documents
+        if one.id in unfinished or ready.get(one.id) != (one.sha256, one.title, cut_by(one), EXTRACTOR)
     ]
     replaced = {document.id for document in changed} & ready.keys()
     report.unchanged += len(documents) - len(changed)

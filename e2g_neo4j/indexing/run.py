@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
 from e2g_neo4j.indexing.chunking import chunk, whole_nodes
+from e2g_neo4j.indexing.missed_names import KnownNames, add_missed_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
@@ -17,12 +18,13 @@ from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Vectors
-from e2g_neo4j.types.graph import Summary
-from e2g_neo4j.types.mentions import NameMerge
+from e2g_neo4j.types.graph import Extraction, Summary
+from e2g_neo4j.types.mentions import DocumentNames, NameMerge
 from e2g_neo4j.types.reports import IndexReport, Progress
 
 
@@ -47,7 +49,9 @@ class DocumentDraft:
         notes: the packed extraction of each chunk.
         windows: the windows of each chunk, as spans in its text.
         persistence: its topic persistence.
+        known_names: its names that are found wherever they are spelled the same.
         merges: its name merges.
+        names: what other documents need to know of its names.
         unchanged: the ids of the chunks that are kept with their mentions.
     """
 
@@ -58,7 +62,9 @@ class DocumentDraft:
     notes: list[bytes] = field(default_factory=list)
     windows: list[Sequence[Span]] = field(default_factory=list)
     persistence: Persistence = field(default_factory=Persistence)
+    known_names: KnownNames = field(default_factory=KnownNames)
     merges: Sequence[NameMerge] = ()
+    names: DocumentNames = field(default_factory=DocumentNames)
     unchanged: set[str] = field(default_factory=set)
 
     @property
@@ -82,6 +88,10 @@ class DocumentDraft:
         self.windows.append(windows)
         self.persistence.add(vectors)
 
+    def extraction(self, chunk: Chunk) -> Extraction:
+        """Return what is found in a chunk, with names that only other chunks show to be names."""
+        return add_missed_names(chunk.text, decode(self.notes[chunk.index]), self.known_names)
+
     def read(self, chunk: Chunk, vectors: Vectors, sentence_vectors: bytes | None) -> EmbeddedChunk:
         return EmbeddedChunk(
             self.document.id,
@@ -103,6 +113,7 @@ class DocumentDraft:
             self.persistence.value,
             self.before,
             self.unchanged,
+            self.names,
         )
 
 
@@ -224,7 +235,10 @@ class IndexRun:
             self.report.chunks += len(draft.new_chunks)
             self.report.kept += len(draft.chunks) - len(draft.new_chunks)
             self.report.tokens += sum(chunk.tokens for chunk in draft.new_chunks)
+            levels, known = self.report.summaries_by_level, draft.known
             for summary in one.summaries:
-                level = self.report.summaries_by_level
-                level[summary.level] = level.get(summary.level, 0) + 1
+                if summary.made_of in known:
+                    self.report.summaries_kept += 1
+                else:
+                    levels[summary.level] = levels.get(summary.level, 0) + 1
         self.advance("writing", len(indexed))

@@ -204,6 +204,7 @@ class E2GRetriever(Retriever):
                 "mode": evidence.mode,
                 "entities": list(evidence.entities),
                 "unknown_entities": list(evidence.unknown_entities),
+                "ignored_entities": list(evidence.ignored_entities),
                 "pairs": [{"a": pair.a, "b": pair.b, "hops": pair.hops} for pair in evidence.pairs],
                 "hops": evidence.hops,
                 **facts_of(evidence),

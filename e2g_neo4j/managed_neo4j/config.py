@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from e2g_neo4j.errors import LocalServerError
+from e2g_neo4j.managed_neo4j.browser_style import style_command
 
 HOST = "127.0.0.1"
 BOLT_PORT, HTTP_PORT = 7687, 7474
@@ -30,7 +31,8 @@ _JAVA_OPTIONS = (
 def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
     """Write `neo4j.conf`: loopback only, with a password, without telemetry.
 
-    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one.
+    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one. It sets the
+    style of the graph after the log-in.
 
     Args:
         conf: The configuration folder.
@@ -52,6 +54,8 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         "client.allow_telemetry": "false",
         # Hosts from which Browser may load guides: Neo4j's default and, for `e2g guide`, the address of this machine.
         "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
+        # Browser runs this after each log-in.
+        "browser.post_connect_cmd": style_command().removeprefix(":"),
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
         # Otherwise each empty database takes a quarter of a gigabyte.

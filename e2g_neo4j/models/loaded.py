@@ -21,6 +21,7 @@ from e2g_neo4j.models.embedding.prefixes import Prefixes
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
+from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
@@ -102,6 +103,11 @@ class Models:
         return load_chat_model(self.settings, self._given_chat_model)
 
     @property
+    def must_load_embedder(self) -> bool:
+        """Whether the embedding model is neither bundled nor loaded. To load another one may take minutes, or fail."""
+        return self._given_embedder is None and not self._is_bundled and "_embedder" not in self.__dict__
+
+    @property
     def dimensions(self) -> int:
         """The vector length of the embedding model. The bundled model is not loaded for this."""
         if self._is_bundled:
@@ -151,6 +157,7 @@ class Models:
 
     async def ask_async(self, request: Chat) -> ChatReply:
         """Like `ask`, as a coroutine."""
+        await in_thread(_name, request)
         with _chat_span(request) as replied:
             return replied(await retry.ask_async(request.model, request.request))
 
@@ -162,6 +169,7 @@ class Models:
 
     async def stream_async(self, request: Chat) -> AsyncGenerator[str | ChatReply, None]:
         """Like `stream`, as an async iterator."""
+        await in_thread(_name, request)
         with _chat_span(request) as replied:
             async with aclosing(retry.stream_async(request.model, request.request)) as pieces:
                 async for piece in pieces:
@@ -245,6 +253,11 @@ class Models:
         with span("e2g.embed", {"e2g.model": embedder.name}):
             rows: list[list[float]] = embed_long(embedder, texts).tolist()
         return rows
+
+
+def _name(request: Chat) -> str:
+    """Return the name of a model, for which its server may be asked, and waited for, the first time."""
+    return request.model.name
 
 
 @contextmanager

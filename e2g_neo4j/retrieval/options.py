@@ -8,13 +8,13 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator, model_validator
 
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions
+from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
 from e2g_neo4j.settings import MAX_HOPS, Settings
 
 MAX_K = 1000
@@ -23,10 +23,13 @@ MAX_K = 1000
 MAX_RELATIONSHIP_TYPES = 50
 """Maximum number of relationship types."""
 
+MAX_TYPE = 1000
+"""Maximum characters of a relationship type."""
+
 LINKING_TYPES = frozenset(["REFERS_TO", "STANDS_FOR"])
 """The types that lead from corpora to the user's graph. Facts along them would show entities of other corpora."""
 
-MAX_QUESTION = 100_000
+MAX_QUESTION = 10_000
 """Maximum characters of a question."""
 
 MIN_TOKENS = 50
@@ -146,24 +149,29 @@ class RetrievalOptions(BaseModel):
     @classmethod
     def _known_mode(cls, mode: Any) -> Any:
         if mode not in get_args(Mode):
-            raise ValueError(f"There is no mode {mode!r}: choose one of {', '.join(get_args(Mode))}.")
+            raise ValueError(f"There is no mode {shown(mode)}: choose one of {', '.join(get_args(Mode))}.")
         return mode
 
     @field_validator("unit", mode="before")
     @classmethod
     def _known_unit(cls, unit: Any) -> Any:
         if unit is not None and unit not in get_args(Unit):
-            raise ValueError(f"There is no unit {unit!r}: choose window or chunk.")
+            raise ValueError(f"There is no unit {shown(unit)}: choose window or chunk.")
         return unit
 
     @field_validator("relationship_types", mode="before")
     @classmethod
     def _types(cls, types: Any) -> Any:
-        if isinstance(types, str) or not all(isinstance(one, str) and one.strip() for one in types):
+        listed = isinstance(types, Sequence | Set) and not isinstance(types, str)
+        if not listed:
             raise ValueError("relationship_types must be a list of non-empty types, such as ACTED_IN.")
         if len(types) > MAX_RELATIONSHIP_TYPES:
             raise ValueError(
                 f"relationship_types has {len(types)} relationship types: choose at most {MAX_RELATIONSHIP_TYPES}."
+            )
+        if not all(isinstance(one, str) and one.strip() and len(one) <= MAX_TYPE for one in types):
+            raise ValueError(
+                f"relationship_types must be a list of types of 1 to {MAX_TYPE} characters, such as ACTED_IN."
             )
         if own := LINKING_TYPES.intersection(types):
             raise ValueError(
@@ -257,12 +265,12 @@ def check_llm(modes: Iterable[Mode], *, llm: bool) -> None:
 
 def check_question(question: str) -> None:
     """Raise QueryError if the question is empty, too long or not valid Unicode."""
-    if not question.strip():
-        raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
-    if any("\ud800" <= character <= "\udfff" for character in question):
-        raise QueryError("The question contains an unpaired surrogate, which is not a valid character: correct it.")
     if len(question) > MAX_QUESTION:
         raise QueryError(
             f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}. Shorten it, or index the "
             "text and ask about it."
         )
+    if not question.strip():
+        raise QueryError('The question is empty: ask something, for example `e2g query "Who is …?"`.')
+    if any("\ud800" <= character <= "\udfff" for character in question):
+        raise QueryError("The question contains an unpaired surrogate, which is not a valid character: correct it.")

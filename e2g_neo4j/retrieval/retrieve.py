@@ -14,8 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, QueryError
+from e2g_neo4j.graph.fingerprint import check_model_name
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
+from e2g_neo4j.models.entities.name_candidates import name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import (
@@ -54,10 +56,12 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, read_each
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.results import Evidence, Fact, Round, Route
 
 MAX_ENTITIES = 24
-"""Maximum number of entities of a question that are paired, the rarest first. This limits the pairs to 276."""
+"""Maximum number of entities of a question that are considered, names before nouns, the rarest first. This limits the
+pairs to 276."""
 
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
@@ -100,14 +104,17 @@ def retrieve(
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
     chat = _chat_calls(models, chat_model) if filled.llm else None
+    yield from check_model_name(models)
     embed = Embed(question)
     if filled.mode in NEED_VECTOR:  # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
     doc = models.nlp(unwrapped(question))
+    names = list(extract(doc).counts)
     operation = find_evidence(
         question,
         corpora=corpora,
-        names=list(extract(doc).counts),
+        names=names,
+        other_names=name_candidates(doc, names),
         keywords=keywords(doc) if filled.mode == "synonyms" else None,
         made_with=models.fingerprint,
         options=filled,
@@ -167,6 +174,7 @@ def find_evidence(
     reranker: str | None = None,
     chat: ChatCalls | None = None,
     keywords: Mapping[str, str] | None = None,
+    other_names: Sequence[str] = (),
 ) -> Operation[Evidence]:
     """Find the evidence for a question, with at most three reads per corpus (four in modes `hybrid`, `pagerank` and
     `synonyms`, five in `hipporag`, seven in `linear`), another for facts, another for a filter, and one embedding; in
@@ -185,6 +193,7 @@ def find_evidence(
         reranker: The name of the reranker, if any.
         chat: The chat model that the mode asks, if the option `llm` is set.
         keywords: For mode `synonyms`, the keywords of the question: by key, how it spells them. Default: the names.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -203,17 +212,23 @@ def find_evidence(
         given = dict(zip(names, names, strict=True)) if keywords is None else keywords
         return (yield from _without_graph(mode, made_with, selection, query, filter, given))
     terms = terms_of(words_of(question)) if mode in ("auto", "diffusion") else []
-    parameters = {"names": sorted(set(names)), "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": terms}
+    parameters = {
+        "names": sorted(set(names)),
+        "other_names": list(other_names),
+        "limit": MAX_ENTITIES,
+        "meanings": MAX_MEANINGS,
+        "terms": terms,
+    }
     links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
     _check_indexes(links, made_with)
-    entities, unknown = resolve_entities(names, links)
-    entities_by_corpus = {link["corpus"]: resolve_entities(names, [link])[0] for link in links}
+    entities, ignored, unknown = resolve_entities(names, links, other_names)
+    entities_by_corpus = {link["corpus"]: resolve_entities(names, [link], other_names)[0] for link in links}
     distances = [pair for link in links for pair in link["pairs"]]
     pairs = pairs_within_hops(distances, hops)
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
-        left = {id for documents in filter.by_corpus.values() for id in documents.ids}
-        shared = [candidate for candidate in shared if candidate.place[0] in left]
+        visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
+        shared = [candidate for candidate in shared if candidate.place[0] in visible]
     query = replace(query, entities=entities_by_corpus, statistics=word_statistics(links) if terms else None)
     if mode == "lightrag":
         query = replace(query, statements=[link["corpus"] for link in links if link["statements"] is not None])
@@ -258,6 +273,8 @@ def find_evidence(
         }
         rows = yield from read_each("query/facts", fact_parameters)
         facts = tuple(dict.fromkeys(map(fact_of, rows)))[:MAX_FACTS]
+    if options.relationship_types and not facts:
+        yield from _check_relationship_types(options.relationship_types, corpora)
 
     return Evidence(
         question=question,
@@ -266,6 +283,7 @@ def find_evidence(
         reason=with_reranker(with_filter(with_chat(reason, chat), filter), reranker),
         entities=entities,
         unknown_entities=unknown,
+        ignored_entities=ignored,
         pairs=pairs,
         hops=used,
         passages=found,
@@ -316,9 +334,10 @@ def _without_graph(
             )
     query = replace(query, statistics=word_statistics(rows))
     reason = without_entities_reason(mode, selection.unit)
-    entities, unknown = tuple[str, ...](), tuple[str, ...]()
+    entities, ignored, unknown = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     if mode == "synonyms":
-        keywords = first_keywords(keywords)
+        given, keywords = keywords, first_keywords(keywords)
+        ignored = tuple(key for key in given if key not in keywords)
         query = replace(query, matches=(yield from match_keywords(keywords, corpora)))
         entities, unknown = entities_of(query.matches, keywords)
         reason += f" {matches_told(query.matches)}"
@@ -339,6 +358,7 @@ def _without_graph(
         reason=with_reranker(with_filter(with_chat(reason, query.chat), filter), selection.reranker),
         entities=entities,
         unknown_entities=unknown,
+        ignored_entities=ignored,
         pairs=(),
         hops=0,
         passages=found,
@@ -351,6 +371,17 @@ def _behind(layer: str, rows: Iterable[Mapping[str, Any]]) -> str:
     behind = [row["corpus"] for row in rows if row[layer] is False]
     commands = ", ".join(f"`{_ENRICH.get(layer, 'e2g enrich')} --corpus {corpus}`" for corpus in behind)
     return f" The {_LAYERS[layer]} of {', '.join(behind)} are out of date: run {commands}." * bool(behind)
+
+
+def _check_relationship_types(types: Sequence[str], corpora: Sequence[str]) -> Operation[None]:
+    """Raise QueryError if the database does not know one of these types."""
+    rows = yield from read_each("query/relationship_types", {corpus: {"types": list(types)} for corpus in corpora})
+    for missing in rows[0]["missing"]:
+        linked = sorted({type for row in rows for type in row["linked"]})
+        raise QueryError(
+            f"The database has no relationships of the type {missing!r}.{did_you_mean(missing, linked)} Pass types of "
+            "your own graph."
+        )
 
 
 def _check_indexes(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
@@ -367,22 +398,36 @@ def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def resolve_entities(
-    names: Sequence[str], links: Iterable[Mapping[str, Any]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names: Sequence[str], links: Sequence[Mapping[str, Any]], candidates: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Resolve the names of a question to entities.
 
     Args:
         names: The names, in the order of the question.
         links: Rows of `link.cypher`, one per corpus.
+        candidates: Other words that may be names.
 
     Returns:
-        The entities, in the order of the question, and the names that resolve to none.
+        The entities, the entities that are not considered because there are too many, and the names that resolve to
+        neither, each in the order of the question.
     """
+    asked = [*names, *candidates]
+    entities = _resolved(asked, (row for link in links for row in link["named"]))
+    left = _resolved(asked, (row for link in links for row in link["left"]))
+    known = {name for link in links for row in (*link["named"], *link["left"]) for name in row["names"]}
+    parts = [f" {name} " for name in known.intersection(candidates)]
+    unknown = tuple(
+        name
+        for name in dict.fromkeys(names)
+        if name not in known and not any(part in f" {name} " or f" {name} " in part for part in parts)
+    )
+    return entities, tuple(key for key in left if key not in entities), unknown
+
+
+def _resolved(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     by_name: defaultdict[str, list[str]] = defaultdict(list)
-    for link in links:
-        for row in link["named"]:
-            for name in row["names"]:
-                by_name[name].append(row["entity"])
+    for row in rows:
+        for name in row["names"]:
+            by_name[name].append(row["entity"])
     ordered = (key for name in names for key in sorted(by_name[name], key=lambda key: (key != name, key)))
-    entities = tuple(dict.fromkeys(ordered))
-    return entities, tuple(name for name in dict.fromkeys(names) if not by_name[name])
+    return tuple(dict.fromkeys(ordered))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.models.porter import stem
@@ -59,8 +58,9 @@ class Match:
 
 
 def first_keywords(keywords: Mapping[str, str]) -> dict[str, str]:
-    """Return the keywords that are looked up, by key."""
-    return dict(islice(keywords.items(), MAX_KEYWORDS))
+    """Return the keywords that are looked up, by key: names before nouns and phrases, in the order of the question."""
+    first = sorted(keywords, key=lambda key: keywords[key] == key)[:MAX_KEYWORDS]
+    return {key: form for key, form in keywords.items() if key in first}
 
 
 def match_keywords(keywords: Mapping[str, str], corpora: Sequence[str]) -> Operation[dict[str, tuple[Match, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from e2g_neo4j.errors import InputError
@@ -16,6 +17,9 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 MAX_CONDITIONS = 50
 """Maximum number of conditions of a question."""
+
+MAX_CONDITION = 20_000
+"""Maximum characters of a condition that is written as a text."""
 
 SHOWN, LONGEST_SHOWN = 5, 60
 """Maximum number of values of a condition, and characters of each, in explanations."""
@@ -37,7 +41,7 @@ WHERE_SCHEMA: dict[str, Any] = {
 }
 """The JSON schema of conditions."""
 
-_EXPRESSION = re.compile(r"(.+?)\s*(<=|>=|==?|<|>)\s*(.*)", re.DOTALL)
+_OPERATOR = re.compile(r"<=|>=|==?|<|>")
 
 
 class Condition(NamedTuple):
@@ -77,12 +81,13 @@ def conditions(where: Any) -> tuple[Condition, ...]:
         ValueError: The filter is invalid.
     """
     try:
-        found = tuple(dict.fromkeys(_of_mapping(where) if isinstance(where, Mapping) else _of_list(where)))
+        given = _of_mapping(where) if isinstance(where, Mapping) else _of_list(where)
+        found = list(islice(given, MAX_CONDITIONS + 1))
     except InputError as error:
         raise ValueError(str(error)) from None
     if len(found) > MAX_CONDITIONS:
-        raise ValueError(f"where has {len(found)} conditions: choose at most {MAX_CONDITIONS}.")
-    return found
+        raise ValueError(f"where has more than {MAX_CONDITIONS} conditions: choose at most {MAX_CONDITIONS}.")
+    return tuple(dict.fromkeys(found))
 
 
 def _of_mapping(where: Mapping[Any, Any]) -> Iterator[Condition]:
@@ -105,42 +110,51 @@ def _of_list(where: Any) -> Iterator[Condition]:
         elif isinstance(one, Sequence) and len(one) == 3:
             yield _condition(*one)
         else:
-            raise InputError(f"{one!r} is no condition: write NAME, an operator and a value, such as year>=1890.")
+            raise InputError(f"{shown(one)} is no condition: write NAME, an operator and a value, such as year>=1890.")
 
 
 def parse_condition(text: str) -> Condition:
     """Return the condition of a text such as `year>=1890`. The value is JSON, or else a text.
 
     Raises:
-        InputError: The text has no operator, or name or value are invalid.
+        InputError: The text is too long or has no operator, or name or value are invalid.
     """
-    match = _EXPRESSION.fullmatch(text.strip())
-    if not match:
+    if len(text) > MAX_CONDITION:
+        raise InputError(f"A condition has {len(text)} characters; the maximum is {MAX_CONDITION}: shorten it.")
+    stripped = text.strip()
+    found = _OPERATOR.search(stripped, 1)  # a name has at least one character
+    if not found:
         raise InputError(
-            f"{text!r} is no condition: write NAME, one of {' '.join(OPERATORS)} and a value, such as year>=1890 or "
-            'author="Bram Stoker".'
+            f"{shown(text)} is no condition: write NAME, one of {' '.join(OPERATORS)} and a value, such as year>=1890 "
+            'or author="Bram Stoker".'
         )
-    name, operator, value = match.groups()
+    name, operator, value = stripped[: found.start()].rstrip(), found[0], stripped[found.end() :].lstrip()
     if value.startswith(("<", ">", "=", "!")):
         raise InputError(
-            f"{text!r} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins with "
+            f"{shown(text)} has no valid operator: choose among {' '.join(OPERATORS)}. Quote a value that begins with "
             "one of their characters."
         )
     return _condition(name, operator.replace("==", "="), parse_value(value))
+
+
+def shown(value: Any) -> str:
+    """Return a value for an error message, cut if it is long."""
+    written = repr(value[: LONGEST_SHOWN + 1] if isinstance(value, str | list | tuple) else value)
+    return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"
 
 
 def _condition(name: Any, operator: Any, value: Any) -> Condition:
     name = check_name(name)
     if name.endswith("!") or operator not in OPERATORS:
         written = "!=" if name.endswith("!") else operator
-        raise InputError(f"There is no operator {written!r}: choose among {' '.join(OPERATORS)}.")
+        raise InputError(f"There is no operator {shown(written)}: choose among {' '.join(OPERATORS)}.")
     what = f"The condition on {name!r}"
     several = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    if several and len(value) > MAX_VALUES:
+        raise InputError(f"{what} has {len(value)} values; the maximum is {MAX_VALUES}.")
     values = tuple(check_scalar(one, what) for one in (value if several else (value,)))
     if not values:
         raise InputError(f"{what} has an empty list: name the values.")
-    if len(values) > MAX_VALUES:
-        raise InputError(f"{what} has {len(values)} values; the maximum is {MAX_VALUES}.")
     if operator != "=" and (len(values) > 1 or isinstance(values[0], bool)):
         raise InputError(f"{what} compares with {operator}: name one number or text.")
     return Condition(name, operator, values)

@@ -73,6 +73,8 @@ ROWS_AT_ONCE = 1000
 
 D = TypeVar("D", Driver, AsyncDriver)
 
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
 Address: TypeAlias = tuple[str, tuple[str, str]]
 """URI, and user name with password."""
 
@@ -87,6 +89,13 @@ def open_async_driver(where: Address) -> AsyncDriver:
 
 def _opened(driver: Callable[..., D], where: Address) -> D:
     uri, auth = where
+    scheme = uri.partition("://")[0]
+    if scheme not in SCHEMES:
+        web = " This is the address of a web page, such as Neo4j Browser." if scheme in ("http", "https") else ""
+        raise ConfigurationError(
+            f"NEO4J_URI {uri!r} is no address of Neo4j's Bolt protocol.{web} Set it to bolt://HOST:7687 or "
+            "neo4j://HOST:7687."
+        )
     try:
         return driver(
             uri,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -53,3 +53,19 @@ async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
 
     Thread(target=copy_context().run, args=(work,), name="e2g-beside-the-loop", daemon=True).start()
     return await outcome
+
+
+async def in_stoppable_thread(call: Callable[[Callable[[], None]], T]) -> T:
+    """Like `in_thread`, for a call that takes a function `check` and calls it again and again. It raises CancelledError
+    in the thread as soon as this is cancelled.
+    """
+    cancelled = Event()
+
+    def check() -> None:
+        if cancelled.is_set():
+            raise asyncio.CancelledError
+
+    try:
+        return await in_thread(call, check)
+    finally:
+        cancelled.set()

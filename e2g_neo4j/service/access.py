@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -19,11 +20,12 @@ from starlette.types import Scope as Connection
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError
 from e2g_neo4j.graph import keys
+from e2g_neo4j.service.audit import RefusedKeys
 from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
-from e2g_neo4j.types.ids import check_address, has_address
-from e2g_neo4j.types.service import ALL_CORPORA, LOCAL, Caller, KeyInfo, Scope
+from e2g_neo4j.types.ids import check_corpus_name, has_address
+from e2g_neo4j.types.service import LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
@@ -59,13 +61,22 @@ class Authenticate:
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
+        refused: Records keys that are refused; None: they are not recorded.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
     def __init__(
-        self, app: ASGIApp, client: AsyncE2G, limits: Limits, *, issuer: Issuer | None = None, always: bool = False
+        self,
+        app: ASGIApp,
+        client: AsyncE2G,
+        limits: Limits,
+        *,
+        issuer: Issuer | None = None,
+        refused: RefusedKeys | None = None,
+        always: bool = False,
     ) -> None:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
+        self._refused = refused
         self._always = always or issuer is not None
         self._accepted: dict[bytes, tuple[Caller, float]] = {}  # by the hash of a key, with the time
 
@@ -82,8 +93,19 @@ class Authenticate:
             if recent is not None:
                 return await self._answer_meanwhile(recent, connection, receive, send)
         except (ProblemError, E2GError) as error:
+            if isinstance(error, ProblemError) and error.status == 401:
+                self._record(connection)
             return await problem_of(error, str(getattr(connection.state, "request_id", "")))(scope, receive, send)
         return await self._app(scope, receive, send)
+
+    def _record(self, connection: HTTPConnection) -> None:
+        """Record that a key was refused. A request without one is none that tries to get in."""
+        text = _key_in(connection.headers)
+        if self._refused is not None and text is not None:
+            parts = keys.SECRET.fullmatch(text)
+            address = connection.client.host if connection.client else "unknown"
+            request_id = str(getattr(connection.state, "request_id", ""))
+            self._refused.record(address, parts[1] if parts else None, request_id)
 
     def _recently_accepted(self, key: str | None) -> Caller | None:
         """Return the caller of a key that was accepted a short time ago."""
@@ -150,7 +172,7 @@ def _check_names(method: str, address: list[str]) -> None:
     match address:
         case [_, "v1", "corpora", corpus, *_] if not has_address(corpus):
             if method == "POST":
-                check_address(corpus)
+                check_corpus_name(corpus)
             raise CorpusNotFoundError(corpus)
         case [_, "v1", "corpora", corpus, "documents", document, *_] if "/" in document:
             raise DocumentNotFoundError(document, corpus)
@@ -166,11 +188,12 @@ def caller_of(key: KeyInfo) -> Caller:
         key.requests_per_day,
         key.tokens_per_minute,
         key.tokens_per_day,
+        key.expires,
     )
 
 
 def _is_open(path: str) -> bool:
-    return any(path == one or path.startswith(f"{one}/") for one in OPEN)
+    return path == "/" or any(path == one or path.startswith(f"{one}/") for one in OPEN)
 
 
 def _key_in(headers: Headers) -> str | None:
@@ -198,10 +221,11 @@ async def current_caller(
 
 
 def needs(scope: Scope) -> Callable[..., Awaitable[Caller]]:
-    """Return a dependency: the caller, who must have a scope."""
+    """Return a dependency: the caller, who must have a scope. It waits for the bookmark of the request."""
 
-    async def allowed(caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
+    async def allowed(request: Request, caller: Annotated[Caller, Depends(current_caller)]) -> Caller:
         check_scope(caller, scope)
+        await request.state.catch_up()
         return caller
 
     return allowed
@@ -236,9 +260,23 @@ async def graph_admin(caller: Annotated[Caller, Depends(needs("admin"))]) -> Cal
     Raises:
         ProblemError: The caller is not.
     """
-    if ALL_CORPORA not in caller.corpora:
+    if not caller.is_graph_admin:
         raise ProblemError(403, "scope", "This needs a key with the scope 'admin' for all corpora.")
     return caller
+
+
+def seen_by(caller: Caller, task: TaskInfo) -> TaskInfo:
+    """Return a task as its caller may see it: only who may use the user's graph sees what was found there."""
+    if task.kind in OF_USERS_GRAPH and not caller.is_graph_admin:
+        return replace(task, result=None, error=None)
+    return task
+
+
+def check_may_change(caller: Caller, task: TaskInfo) -> None:
+    """Raise a 403 if the caller may not cancel or retry a task, because it could not have made it."""
+    if task.kind in OF_USERS_GRAPH and not caller.is_graph_admin:
+        detail = f"A task of the kind {task.kind!r} needs a key with the scope 'admin' for all corpora."
+        raise ProblemError(403, "scope", detail)
 
 
 VisibleCorpus = Annotated[str, Depends(visible_corpus)]

@@ -12,11 +12,8 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
-from fastapi_swagger import patch_fastapi
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
@@ -25,23 +22,21 @@ from e2g_neo4j.graph.fingerprint import check_fingerprint
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit
+from e2g_neo4j.service.audit import Audit, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
-from e2g_neo4j.service.limits import HEALTH, MAX_BODY, Admission, Limits
+from e2g_neo4j.service.browsers import KnownHosts, OwnPages
+from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits, Shares
 from e2g_neo4j.service.mcp import Mounted, caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
 from e2g_neo4j.service.oidc import issuer_of
-from e2g_neo4j.service.page import add_page
+from e2g_neo4j.service.page import add_docs, add_page
 from e2g_neo4j.service.problems import PlainErrors, Problem, add_problems
 from e2g_neo4j.service.routes import administration, corpora, documents, entities, questions
 from e2g_neo4j.service.routes import tasks as task_routes
 from e2g_neo4j.service.schemas import Health, NewText, TextDocuments
 from e2g_neo4j.service.state import State
 from e2g_neo4j.types.service import TaskState
-
-HERE = ("localhost", "127.0.0.1", "[::1]", "::1")
-"""Hosts that the service always answers for."""
 
 READY_SECONDS = 10.0
 """How long `/readyz` waits for the database and the models."""
@@ -77,7 +72,13 @@ def create_app(
     issuer = issuer_of(client.settings)
     writer = QueueWriter(client) if mcp_write else None
     tools = create_mcp(
-        client, caller_of_request, write=mcp_write, writer=writer, used=state.used, turn=state.limits.turn
+        client,
+        caller_of_request,
+        write=mcp_write,
+        writer=writer,
+        used=state.used,
+        turn=state.limits.turn,
+        reserve=state.limits.reserve,
     )
     mcp = mount(tools, allowed_hosts=None)
     app = FastAPI(
@@ -107,17 +108,25 @@ def create_app(
     _add_health(app)
     add_page(app)
     add_problems(app)
-    host = urlsplit(base).hostname if base else None
     app.add_middleware(CorpusAddresses)
     app.add_middleware(Audit, client=client)
     app.add_middleware(ReadYourWrites, client=client)
-    app.add_middleware(Authenticate, client=client, limits=state.limits, issuer=issuer, always=bool(base))
+    app.add_middleware(Shares)
+    app.add_middleware(
+        Authenticate,
+        client=client,
+        limits=state.limits,
+        issuer=issuer,
+        refused=RefusedKeys(client),
+        always=bool(base),
+    )
     app.add_middleware(Admission)
-    app.add_middleware(_KnownHosts, allowed_hosts=[*HERE, *([host] if host else [])], www_redirect=False)
+    app.add_middleware(OwnPages, public_url=base)
+    app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)
     app.add_middleware(PlainErrors)
     app.add_middleware(Observe, metrics=state.metrics)
     _describe(app)
-    patch_fastapi(app, redirect_from_root_to_docs=False, swagger_ui_parameters={"persistAuthorization": False})
+    add_docs(app)
     trace(app)
     return app
 
@@ -125,6 +134,7 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI, mcp: Mounted) -> AsyncGenerator[None, None]:
     state: State = app.state.service
+    await asyncio.to_thread(app.openapi)  # it takes long, once
     loading = asyncio.create_task(asyncio.to_thread(_load, state.client))
     flushing = asyncio.create_task(state.limits.flush_forever())
     try:
@@ -137,14 +147,6 @@ async def _lifespan(app: FastAPI, mcp: Mounted) -> AsyncGenerator[None, None]:
             await flushing
         await state.limits.flush()
         await state.client.close()
-
-
-class _KnownHosts(TrustedHostMiddleware):
-    """Refuses requests for other hosts. Probes and Prometheus address a container by its IP, and are admitted."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        admitted = scope["type"] == "http" and scope["path"] in HEALTH
-        await (self.app if admitted else super().__call__)(scope, receive, send)
 
 
 def _load(client: AsyncE2G) -> None:

@@ -1,10 +1,16 @@
-"""The audit log: who changed or exported what. One entry for each request that is not a question or a list."""
+"""The audit log: who changed or exported what, and who was refused.
+
+It has one entry for each request that is not a question or a list, and one for each key that was refused, at most
+MOST_REFUSED in a minute.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+import time
+from collections import deque
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +23,55 @@ from e2g_neo4j.service.observability import template
 logger = logging.getLogger(__name__)
 
 _QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions", "/mcp", "/api")
+
+
+MOST_REFUSED = 10
+"""Entries for refused keys in a minute. Those beyond are counted in the next entry, so that they do not fill the
+database."""
+
+
+class RefusedKeys:
+    """Records keys and access tokens that were refused.
+
+    Args:
+        client: The client, whose database has the log.
+    """
+
+    def __init__(self, client: AsyncE2G) -> None:
+        self._client = client
+        self._recorded: deque[float] = deque()
+        self._left_out = 0
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def record(self, address: str, key: str | None, request_id: str) -> None:
+        """Record that a request was refused.
+
+        Args:
+            address: Where it came from.
+            key: The id that the key names, whether there is such a key or not; None if it is no API key.
+            request_id: The id of the request.
+        """
+        now = time.monotonic()
+        while self._recorded and self._recorded[0] <= now - 60:
+            self._recorded.popleft()
+        if len(self._recorded) >= MOST_REFUSED:
+            self._left_out += 1
+            return
+        self._recorded.append(now)
+        more = f", and {self._left_out} refused before that were not recorded" if self._left_out else ""
+        self._left_out = 0
+        target = f"{'a key' if key is None else f'key {key}'} from {address[:100]}{more}"
+        row = {"key": "", "action": "REFUSED KEY", "target": target, "status": 401, "request_id": request_id}
+        task = asyncio.create_task(_written(self._client, row))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+
+async def _written(client: AsyncE2G, row: Mapping[str, Any]) -> None:
+    try:
+        await client.runner.ask(keys.add_audit([row]))
+    except E2GError as error:
+        logger.warning("A request was not recorded in the audit log: %s", error)
 
 
 class Audit:
@@ -65,7 +120,4 @@ class Audit:
             "status": status,
             "request_id": scope["state"]["request_id"],
         }
-        try:
-            await self._client.runner.ask(keys.add_audit([row]))
-        except E2GError as error:
-            logger.warning("A request was not recorded in the audit log: %s", error)
+        await _written(self._client, row)

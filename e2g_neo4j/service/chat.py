@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote, urljoin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from e2g_neo4j.answering.citations import citations_in
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
@@ -30,6 +30,12 @@ PLAIN = "e2g-plain"
 
 PREFIX = "e2g/"
 
+MAX_MESSAGES = 10_000
+"""Maximum number of messages of a conversation."""
+
+MAX_PARTS = 1_000
+"""Maximum number of parts, or of images, of a message."""
+
 
 class Part(BaseModel):
     """A part of a message. Only parts of type `text` are read."""
@@ -42,8 +48,8 @@ class ChatMessage(BaseModel):
     """A message of a conversation. `images` are Ollama's."""
 
     role: str
-    content: str | list[Part] | None = None
-    images: list[Any] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    images: Annotated[list[Any], Field(max_length=MAX_PARTS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,12 @@ from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers, operations
 from e2g_neo4j.indexing.sources import text_nodes
+from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
-from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.runtime.threads import in_stoppable_thread
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
 
@@ -86,9 +89,15 @@ class Run:
 
     @property
     def budget_tokens(self) -> int | None:
-        """The budget, less what earlier attempts have spent."""
+        """The budget, less what earlier attempts have spent, and no more than the key of the task may use today."""
         budget = self.parameters.get("budget_tokens")
-        return None if budget is None else max(0, budget - self.claim.task.tokens)
+        given = None if budget is None else max(0, budget - self.claim.task.tokens)
+        return min((one for one in (given, self.claim.left) if one is not None), default=None)
+
+    @property
+    def limited_by_key(self) -> bool:
+        """Whether the budget is what the key of the task may use today."""
+        return self.claim.left is not None and self.budget_tokens == self.claim.left
 
     def count(self, report: IndexReport) -> None:
         """Keep what the chat model cost."""
@@ -109,13 +118,16 @@ async def perform(run: Run) -> dict[str, Any]:
 
 
 async def _index(run: Run) -> dict[str, Any]:
-    documents = await _uploaded(run)
+    reading = ReadingReport()
+    documents = await _uploaded(run, reading)
+    reading.check(strict=bool(run.parameters.get("strict")), read=bool(documents))
     by_source: dict[str, SourceDocument] = {}
     for document in documents:
         if document.source in by_source:
             raise ReadingError(f"Two documents of the request are called {document.source!r}. Rename one.")
         by_source[document.source] = document
-    return await _indexed(run, documents)
+    result = await _indexed(run, documents)
+    return {**result, "failed": reading.failed, "warnings": reading.warnings | result["warnings"]}
 
 
 async def _replace(run: Run) -> dict[str, Any]:
@@ -123,7 +135,9 @@ async def _replace(run: Run) -> dict[str, Any]:
     document = run.parameters["document"]
     if document not in listed:
         raise DocumentNotFoundError(document, run.corpus)
-    uploaded = await _uploaded(run, listed[document])
+    reading = ReadingReport()
+    uploaded = await _uploaded(run, reading, listed[document])
+    reading.check(strict=True, read=bool(uploaded))
     if len(uploaded) != 1:
         raise ReadingError(
             f"The request contains {len(uploaded)} documents, and one document can only be replaced with one. Index "
@@ -162,25 +176,32 @@ async def _versions(run: Run, documents: Sequence[SourceDocument]) -> dict[str, 
     return await run.client.runner.run(read())
 
 
-async def _uploaded(run: Run, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
-    """Read the documents that were sent with a task: texts if it has the parameter `documents`, or else files."""
+async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
+    """Read the documents that were sent with a task, as far as they can be read: texts if it has the parameter
+    `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    largest = run.client.settings.max_document_mb * 2**20
+    settings = run.client.settings
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
     for number, blob in enumerate(stored):
         title = given[blob.file].get("title") if blob.file < len(given) else None
-        if texts is not None:
-            title = title or (replaced.title if replaced else None)
-            text = await _content(run, blob)
-            document = read_text(text, blob.name, run.corpus, largest, title=title)
-            documents.append(replace(document, properties=given[blob.file].get("properties")))
-        else:
-            path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
-            read = partial(read_upload, path, blob.name, run.corpus, largest, title=title)
-            documents += await asyncio.to_thread(read)
-            path.unlink()
+        try:
+            if texts is not None:
+                title = title or (replaced.title if replaced else None)
+                text = await _content(run, blob)
+                document = read_text(text, blob.name, run.corpus, largest, title=title)
+                documents.append(replace(document, properties=given[blob.file].get("properties")))
+            else:
+                path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
+                read = partial(read_upload, path, blob.name, run.corpus, largest, limits, title=title, report=report)
+                try:
+                    documents += await in_stoppable_thread(read)
+                finally:
+                    path.unlink()
+        except ReadingError as error:
+            report.failed[UPLOAD + blob.name] = str(error)
         run.progress("parsing", number + 1, len(stored))
     return documents
 

@@ -6,16 +6,17 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
-from e2g_neo4j.graph import keys
+from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.service import Caller
@@ -30,11 +31,26 @@ MAX_BODY = 2**20
 MAX_REQUESTS = 256
 """Requests that are open at once. Streams and waits for tasks count as long as they last."""
 
+MAX_REQUESTS_OF_KEY = MAX_REQUESTS // 4
+"""Requests of one key that are open at once, so that it leaves room for others."""
+
+MAX_BODIES_OF_KEY = 16
+"""Requests of one key whose bodies are awaited at once."""
+
+BODY_SECONDS = 10.0
+"""How long a body may keep the service waiting, besides the time that BODY_RATE allows for what has arrived."""
+
+BODY_RATE = 4096
+"""The slowest admitted rate of a body, in bytes a second."""
+
 HEALTH = ("/livez", "/readyz", "/metrics")
 """Paths for probes and monitoring, which are answered however busy the service is."""
 
 QUESTIONS_AT_ONCE = 2 * cores()
 """Questions whose evidence is searched at once. More would only make each other slower."""
+
+QUESTION_SECONDS = 60.0
+"""How long the search for the evidence of a question may take."""
 
 QUESTION_WAIT_SECONDS = 0.25
 """How long a question waits for its turn."""
@@ -76,6 +92,7 @@ class Limits:
         self._client = client
         self._requests: defaultdict[str, _Window] = defaultdict(_Window)
         self._tokens: defaultdict[str, _Window] = defaultdict(_Window)
+        self._reserved: Counter[str] = Counter()  # tokens that calls at work may use
         self._today = _day()
         self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
         self._unwritten: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -104,7 +121,11 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None, None]:
-        """Wait for the turn of a question. Raises a 429 if it does not come soon: the service is overloaded."""
+        """Wait for the turn of a question, and bound its time.
+
+        Raises:
+            ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
+        """
         try:
             await asyncio.wait_for(self._questions.acquire(), QUESTION_WAIT_SECONDS)
         except TimeoutError:
@@ -114,9 +135,45 @@ class Limits:
             )
             raise ProblemError(429, "busy", detail, {"Retry-After": "1"}) from None
         try:
-            yield
+            async with asyncio.timeout(QUESTION_SECONDS) as time_left:
+                yield
+        except TimeoutError:
+            if not time_left.expired():
+                raise
+            detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
+            raise ProblemError(503, "slow_question", detail, {"Retry-After": "5"}) from None
         finally:
             self._questions.release()
+
+    def reserve(self, caller: Caller, tokens: int) -> Callable[[], None]:
+        """Reserve the most tokens that a call of the chat model may use, so that calls at the same time cannot use more
+        than the caller's limits together.
+
+        Returns:
+            What gives them back, to be called once, after the tokens that were used have been added.
+
+        Raises:
+            ProblemError: A limit of the caller leaves less. The call must not be made.
+        """
+        now = time.monotonic()
+        window = self._tokens[caller.key]
+        window.expire(now)
+        reserved = self._reserved[caller.key]
+        _, today = self._used_today(caller.key)
+        for used, limit, per, seconds in (
+            (window.total, caller.tokens_per_minute, "minute", window.seconds_left(now) if window.events else 1),
+            (today, caller.tokens_per_day, "day", _seconds_to_midnight()),
+        ):
+            if limit is not None and used + reserved + tokens > limit:
+                left = max(limit - used - reserved, 0)
+                calls = f"{left} are left, and the next call of the chat model may use {tokens}"
+                raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
+        self._reserved[caller.key] += tokens
+
+        def give_back() -> None:
+            self._reserved[caller.key] -= tokens
+
+        return give_back
 
     def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""
@@ -134,7 +191,12 @@ class Limits:
                     del self._unwritten[key]
             listed = await self._client.runner.ask(keys.usage(days=1))
             self._today = _day()
-            self._recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
+            at_work = await self._client.runner.ask(tasks.open_tokens())
+            recorded = {one.key: (one.requests, one.prompt_tokens + one.completion_tokens) for one in listed}
+            for key, tokens in at_work.items():
+                requests, counted = recorded.get(key, (0, 0))
+                recorded[key] = requests, counted + tokens
+            self._recorded = recorded
         except E2GError as error:
             logger.warning("The usage of keys was not recorded, and is kept: %s", error)
 
@@ -187,3 +249,67 @@ class Admission:
         finally:
             self._now -= 1
         return None
+
+
+class Shares:
+    """Middleware that refuses requests of a key beyond its share, and bodies that arrive too slowly.
+
+    So a slow or greedy client costs its own key only. It comes after the middleware that finds the caller.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._requests: Counter[str] = Counter()
+        self._bodies: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller: Caller | None = scope.get("state", {}).get("caller") if scope["type"] == "http" else None
+        if caller is None:
+            return await self._app(scope, receive, send)
+        if self._requests[caller.key] >= MAX_REQUESTS_OF_KEY:
+            detail = f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum."
+            error = ProblemError(429, "busy", detail, {"Retry-After": "1"})
+            return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        with _counted(self._requests, caller.key):
+            await self._app(scope, self._bounded(receive, caller.key), send)
+        return None
+
+    def _bounded(self, receive: Receive, key: str) -> Receive:
+        """Return `receive` with a limit of the time that it waits for the body of a request."""
+        waited, size, complete = 0.0, 0, False
+
+        async def receiving() -> Message:
+            nonlocal waited, size, complete
+            if complete:  # what follows is that the client leaves
+                return await receive()
+            if self._bodies[key] >= MAX_BODIES_OF_KEY:
+                detail = f"The bodies of {MAX_BODIES_OF_KEY} requests of this key are awaited already, the maximum."
+                raise HTTPException(429, detail, {"Retry-After": "1", "Connection": "close"})
+            began = time.monotonic()
+            try:
+                with _counted(self._bodies, key):
+                    async with asyncio.timeout(BODY_SECONDS + size / BODY_RATE - waited):
+                        message = await receive()
+            except TimeoutError:
+                detail = f"The body has kept the service waiting for {BODY_SECONDS:.0f} s; {size} bytes have arrived."
+                raise HTTPException(408, detail, {"Connection": "close"}) from None
+            waited += time.monotonic() - began
+            size += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
+            return message
+
+        return receiving
+
+
+@contextmanager
+def _counted(counter: Counter[str], key: str) -> Iterator[None]:
+    counter[key] += 1
+    try:
+        yield
+    finally:
+        counter[key] -= 1
+        if not counter[key]:
+            del counter[key]

@@ -47,6 +47,7 @@ from e2g_neo4j.service.mcp_tools import (
     add_writing_tools,
 )
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
+from e2g_neo4j.service.metering import Reserve
 from e2g_neo4j.types.service import LOCAL, Caller
 
 LISTED_CORPORA = 100
@@ -89,6 +90,7 @@ def create_mcp(
     writer: Writer | None = None,
     used: Used | None = None,
     turn: Turn | None = None,
+    reserve: Reserve | None = None,
 ) -> MCPServer[Any]:
     """Create the MCP server.
 
@@ -99,6 +101,8 @@ def create_mcp(
         writer: makes these changes; None: at once, by the client.
         used: counts the tokens of answers; None: they are not counted.
         turn: waits for the turn of a search; None: any number is searched at once.
+        reserve: reserves tokens before each call of the chat model, and returns what gives them back; None: any number
+            may be used.
 
     Raises:
         ConfigurationError: the configured chat model cannot be created.
@@ -115,7 +119,7 @@ def create_mcp(
             middleware=[_permitted(access, caller_of)],
         )
     add_reading_tools(
-        server, ReadingTools(client, access, results, used, turn), chat=client.models.chat_model is not None
+        server, ReadingTools(client, access, results, used, turn, reserve), chat=client.models.chat_model is not None
     )
     if write:
         add_writing_tools(server, WritingTools(client, access, results, writer or DirectWriter(client)))
@@ -224,7 +228,7 @@ def _permitted(access: Access, caller_of: CallerOf) -> Any:
 def _documents_resource(corpus: str) -> dict[str, str]:
     return {
         "uri": f"e2g://{quote(corpus, safe='')}/documents",
-        "name": f"Documents of {corpus}",
+        "name": f"Documents of {corpus if corpus.isprintable() else repr(corpus)}",
         "mimeType": "text/plain",
     }
 
@@ -248,7 +252,7 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
             json.dumps({"document": one.id, "title": one.title, "state": one.state, "characters": one.characters})
             for one in found
         ]
-        return results.listing(f"Documents of the corpus {chosen}", lines)
+        return results.listing("Documents of the corpus", lines)
 
     @server.resource("e2g://{corpus}/documents/{document}", name="Text of a document", security=any_name)
     async def _text(corpus: str, document: str, context: Context[Any, Any]) -> str:

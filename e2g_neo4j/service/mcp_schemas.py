@@ -56,6 +56,7 @@ class Explanation(BaseModel):
     round_trips: int
     entities: dict[str, str | None] = Field(description="Entities of the question with their types.")
     unknown_entities: list[str]
+    ignored_entities: list[str] = Field(description="Not considered, because the question has too many.")
     pairs: list[dict[str, Any]] = Field(description="Pairs of entities and the edges on the shortest path.")
     trace: list[dict[str, int]] = Field(description="Pairs and shared chunks for each number of hops.")
     passages: list[Citation] = Field(description="Without their text.")
@@ -74,7 +75,7 @@ class Entity(BaseModel):
 
 class Entities(BaseModel):
     corpus: str
-    entities: list[Entity] = Field(description="Those in most chunks first.")
+    entities: list[Entity] = Field(description="Names before nouns, those in most chunks first.")
     left_out: int
 
 

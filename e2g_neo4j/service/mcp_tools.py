@@ -23,7 +23,7 @@ from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
-from e2g_neo4j.service.metering import metered
+from e2g_neo4j.service.metering import Reserve, metered
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given
 from e2g_neo4j.settings import MAX_HOPS
@@ -156,8 +156,7 @@ class Access:
         if not names:
             if len(visible) == 1:
                 return list(visible)
-            listed = ", ".join(map(repr, list(visible)[:50])) or "there is none yet"
-            raise QueryError(f"Name a corpus: {listed}.")
+            raise QueryError(f"Name a corpus: there are {len(visible)}, see list_corpora.")
         for name in names:
             if name not in visible:
                 raise CorpusNotFoundError(name)
@@ -178,12 +177,20 @@ class ReadingTools:
         results: builds the results.
         used: counts the prompt and completion tokens of a caller's answer; None: they are not counted.
         turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
+        reserve: reserves tokens before each call of the chat model; None: any number may be used.
     """
 
     def __init__(
-        self, client: AsyncE2G, access: Access, results: Results, used: Used | None = None, turn: Turn | None = None
+        self,
+        client: AsyncE2G,
+        access: Access,
+        results: Results,
+        used: Used | None = None,
+        turn: Turn | None = None,
+        reserve: Reserve | None = None,
     ) -> None:
-        self._client, self._access, self._results, self._used = client, access, results, used
+        self._client, self._access, self._results = client, access, results
+        self._used, self._reserve = used, reserve
         self._turn = turn or nullcontext
 
     @with_our_errors
@@ -239,7 +246,7 @@ class ReadingTools:
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used)
+        model = metered(models.chat_model, caller, self._used, self._reserve)
         options = answer_options(RetrievalOptions.of({"where": where or ()}), models.settings)
         async with self._turn():
             evidence = await runner.ask(retrieve(models, question, chosen, options))
@@ -255,7 +262,8 @@ class ReadingTools:
         type: EntityType = None,
         limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
     ) -> Annotated[CallToolResult, Entities]:
-        """Find people, places, things and terms of a corpus by a part of their name, those in most chunks first."""
+        """Find people, places, things and terms of a corpus by a part of their name, names before nouns, those in most
+        chunks first."""
         chosen = await self._access.corpus(self._access.caller(context, "read"), corpus)
         found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
         return await to_thread.run_sync(self._results.entities, chosen, found)
@@ -313,7 +321,7 @@ class ReadingTools:
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
         models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used) if llm else None
+        model = metered(models.chat_model, caller, self._used, self._reserve) if llm else None
         async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
             return await runner.ask(retrieve(models, question, chosen, options, model))
 

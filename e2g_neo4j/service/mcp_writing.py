@@ -9,8 +9,9 @@ from uuid import uuid4
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.service.access import seen_by
 from e2g_neo4j.service.uploads import submitted, text_parts
-from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
 
@@ -98,7 +99,7 @@ class QueueWriter:
     async def index_text(
         self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
     ) -> TaskInfo:
-        check_address(corpus)
+        check_corpus_name(corpus)
         parameters = {"documents": [{"source": title, "title": title, "properties": properties}]}
         task = await submitted(self._client, caller, "index", corpus, parameters, files=[text_parts(title, text)])
         await self._audit(caller, "MCP index_text", corpus, title)
@@ -111,7 +112,7 @@ class QueueWriter:
 
     async def task(self, caller: Caller, task: str) -> TaskInfo | None:
         found = await self._client.runner.ask(tasks.get(task))
-        return found if found is not None and caller.sees(found.corpus) else None
+        return seen_by(caller, found) if found is not None and caller.sees(found.corpus) else None
 
     async def _audit(self, caller: Caller, action: str, corpus: str, target: str) -> None:
         row = {"key": caller.key, "action": action, "corpus": corpus, "target": target, "status": 202}

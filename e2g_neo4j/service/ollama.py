@@ -17,7 +17,17 @@ from pydantic_core import to_json
 
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.service.access import Asker
-from e2g_neo4j.service.chat import ChatMessage, Reply, corpora_of, list_models, refused, reply_pieces, whole_reply
+from e2g_neo4j.service.chat import (
+    MAX_MESSAGES,
+    MAX_PARTS,
+    ChatMessage,
+    Reply,
+    corpora_of,
+    list_models,
+    refused,
+    reply_pieces,
+    whole_reply,
+)
 from e2g_neo4j.service.openai import Model
 from e2g_neo4j.service.problems import ProblemError, documented, problem_of, request_id
 from e2g_neo4j.service.state import state_of
@@ -81,7 +91,7 @@ class _Body(BaseModel):
 class ChatBody(_Body):
     """A request for the next message. The last message of the user is the question."""
 
-    messages: Annotated[list[ChatMessage], Field(max_length=10_000)] = []
+    messages: Annotated[list[ChatMessage], Field(max_length=MAX_MESSAGES, fail_fast=True)] = []
 
 
 class GenerateBody(_Body):
@@ -89,7 +99,7 @@ class GenerateBody(_Body):
 
     prompt: str = ""
     system: str | None = None
-    images: list[Any] | None = None
+    images: Annotated[list[Any], Field(max_length=MAX_PARTS)] | None = None
 
 
 class ShowBody(BaseModel):

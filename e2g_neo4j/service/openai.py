@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from e2g_neo4j.service.access import Asker
 from e2g_neo4j.service.chat import (
+    MAX_MESSAGES,
     ChatMessage,
     Reply,
     corpora_of,
@@ -59,16 +60,16 @@ class CompletionBody(BaseModel):
     """
 
     model: Model
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=10_000)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     n: int | None = None
     response_format: dict[str, Any] | None = None
     tool_choice: str | dict[str, Any] | None = None
     logprobs: bool | None = None
-    modalities: list[str] | None = None
+    modalities: Annotated[list[str], Field(max_length=10, fail_fast=True)] | None = None
 
     def check(self) -> None:
         """Raise a 400 for a parameter whose effect the reply would lack."""

@@ -1,13 +1,18 @@
-"""The page at /ui: static files that load nothing from elsewhere."""
+"""The pages at /ui and /docs, which load nothing from elsewhere."""
 
 from __future__ import annotations
 
 import os
+import re
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import RedirectResponse
+from fastapi_swagger import patch_fastapi
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -22,6 +27,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
+
+_INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 """Media types. Those of the system may be wrong, and browsers then refuse the scripts."""
@@ -42,8 +49,35 @@ class Page(StaticFiles):
 def add_page(app: FastAPI) -> None:
     """Serve the page at /ui/. Its key is kept in the browser, so that it needs none itself."""
 
+    @app.get("/", include_in_schema=False)
     @app.get("/ui", include_in_schema=False)
     async def ui() -> RedirectResponse:
         return RedirectResponse("ui/")  # relative: the service may have another address in front of a proxy
 
     app.mount("/ui", Page(directory=FOLDER, html=True), name="ui")
+
+
+def add_docs(app: FastAPI) -> None:
+    """Serve Swagger UI at /docs, with a policy that admits its one inline script by its hash."""
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        page = get_swagger_ui_html(
+            openapi_url=f"{request.scope.get('root_path', '').rstrip('/')}/openapi.json",
+            title=f"{app.title} - Swagger UI",
+            swagger_js_url=str(request.url_for("swagger_ui_bundle_js")),
+            swagger_css_url=str(request.url_for("swagger_ui_css")),
+            swagger_favicon_url=str(request.url_for("swagger_favicon_png")),
+            swagger_ui_parameters={"persistAuthorization": False},
+        )
+        scripts = " ".join(
+            f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in _INLINE.findall(bytes(page.body))
+        )
+        page.headers.update(HEADERS)
+        page.headers["Content-Security-Policy"] = (
+            f"default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+            "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return page
+
+    patch_fastapi(app, redirect_from_root_to_docs=False)  # for the assets

@@ -64,6 +64,7 @@ _TITLES = {
     403: "Not allowed.",
     404: "Not found.",
     405: "Method not allowed.",
+    408: "The request arrives too slowly.",
     409: "Conflict.",
     413: "The request is too large.",
     415: "Unsupported media type.",
@@ -73,7 +74,14 @@ _TITLES = {
     503: "Not available.",
 }
 
-_CODES = {400: "unreadable", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_CODES = {
+    400: "unreadable",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "slow",
+    413: "too_large",
+    429: "busy",
+}
 
 _OPENAI_CODES = {
     "unauthenticated": "invalid_api_key",
@@ -87,8 +95,10 @@ _NEXT = {
     401: "Send a valid key as `Authorization: Bearer KEY`.",
     403: "Use a key with this scope.",
     404: "List what there is, and check the name.",
+    408: "Send the request again over a faster connection, or less at once.",
     413: "Send less at once.",
     429: "Wait for the seconds in Retry-After, then send the request again.",
+    500: "Look into the log of the service for this request_id.",
     501: "Set E2G_CHAT_MODEL on the server.",
     502: "Try again; if it fails again, check the model's server.",
     503: "Try again after the seconds in Retry-After.",
@@ -118,11 +128,18 @@ class Problem(BaseModel):
 
 
 class ProblemError(Exception):
-    """An error of the service itself, with the status of the reply."""
+    """An error of the service itself, with the status of the reply. `next_step` replaces that of the status."""
 
-    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        next_step: str | None = None,
+    ) -> None:
         super().__init__(detail)
-        self.status, self.code, self.headers = status, code, dict(headers or {})
+        self.status, self.code, self.headers, self.next_step = status, code, dict(headers or {}), next_step
 
 
 class ProblemReply(JSONResponse):
@@ -166,7 +183,13 @@ def _openai_type(status: int) -> str:
 
 
 def problem(
-    request_id: str, status: int, code: str, detail: str, title: str | None = None, headers: Mapping[str, str] = {}
+    request_id: str,
+    status: int,
+    code: str,
+    detail: str,
+    title: str | None = None,
+    headers: Mapping[str, str] = {},
+    next_step: str | None = None,
 ) -> ProblemReply:
     """Return the reply for an error."""
     content = Problem(
@@ -175,7 +198,7 @@ def problem(
         status=status,
         detail=detail,
         code=code,
-        next=_NEXT.get(status, "Correct the request."),
+        next=next_step or _NEXT.get(status, "Correct the request."),
         request_id=request_id,
     )
     return ProblemReply(content, headers)
@@ -190,7 +213,9 @@ def problem_of(error: Exception, request_id: str) -> ProblemReply:
             logger.error("The service is not configured correctly: %s", error)
         return problem(request_id, status, error.code(), str(error), title, headers)
     if isinstance(error, ProblemError):
-        return problem(request_id, error.status, error.code, str(error), headers=error.headers)
+        return problem(
+            request_id, error.status, error.code, str(error), headers=error.headers, next_step=error.next_step
+        )
     if isinstance(error, HTTPException):
         code = _CODES.get(error.status_code, "http")
         return problem(request_id, error.status_code, code, str(error.detail), headers=error.headers or {})
@@ -265,8 +290,9 @@ def fault_message(fault: Mapping[str, Any]) -> str:
 STATUSES = {
     400: "The request cannot be read, or names a host that is not this service's.",
     401: "No key, or one that is wrong, expired or revoked.",
-    403: "The key lacks a scope.",
+    403: "The key lacks a scope, or the request comes from a web page of another origin.",
     404: "There is no such thing, or the key may not see it.",
+    408: "The body arrives too slowly.",
     409: "The index was made with other models, or an earlier request excludes this one.",
     413: "The body is too large.",
     415: "The body has another media type.",
@@ -281,6 +307,6 @@ STATUSES = {
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: these errors, and those of every route."""
-    every = (400, 401, 403, 413, 422, 429, 500, 503)
+    every = (400, 401, 403, 408, 413, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": STATUSES[status], "content": content} for status in sorted({*statuses, *every})}

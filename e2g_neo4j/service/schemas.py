@@ -12,7 +12,7 @@ from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.ids import document_id, has_address
-from e2g_neo4j.types.properties import check_names, check_properties
+from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
@@ -20,14 +20,41 @@ from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 MAX_CORPORA = 50
 """Maximum number of corpora that a question may name."""
 
+MAX_TEXTS = 10_000
+"""Maximum number of texts of an upload."""
+
+MAX_UNKNOWN = 20
+"""Maximum number of unknown fields that are reported one by one."""
+
+MAX_BUDGET = 10**15 - 1
+"""Maximum of a budget of tokens."""
+
+MAX_CHOICE = 2000
+"""Maximum characters of an answer to choose from."""
+
+Budget = Annotated[int | None, Field(ge=1, le=MAX_BUDGET)]
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
+Choice = Annotated[str, Field(max_length=MAX_CHOICE)]
 Source = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+def check_fields(kind: type[BaseModel], values: Any) -> Any:
+    """Return the values of a model. Raise ValueError if there are so many unknown ones that reporting each is slow."""
+    if isinstance(values, dict) and len(values) > len(kind.model_fields) + MAX_UNKNOWN:
+        unknown = next(name for name in values if name not in kind.model_fields)
+        raise ValueError(f"There are {len(values)} fields, among them {str(unknown)[:60]!r}: send the documented ones.")
+    return values
 
 
 class Body(BaseModel):
     """A body of a request. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, values: Any) -> Any:
+        return check_fields(cls, values)
 
 
 class Question(RetrievalOptions):
@@ -39,7 +66,12 @@ class Question(RetrievalOptions):
     """
 
     question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
-    corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA)]
+    corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA, fail_fast=True)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, values: Any) -> Any:
+        return check_fields(cls, values)
 
     def options(self) -> RetrievalOptions:
         """Return the retrieval options alone."""
@@ -56,7 +88,7 @@ class AskedQuestion(Question):
         stream: Whether to stream the answer as server-sent events.
     """
 
-    choices: Annotated[tuple[str, ...], Field(max_length=26)] = ()
+    choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
     stream: bool = False
@@ -75,7 +107,8 @@ class CitationLink(BaseModel):
         end: Where it ends.
         page: The page or range of pages.
         heading: The heading.
-        url: Where the text of the passage can be read. None for a fact, and for a corpus without an address.
+        url: Where people can read the passage, in the page of the service. None for a fact, and for a corpus without an
+            address.
         text: The passage.
         fact: The fact, if a relationship of a linked graph is cited.
     """
@@ -98,7 +131,7 @@ class CitationLink(BaseModel):
         """Return the link of a citation, under the address of the service."""
         passage = citation.passage
         document = document_id(passage.corpus, passage.source)
-        path = f"/v1/corpora/{quote(passage.corpus, safe='')}/documents/{document}/text"
+        path = f"/ui/#/corpora/{quote(passage.corpus, safe='')}/documents/{document}"
         linked = citation.fact is None and has_address(passage.corpus)
         return cls(
             n=citation.number,
@@ -110,7 +143,7 @@ class CitationLink(BaseModel):
             end=passage.end,
             page=passage.page,
             heading=passage.heading,
-            url=f"{base}{path}?start={passage.start}&end={passage.end}" if linked else None,
+            url=f"{base}{path}?at={passage.start}" if linked else None,
             text=passage.text,
             fact=citation.fact,
         )
@@ -223,7 +256,7 @@ def _names(given: list[str]) -> list[str]:
         raise ValueError(str(error)) from None
 
 
-Names = Annotated[list[str], AfterValidator(_names)]
+Names = Annotated[list[str], Field(max_length=MAX_PROPERTIES, fail_fast=True), AfterValidator(_names)]
 """Names of properties."""
 
 
@@ -247,8 +280,8 @@ class TextDocument(Body):
 class TextDocuments(Body):
     """Documents to index."""
 
-    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=10_000)]
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)]
+    budget_tokens: Budget = None
 
 
 class NewText(Body):
@@ -269,9 +302,9 @@ class DocumentPage(BaseModel):
 class NewLayers(Body):
     """What to make of a corpus; see `E2G.enrich`. Default: all layers that need no chat model."""
 
-    layers: Annotated[list[Layer], Field(min_length=1, max_length=10)] | None = None
+    layers: Annotated[list[Layer], Field(min_length=1, max_length=10, fail_fast=True)] | None = None
     reports: ReportKind | None = None
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    budget_tokens: Budget = None
 
     @model_validator(mode="after")
     def _with_communities(self) -> Self:
@@ -289,6 +322,12 @@ class NewLinks(Body):
     type: Name | None = None
 
 
+class NewMerge(Body):
+    """Which name a name resolves to; see `E2G.merge`."""
+
+    into: Name
+
+
 class NewAdoption(Body):
     """Which text nodes to adopt; see `E2G.adopt`."""
 
@@ -299,7 +338,7 @@ class NewAdoption(Body):
     document: Name | None = None
     part_of: Name | None = None
     properties: Names = []
-    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+    budget_tokens: Budget = None
 
 
 class TaskPage(BaseModel):
@@ -316,12 +355,12 @@ class NewKey(Body):
         name: What the key is for.
         scopes: What it may do.
         corpora: Names of corpora, prefixes such as `team-*`, or `*` for all.
-        expires: When it expires, in milliseconds since 1970, UTC. Default: never.
+        expires: When it expires, in milliseconds since 1970, UTC. Default: with the key that creates it.
     """
 
     name: Name
-    scopes: Annotated[list[Scope], Field(min_length=1)]
-    corpora: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=10, fail_fast=True)]
+    corpora: Annotated[list[Name], Field(min_length=1, max_length=1000, fail_fast=True)]
     expires: Annotated[int, Field(ge=0, le=2**53)] | None = None
     requests_per_minute: Annotated[int, Field(ge=1, le=2**31)] | None = None
     requests_per_day: Annotated[int, Field(ge=1, le=2**31)] | None = None
@@ -334,6 +373,14 @@ class CreatedKey(BaseModel):
 
     key: str
     info: KeyInfo
+
+
+class CallerInfo(BaseModel):
+    """Who sends a request: the id of the key, or `local` where none is needed, its scopes and corpora."""
+
+    key: str
+    scopes: list[Scope]
+    corpora: list[str]
 
 
 class AuditPage(BaseModel):

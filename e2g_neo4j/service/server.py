@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import signal
+import socket
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.loops.auto import auto_loop_factory
 
 from e2g_neo4j.async_client import AsyncE2G
@@ -21,6 +24,7 @@ from e2g_neo4j.graph import keys
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
 from e2g_neo4j.service.oidc import issuer_of
+from e2g_neo4j.service.sockets import BoundedProtocol
 from e2g_neo4j.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -30,6 +34,9 @@ SECONDS_TO_STOP = 15
 
 WORKER_SECONDS_TO_STOP = 12.0
 """How long the worker has to put its task back into the queue."""
+
+OPEN_FILES = 4096
+"""Files that the process may open, if the system allows it: more than its connections of clients and database."""
 
 LONGEST_PAUSE = 30.0
 """Maximum seconds before a worker that ended is started again."""
@@ -49,10 +56,11 @@ def serve(
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
-        ConfigurationError: Others can reach the service, and there are no keys; or an OpenID Connect issuer is
-            configured without an audience.
+        ConfigurationError: The port is used; or others can reach the service, and there are no keys; or an OpenID
+            Connect issuer is configured without an audience.
     """
     issuer_of(settings)  # whether it can be used
+    _check_port(host, port)
     with E2G(settings=settings) as e2g:
         if worker:
             e2g.migrate()
@@ -75,6 +83,7 @@ class _Server(uvicorn.Server):
     """
 
     stopping: asyncio.Event
+    public_url: str | None
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -82,6 +91,13 @@ class _Server(uvicorn.Server):
         for one in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(one, self._stop, one)
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        port = self.servers[0].sockets[0].getsockname()[1]
+        host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+        address = self.public_url or f"http://{host}:{port}"
+        print(f"Page: {address.rstrip('/')}/ui", file=sys.stderr, flush=True)  # for a person; the log is for machines
 
     def _stop(self, number: int) -> None:
         self.stopping.set()
@@ -96,17 +112,10 @@ async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_
         mcp_write=mcp_write,
         as_ollama=as_ollama,
     )
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=SECONDS_TO_STOP,
-    )
-    server = _Server(config)
+    _allow_open_files()
+    server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()
+    server.public_url = settings.public_url
     keeping = asyncio.create_task(_keep_worker(server.stopping)) if worker else None
     try:
         await server.serve()
@@ -114,6 +123,52 @@ async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_
         server.stopping.set()
         if keeping is not None:
             await keeping
+
+
+def configuration(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    """Return how the application is served."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=BoundedProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SECONDS_TO_STOP,
+    )
+
+
+def _allow_open_files() -> None:
+    """Let this process open as many files as its connections need, if the system does."""
+    if sys.platform != "win32":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < OPEN_FILES <= hard or (soft < hard and hard == resource.RLIM_INFINITY):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
+
+
+def _check_port(host: str, port: int) -> None:
+    """Check that a port is free, before anything is started.
+
+    Raises:
+        ConfigurationError: It is used, or kept for administrators.
+    """
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as one:
+                if sys.platform != "win32":
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(f"Port {port} of {host} is used; choose another one with --port.") from error
+        if error.errno == errno.EACCES:
+            raise ConfigurationError(
+                f"Port {port} is for administrators only; choose another one with --port."
+            ) from error
 
 
 def is_loopback(host: str) -> bool:
@@ -135,7 +190,7 @@ async def _keep_worker(stopping: asyncio.Event) -> None:
     while not stopping.is_set():
         began = asyncio.get_running_loop().time()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "e2g_neo4j.cli", "worker", "--stop-with-stdin", "--log-json", stdin=PIPE
+            sys.executable, "-P", "-m", "e2g_neo4j.cli", "worker", "--stop-with-stdin", "--log-json", stdin=PIPE
         )
         ended = asyncio.create_task(process.wait())
         await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)

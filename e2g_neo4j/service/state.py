@@ -34,11 +34,11 @@ class State:
     public_url: str
 
     def chat_model(self, caller: Caller) -> StreamingChatModel:
-        """Return the chat model, whose tokens are counted for a caller. Raises a 501 if none is configured."""
+        """Return the chat model, whose tokens are reserved and counted for a caller. Raises a 501 without one."""
         model = self.client.models.chat_model
         if model is None:
             raise ProblemError(501, "no_chat_model", "No chat model is configured on this service (E2G_CHAT_MODEL).")
-        return MeteredModel(model, partial(self.used, caller))
+        return MeteredModel(model, partial(self.used, caller), partial(self.limits.reserve, caller))
 
     def settings_for(self, max_tokens: int | None) -> Settings:
         """Return the settings for an answer of at most a number of tokens, or of the configured one if that is less."""

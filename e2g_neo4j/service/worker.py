@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import (
     AccessError,
+    BudgetError,
     ConfigurationError,
     DatabaseError,
     E2GError,
@@ -54,8 +55,9 @@ STOP_SECONDS = 15.0
 AWAY = (UnreachableError, AccessError, LocalServerError)
 """Errors that say nothing about a task: its claim expires, and it is tried again."""
 
-Reason: TypeAlias = Literal["cancel", "lost", "stop"]
-"""Why a task is stopped: it was cancelled, another worker has it, or this worker is stopped."""
+Reason: TypeAlias = Literal["cancel", "lost", "spent", "stop"]
+"""Why a task is stopped: it was cancelled, another worker has it, its key may use no more tokens today, or this worker
+is stopped."""
 
 
 async def main(settings: Settings | None = None, *, stop_with_stdin: bool = False) -> None:
@@ -170,11 +172,11 @@ class Worker:
             began = time.monotonic()
             now = (progress.stage, progress.done, progress.total, progress.tokens)
             with suppress(E2GError, TimeoutError):
-                cancel = await asyncio.wait_for(self._execute(claims.renew(claim, *now)), claims.LEASE_SECONDS)
-                if cancel is None:
+                held = await asyncio.wait_for(self._execute(claims.renew(claim, *now)), claims.LEASE_SECONDS)
+                if held is None:
                     return "lost"
-                if cancel:
-                    return "cancel"
+                if held != "go on":
+                    return held
                 renewed = began
             if time.monotonic() - renewed > claims.LEASE_SECONDS:
                 return "lost"
@@ -187,6 +189,9 @@ class Worker:
         if reason == "lost":
             logger.warning("%s: the claim was lost.", name)
             return None
+        if reason == "spent" and (not job.done() or job.cancelled()):
+            logger.warning("%s: failed, its key may use no more tokens today.", name)
+            return lambda: claims.fail(claim, *claims.SPENT, tokens=tokens)
         if not job.done() or job.cancelled():
             logger.info("%s: %s.", name, "cancelled" if reason == "cancel" else "put back into the queue")
             return lambda: (
@@ -207,6 +212,8 @@ class Worker:
             logger.warning("%s: %s; it is tried again.", name, type(error).__name__)
             return None
         code, detail = described(error)
+        if isinstance(error, BudgetError) and run.limited_by_key:
+            code, detail = claims.SPENT
         logger.warning("%s: failed (%s).", name, code)
         return lambda: claims.fail(claim, code, detail, tokens=tokens)
 

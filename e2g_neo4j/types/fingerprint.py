@@ -49,6 +49,19 @@ class Fingerprint:
         """Return the fingerprint `index`; if it names this pipeline without a hash, with the hash added."""
         return replace(index, spacy_model=self.spacy_model) if index.spacy_model == self.unhashed_pipeline else index
 
+    @staticmethod
+    def check_name(configured: str, index: str) -> None:
+        """Check the name of the embedding model alone, before the model is loaded.
+
+        Raises:
+            FingerprintError: the index was made with another embedding model.
+        """
+        if index != configured:
+            raise FingerprintError(
+                f"This database was indexed with the embedding model {index}, but {configured} is configured. Set "
+                "E2G_EMBEDDING_MODEL to what was used, or index the documents into another database."
+            )
+
     def check(
         self, index: Fingerprint | None, what_was: str = "This database was indexed", command: str = "e2g migrate"
     ) -> None:

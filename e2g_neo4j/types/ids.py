@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from hashlib import sha256
+from unicodedata import category, normalize
 
 from e2g_neo4j.errors import InputError, QueryError, ReadingError
 
@@ -12,6 +14,18 @@ from e2g_neo4j.errors import InputError, QueryError, ReadingError
 def corpus_key(corpus: str) -> str:
     """Return a single word for a corpus in the full-text indexes, whose analyser would split the name itself."""
     return f"c{sha256(corpus.encode('utf-8')).hexdigest()[:20]}x"
+
+
+HIDDEN_LABEL = re.compile(r"(?:E2G|Staged|Outdated|Uncounted|Cached|__)\w*", re.IGNORECASE)
+"""Labels of what is not published, or belongs to the service, to the cache of summaries or to the migrations."""
+
+
+def check_users_label(label: str) -> None:
+    """Raise InputError if a label is not one of the user's graph."""
+    if HIDDEN_LABEL.fullmatch(label):
+        raise InputError(
+            f"The label {label!r} is one of e2g-neo4j itself, or of its migrations. Name a label of your own graph."
+        )
 
 
 def document_id(corpus: str, source: str) -> str:
@@ -53,12 +67,43 @@ LONGEST_CORPUS_NAME = 1000
 """In bytes. Neo4j's indexes accept 8 kB for name and key together."""
 
 
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]",
+)
+"""Letters and marks that have no shape of their own, of Unicode's property Default_Ignorable_Code_Point."""
+
+
 def check_corpus_name(corpus: str) -> None:
-    """Raise InputError if a name cannot be used for a corpus."""
+    """Raise InputError if a new corpus cannot have a name.
+
+    A name has letters and digits of any script, spaces, and `-`, `_` and `.`. It begins with a letter, a digit or `_`,
+    and does not end with a space. So it is one part of an address, no option of a command and no pattern of a key, and
+    has no sign that cannot be seen.
+    """
     if not corpus.strip():
         raise InputError("The name of the corpus is empty. Choose a name, for example `--corpus novels`.")
     if len(utf8(corpus, "The name of the corpus")) > LONGEST_CORPUS_NAME:
         raise InputError(f"The name of the corpus has more than {LONGEST_CORPUS_NAME} bytes. Choose a shorter one.")
+    if not _is_name(corpus):
+        raise InputError(
+            f"A corpus cannot be named {corpus!r}: a name has letters, digits, spaces, '-', '_' and '.', begins with a "
+            f"letter, a digit or '_', and does not end with a space. Choose another, for "
+            f"example {_similar_name(corpus)!r}."
+        )
+
+
+def _is_name(text: str) -> bool:
+    begins, ends = text[0] not in "-. ", not text.endswith(" ")
+    return begins and ends and text == normalize("NFC", text) and all(map(_in_names, text))
+
+
+def _similar_name(text: str) -> str:
+    signs = "".join(sign if _in_names(sign) else "-" for sign in normalize("NFC", text))
+    return re.sub("-+", "-", signs).strip("-. ") or "novels"
+
+
+def _in_names(sign: str) -> bool:
+    return sign in " -_." or (category(sign)[0] in "LMN" and not _UNSEEN.match(sign))
 
 
 def has_address(corpus: str) -> bool:
@@ -67,16 +112,6 @@ def has_address(corpus: str) -> bool:
     `/` separates the parts of an address, also where it was sent as %2F, and clients resolve `.` and `..`.
     """
     return "/" not in corpus and corpus not in (".", "..")
-
-
-def check_address(corpus: str) -> None:
-    """Raise InputError if a name cannot be used for a corpus of the service."""
-    check_corpus_name(corpus)
-    if not has_address(corpus):
-        raise InputError(
-            f"The service has no address for a corpus named {corpus!r}: names with '/', '.' and '..' have none. Choose "
-            "another name. A corpus that has this one already can still be asked: name it in `corpora`."
-        )
 
 
 def corpora_to_ask(corpus: str | None, corpora: Sequence[str]) -> tuple[str, ...]:

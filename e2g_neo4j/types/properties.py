@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -40,13 +41,15 @@ MAX_TEXT = 10_000
 MAX_VALUES = 1_000
 """Maximum number of values of a list."""
 
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+
 
 def check_name(name: Any) -> str:
     """Return the name of a property. Raise InputError if it is none."""
+    if isinstance(name, str) and len(name) > MAX_NAME:
+        raise InputError(f"The name of the property {name[:40]}… has more than {MAX_NAME} characters: shorten it.")
     if not isinstance(name, str) or not name.strip() or not _is_text(name):
         raise InputError(f"{name!r} cannot be the name of a property: choose a text without control characters.")
-    if len(name) > MAX_NAME:
-        raise InputError(f"The name of the property {name[:40]}… has more than {MAX_NAME} characters: shorten it.")
     return name
 
 
@@ -126,7 +129,7 @@ def check_list(given: Sequence[Any], what: str) -> tuple[Any, ...]:
 
 
 def _is_text(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    return not _NOT_TEXT.search(text)
 
 
 def stored(properties: Properties) -> dict[str, Any]:

@@ -257,6 +257,8 @@ class IndexPlan:
         tokens: the tokens of the new chunks.
         levels: the use of the chat model, by level of the summary tree.
         cost: the price of it, in the currency of the configured prices.
+        failed: what cannot be read, with the reason, as in `IndexReport`.
+        warnings: what looks wrong, as in `IndexReport`.
     """
 
     corpus: str
@@ -266,6 +268,8 @@ class IndexPlan:
     tokens: int
     levels: dict[int, TokenUsage]
     cost: float
+    failed: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -277,15 +281,20 @@ class IndexReport:
         documents: the number of documents that were indexed.
         unchanged: the number of documents that were indexed already.
         replaced: the number of documents that replaced an earlier version.
-        failed: sources that `resume` could not read, with the reason.
+        failed: what could not be read, with the reason: by path, by `upload:NAME`, by path and number of a line of JSON
+            Lines, or by the source of a document that `resume` could not read again.
+        warnings: what was indexed and looks wrong, such as text in another language than that of the pipeline, by path
+            or source.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
-        summaries_by_level: the number of summaries of the indexed documents, by level.
+        summaries_by_level: the number of new summaries, by level.
+        summaries_kept: the number of summaries of changed documents that were kept, because they cover the same text.
+        properties_replaced: the number of unchanged documents whose properties were replaced.
         entities: the number of entities in the corpus.
         co_occurrences: the number of co-occurrences in the corpus.
         mentions: the number of mentions in the corpus.
-        seconds: wall time by stage. Stages run in parallel, so their times overlap.
+        seconds: wall time by stage, and of the whole call as `total`. Stages run in parallel, so their times overlap.
         spending: the use of the chat model, by level of the summary tree, for statements on level 0, and for reports of
             communities on level -1. Empty without a chat model.
         cost: the price of it, in the currency of the configured prices.
@@ -296,10 +305,13 @@ class IndexReport:
     unchanged: int = 0
     replaced: int = 0
     failed: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
     kept: int = 0
     tokens: int = 0
     summaries_by_level: dict[int, int] = field(default_factory=dict)
+    summaries_kept: int = 0
+    properties_replaced: int = 0
     entities: int = 0
     co_occurrences: int = 0
     mentions: int = 0
@@ -357,6 +369,8 @@ class DocumentText:
         end: where it ends.
         characters: the length of the whole text.
         text: the text of the span.
+        page: the page at its start, or a range such as "3–4".
+        heading: the heading there.
     """
 
     document: str
@@ -367,6 +381,8 @@ class DocumentText:
     end: int
     characters: int
     text: str
+    page: str | None = None
+    heading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

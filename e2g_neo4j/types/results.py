@@ -150,6 +150,8 @@ class Evidence:
         hops: the longest path that keeps a pair.
         passages: the passages, best first.
         unknown_entities: entities of the question that are not in the corpora.
+        ignored_entities: entities of the question that are not considered, because it has too many: names come before
+            nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
         mode: the retrieval mode.
@@ -179,6 +181,7 @@ class Evidence:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    ignored_entities: tuple[str, ...] = ()
 
     @property
     def corpus(self) -> str:

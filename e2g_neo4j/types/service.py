@@ -19,6 +19,9 @@ TaskState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "canc
 ENDED: frozenset[TaskState] = frozenset(["succeeded", "failed", "cancelled"])
 """The states that a task stays in."""
 
+OF_USERS_GRAPH: frozenset[TaskKind] = frozenset(["adopt", "unadopt", "link", "unlink"])
+"""Tasks that read or change the user's graph, which no corpus walls in."""
+
 ALL_CORPORA = "*"
 
 
@@ -31,6 +34,7 @@ class Caller:
         scopes: what the caller may do.
         corpora: names of corpora, prefixes such as `team-*`, or `*` for all.
         requests_per_minute: maximum number of requests per minute; None: no limit. The other limits likewise.
+        expires: when the API key expires, in milliseconds since 1970, UTC; None: never, or it is no API key.
     """
 
     key: str
@@ -40,6 +44,7 @@ class Caller:
     requests_per_day: int | None = None
     tokens_per_minute: int | None = None
     tokens_per_day: int | None = None
+    expires: int | None = None
 
     def sees(self, corpus: str) -> bool:
         """Return whether the caller may use a corpus."""
@@ -50,6 +55,11 @@ class Caller:
         if not pattern.endswith("*"):
             return self.sees(pattern)
         return any(one.endswith("*") and pattern.startswith(one[:-1]) for one in self.corpora)
+
+    @property
+    def is_graph_admin(self) -> bool:
+        """Whether the caller may use the user's own graph: an administrator of all corpora."""
+        return "admin" in self.scopes and ALL_CORPORA in self.corpora
 
     def visible(self, corpora: Iterable[str]) -> list[str]:
         """Return the corpora that the caller may use."""
@@ -130,11 +140,13 @@ class Claim:
         task: the task.
         worker: the id of this claim. A task that another worker has taken over has another one.
         parameters: what the kind of the task needs.
+        left: tokens of the chat model that the API key of the task may still use today; None: no limit.
     """
 
     task: TaskInfo
     worker: str
     parameters: dict[str, Any]
+    left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

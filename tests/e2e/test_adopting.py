@@ -161,16 +161,17 @@ def nothing_of_ours_is_left(place: Place) -> None:
     assert place.rows("MATCH (s:CachedSummary) RETURN s.key AS key") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("where", "build"),
     [
         *(
-            pytest.param("place", build, marks=pytest.mark.full)
+            pytest.param("place", build, marks=pytest.mark.long)
             for build in (text_nodes.neo4j_graphrag, text_nodes.langchain)
         ),
-        ("place", text_nodes.llm_graph_builder),
+        pytest.param("place", text_nodes.llm_graph_builder),
         *(
-            pytest.param("old_place", build, marks=pytest.mark.full)
+            pytest.param("old_place", build, marks=[pytest.mark.long] if build is text_nodes.llm_graph_builder else [])
             for build in (text_nodes.langchain, text_nodes.llm_graph_builder)
         ),
     ],
@@ -275,6 +276,27 @@ def test_adopted_asked_changed_and_let_go(
         place.client.unadopt(corpus="adopted")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"label": "Chunc"}, "No node has the label 'Chunc'. Did you mean 'Chunk'?"),
+        ({"text": "txt"}, "has the property 'txt' (`text`). Did you mean 'text'? They have: "),
+        ({"key": "ids"}, "has the property 'ids' (`key`). Did you mean 'id'? They have: "),
+        (
+            {"part_of": "PART_OFF"},
+            "No relationship of the type 'PART_OFF' (`part_of`) begins at a node labelled 'Chunk'",
+        ),
+        ({"key": "embedding"}, "a text or an integer as its 'embedding'"),
+    ],
+)
+def test_what_cannot_be_adopted_is_named(place: Place, plain: Shape, wrong: dict[str, str], told: str) -> None:
+    with pytest.raises(InputError) as refused:
+        place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
+    assert told in str(refused.value)
+    assert "Nothing was changed" in str(refused.value)
+    assert place.rows("MATCH (n:Corpus {corpus: 'adopted'}) RETURN n") == []
+
+
 # --- one corpus, two kinds ---------------------------------------------------------------------------
 
 
@@ -359,8 +381,10 @@ def give(place: Place, **properties: Any) -> None:
     place.rows("MATCH (d:Document {fileName: 'harbour.txt'}) WHERE d.corpus IS NULL SET d += $given", given=properties)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    ("where", "build"), [("place", text_nodes.llm_graph_builder), ("old_place", text_nodes.langchain)]
+    ("where", "build"),
+    [("place", text_nodes.llm_graph_builder), pytest.param("old_place", text_nodes.langchain, marks=pytest.mark.long)],
 )
 def test_questions_are_restricted_by_their_properties(
     where: str, build: Callable[..., Shape], request: pytest.FixtureRequest

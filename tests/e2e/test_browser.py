@@ -6,21 +6,24 @@ E2G_SCREENSHOTS names a folder for the screenshots.
 from __future__ import annotations
 
 import os
-import threading
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from neo4j import Driver, Result
-from playwright.sync_api import Playwright, sync_playwright
+from playwright.sync_api import Locator, Playwright, sync_playwright
 from real_browser import RealBrowser, chromium_page, neo4j_browser
+from running_service import e2g, environment
 from tiers import need
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.browser.drawing import page as drawn
-from e2g_neo4j.browser.guide import GuideServer, example_parameters
-from e2g_neo4j.browser.statements import evidence_address, params
+from e2g_neo4j.browser.guide import example_parameters
+from e2g_neo4j.browser.statements import params
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
@@ -68,11 +71,25 @@ def evidence(client: E2G) -> Evidence:
 
 
 @pytest.fixture(scope="module")
-def guide(examples: dict[str, Any]) -> Iterator[GuideServer]:
-    with GuideServer(examples, port=0) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
+def variables(neo4j_connection: Connection, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return environment(
+        neo4j_connection, E2G_HOME=str(tmp_path_factory.mktemp("home")), COLUMNS="200", PYTHONUNBUFFERED="1"
+    )
+
+
+@pytest.fixture(scope="module")
+def guide(client: E2G, variables: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The lines that a running `e2g guide` prints to be typed into Browser, by their command."""
+    started = [sys.executable, "-m", "e2g_neo4j.cli", "guide", "-c", CORPUS, "--port", "0", "--no-open"]
+    with subprocess.Popen(started, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        printed = ""
+        while "If Browser" not in printed:
+            line = process.stdout.readline()
+            assert line, "e2g guide has ended"
+            printed += line
+        yield {line.split()[0]: line for line in re.findall(r"(?m)^ +(:.*)$", printed)}
+        process.terminate()
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +100,11 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="module")
 def browser(
-    playwright: Playwright, neo4j_connection: Connection, guide: GuideServer, examples: dict[str, Any]
+    playwright: Playwright, neo4j_connection: Connection, guide: dict[str, str], examples: dict[str, Any]
 ) -> Iterator[RealBrowser]:
     """Logged in, with the style and the parameters of the guide."""
     with neo4j_browser(playwright, neo4j_connection) as browser:
-        style = browser.run(f":style {guide.address('e2g.grass')}")
-        assert "node.Entity" in style.inner_text()
+        assert "node.Entity" in browser.run(guide[":style"]).inner_text()
         assert "autoComplete" in browser.run(":config autoComplete: false").inner_text()
         assert CORPUS in browser.run(params(examples)).inner_text()
         yield browser
@@ -148,8 +164,8 @@ def test_a_node_tells_its_text_and_its_vector_is_cut(browser: RealBrowser, keep)
     assert len(panel.inner_text()) < 3000
 
 
-def test_the_guide_opens_beside_the_results(browser: RealBrowser, client: E2G, guide: GuideServer, keep) -> None:
-    browser.command(f":guide {guide.address('guide.html')}")
+def test_the_guide_opens_beside_the_results(browser: RealBrowser, client: E2G, guide: dict[str, str], keep) -> None:
+    browser.command(guide[":guide"])
     browser.page.get_by_text("What is here").first.wait_for()
     browser.screenshot(keep("guide"))
     for title in ("Parameters", "Corpora", "Documents"):
@@ -161,14 +177,28 @@ def test_the_guide_opens_beside_the_results(browser: RealBrowser, client: E2G, g
     assert all(one.title in frame.inner_text() for one in client.documents(CORPUS))
 
 
-def test_an_address_of_explain_shows_the_evidence(playwright, neo4j_connection, guide, evidence, keep) -> None:
-    with neo4j_browser(playwright, neo4j_connection) as browser:
-        browser.run(f":style {guide.address('e2g.grass')}")
-        browser.open(evidence_address(neo4j_connection.browser_url, evidence))
+def captions(frame: Locator) -> list[str]:
+    return [caption.strip() for caption in frame.locator("g.node").all_text_contents()]
+
+
+def test_explain_opens_a_picture_that_can_be_read(playwright, neo4j_connection, variables, evidence, keep) -> None:
+    """In a new profile, with the address alone; and with the style pasted, where the server does not set it."""
+    told = e2g(variables, "explain", QUESTION, "-c", CORPUS, "-k", "4", "--browser", "--no-open")
+    assert told.returncode == 0, told.stderr
+    [style] = re.findall(r"(?m)^:style .*$", told.stdout)
+    [arguments] = re.findall(r"(?m)^http\S+/browser/(\?cmd=edit\S+)$", told.stdout)
+    with neo4j_browser(playwright, neo4j_connection, f"{neo4j_connection.browser_url}{arguments}") as browser:
         frame = browser.run_what_stands_in_the_editor()
         browser.await_picture(frame)
         browser.screenshot(keep("explain"))
         assert frame.locator("g.node").count() > len(evidence.passages)
+        shown = captions(frame)
+        assert {"Luke Farran", "chronometer"} <= set(shown)
+        starts = [passage.heading for passage in evidence.passages if passage.heading]
+        assert any(start[:12] in caption for start in starts for caption in shown)
+        assert not [one for one in shown if re.search(r"object Object|\d,\d", one)]
+        browser.run(":style reset")
+        assert "node.Entity" in browser.run(style).inner_text()
 
 
 def test_a_picture_without_browser_asks_nobody(

@@ -18,7 +18,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import MAX_TOKENS, MIN_TOKENS, WINDOW_MODES, Mode, Unit
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("budgets")]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("budgets"), pytest.mark.full]
 
 CORPORA = ("budget-one", "budget-two")
 BUDGETS = (MIN_TOKENS, 150, 450, 1350, 4050)

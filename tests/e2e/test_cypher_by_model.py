@@ -31,7 +31,7 @@ def model(ollama_server: RealOllama) -> str:
         "!": Says(ERASE),
         "~": Says("CALL db.labels() YIELD label RETURN label"),
         "*": Says("MATCH (n) RETURN n"),
-        "": Says("MATCH (e:Entity RETURN e"),
+        "": Says("MATCH (e:Entity) RETURN f"),
     }
     return f"ollama:{ollama_server.create('cypher-writer', replies)}"
 

@@ -17,7 +17,7 @@ import pytest
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.errors import NotFoundError, QueryError, ReadingError
+from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
@@ -197,6 +197,9 @@ def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(en
         assert edit["extracted"] == edit["embedded"] <= 5 * second.chunks, "also what the same summary stands on"
         assert edit["summarised"] <= second.chunks * levels < whole["summarised"] / 2
         assert edit["summaries embedded"] <= edit["summarised"]
+        made, all_made = (sum(one.summaries_by_level.values()) for one in (second, first))
+        assert edit["summarised"] <= made < all_made / 2
+        assert made + second.summaries_kept == sum(label == "Summary" for label, _ in after)
         stayed = before.keys() & after.keys()
         assert {name: before[name] for name in stayed} == {name: after[name] for name in stayed}
         assert len([one for one in stayed if one[0] == "Chunk"]) == second.kept
@@ -287,7 +290,7 @@ def test_a_failure_is_recorded_and_resumed(run, client, library, corpus, monkeyp
     assert f"e2g resume --corpus {corpus}" in out
     (library / "bob.txt").rename(library / "moved.txt")
     code, out, _ = run("resume", "--corpus", corpus)
-    assert code == 4
+    assert code == INCOMPLETE
     assert "bob.txt" in out
     assert states(client, corpus) == {"ann.txt": "ready", "bob.txt": "failed"}
     assert "dora finch" in client.retrieve("Who is Dora Finch?", corpus=corpus).entities

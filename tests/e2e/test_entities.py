@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from uuid import uuid4
 
 import pytest
 from graphs import comparable, snapshot
 from libraries import performing, remove
 
 from e2g_neo4j import E2G, AsyncE2G, cli
-from e2g_neo4j.errors import FingerprintError, NotFoundError
+from e2g_neo4j.errors import FingerprintError, InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.runtime.requests import Write
 
 DOCUMENTS = {
@@ -54,10 +56,12 @@ def novels(client, corpus, driver):
     other = f"{corpus}-fresh"
     client.index(library(corpus), corpus=corpus)
 
-    def fresh(*apart: str):
+    def fresh(*apart: str, **into: str):
         remove(driver, [other])
         for key in apart:
             performing(driver)(Write((("index/set_do_not_merge", {"corpus": other, "key": key}),)))
+        for key, full in into.items():
+            performing(driver)(Write((("index/set_merge", {"corpus": other, "key": key, "into": full}),)))
         client.index(library(other), corpus=other)
         return comparable(driver, other)
 
@@ -81,7 +85,7 @@ def test_a_surname_joins_where_it_is_clear_and_a_question_finds_it(client, novel
 
 def test_entities_are_listed_as_they_are_written_most_often(client, novels, corpus):
     listed = client.entities(corpus=corpus)
-    assert [one.mentions for one in listed] == sorted((one.mentions for one in listed), reverse=True)
+    assert listed == sorted(listed, key=lambda one: (one.type == "noun", -one.mentions, one.key)), "names first"
     assert listed[0].name == "Jonathan Harker"
     assert listed[0].forms == {"Jonathan Harker": 4}
     assert len(client.entities(corpus=corpus, limit=2)) == 2
@@ -104,6 +108,92 @@ def test_what_is_split_is_as_if_it_had_never_been_joined_and_can_be_joined_again
     assert comparable(driver, corpus) == novels("harker"), "it is remembered"
     assert [one.entity for one in client.join("Harker", corpus=corpus)] == ["jonathan harker"]
     assert comparable(driver, corpus) == before
+
+
+def test_what_is_merged_by_hand_is_kept_and_is_undone_as_a_split_is(client, novels, corpus, driver, tmp_path):
+    before = comparable(driver, corpus)
+    [one] = client.merge("Count Dracula", "Mr. Harker", corpus=corpus)
+    assert (one.entity, one.title, one.why) == ("jonathan harker", "Castle", "by hand")
+    merged = novels(**{"count dracula": "jonathan harker"})
+    assert comparable(driver, corpus) == merged != before
+    assert client.retrieve("Who is Count Dracula?", corpus=corpus).entities == ("jonathan harker",)
+    client.merge("Count Dracula", "Jonathan Harker", corpus=corpus)
+    client.delete(["Castle"], corpus=corpus)
+    assert [(one.entity, one.document) for one in client.merges("dracula", corpus=corpus)] == [
+        ("jonathan harker", None)
+    ]
+    client.index(library(corpus, "Castle"), corpus=corpus)
+    assert comparable(driver, corpus) == merged, "it is remembered"
+    client.export_corpus(tmp_path / "novels.zip", corpus=corpus)
+    remove(driver, [corpus])
+    client.import_corpus(tmp_path / "novels.zip")
+    client.index(library(corpus, "London"), corpus=corpus)
+    assert comparable(driver, corpus) == merged, "archives keep it"
+    assert [one.entity for one in client.split("Count Dracula", corpus=corpus)] == ["jonathan harker"]
+    assert comparable(driver, corpus) == novels("count dracula")
+    client.merge("Count Dracula", "Harker", corpus=corpus)
+    client.join("Count Dracula", corpus=corpus)
+    assert comparable(driver, corpus) == before
+
+
+def test_an_entity_may_get_a_name_that_is_nowhere_now(client, novels, corpus, driver):
+    client.merge("Harker", "Mina Harker", corpus=corpus)
+    client.delete(["London"], corpus=corpus)
+    assert [(one.name, one.aliases) for one in client.entities("mina", corpus=corpus)] == [("mina harker", ("Harker",))]
+    client.index(library(corpus, "London"), corpus=corpus)
+    assert comparable(driver, corpus) == novels(harker="mina harker")
+
+
+def test_names_that_cannot_be_merged_change_nothing(client, novels, corpus, driver):
+    before = comparable(driver, corpus)
+    for name, into in [("Varney", "Mina Harker"), ("Mina Harker", "Varney"), ("", "Mina Harker")]:
+        with pytest.raises(NotFoundError, match="No entity of the corpus"):
+            client.merge(name, into, corpus=corpus)
+    for name, into in [("Mina Harker", "mina  harker"), ("Jonathan Harker", "Mr. Harker")]:
+        with pytest.raises(InputError, match="--split"):
+            client.merge(name, into, corpus=corpus)
+    assert comparable(driver, corpus) == before
+
+
+LETTERS = {
+    "Log": "Theodora Quill sailed in May. Theodora Quill met Hugo Thorne. Everybody liked Theodora Quill.",
+    "Letter": "Dear Miss Quill, come to London. Hugo Thorne wrote the letter. Miss Quill answered from London.",
+    "Note": "The chronometer of Hugo Thorne was signed by T. Quill in London.",
+    "Stranger": "Captain Quill built bridges in Ohio with Miss Barlow. Nobody liked Captain Quill.",
+    "Rival": "Thomas Quill came. Nobody liked Thomas Quill.",
+}
+
+
+def test_names_are_merged_across_documents_whatever_the_order(client, corpus, driver):
+    """After each change, the graph is that of a fresh index of the documents that are there."""
+    fresh = f"{corpus}-fresh"
+
+    def of(corpus: str, titles):
+        return [from_text(LETTERS[title], corpus=corpus, source=title, title=title) for title in titles]
+
+    try:
+        steps = [
+            "Letter",
+            "Letter Note",
+            "Letter Note Log",
+            "Letter Note Log Stranger",
+            "Letter Note Log Stranger Rival",
+        ]
+        for there in (*steps, steps[3], "Letter Note"):
+            titles = there.split()
+            gone = {one.title for one in client.documents(corpus)} - set(titles) if there != "Letter" else set()
+            if gone:
+                client.delete(sorted(gone), corpus=corpus)
+            else:
+                client.index(of(corpus, titles), corpus=corpus)
+            remove(driver, [fresh])
+            client.index(of(fresh, sorted(titles)), corpus=fresh)
+            assert comparable(driver, corpus) == comparable(driver, fresh)
+            across = {(one.title, one.key) for one in client.merges(corpus=corpus) if one.entity == "theodora quill"}
+            wanted = {("Letter", "miss quill"), ("Note", "t quill")} if there.endswith(("Log", "Stranger")) else set()
+            assert {one for one in across if one[0] != "Log" and "dear" not in one[1]} == wanted
+    finally:
+        remove(driver, [corpus, fresh])
 
 
 @pytest.mark.parametrize("before", ["publish", "rewrite_mentions"])
@@ -180,4 +270,40 @@ def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypat
     assert "not merged" in run("--merges")
     assert "Jonathan Harker" in run("--join", "Harker")
     assert "not merged" not in run("--merges")
+    assert "by hand" in run("--merge", "Harker", "Mina Harker")
+    assert "2 documents changed" in run("--split", "Harker")
     assert {one["name"] for one in json.loads(run("--json"))} >= {"Jonathan Harker", "Mina Harker"}
+
+
+def test_names_come_before_nouns_where_a_question_has_too_many(client, novels, corpus, monkeypatch):
+    """Those that are left out are in the corpus: they are not unknown."""
+    monkeypatch.setattr(retrieve, "MAX_ENTITIES", 2)
+    question = "At which castle and which station did Jonathan Harker and Mina Harker write to Varney about the wolves?"
+    for mode in ("auto", "e2g"):
+        evidence = client.retrieve(question, corpus=corpus, mode=mode)
+        assert evidence.entities == ("jonathan harker", "mina harker")
+        assert set(evidence.ignored_entities) == {"castle", "station", "wolf"}
+        assert evidence.unknown_entities == ("varney",)
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        ("Did Greta and Hugo Thorne quarrel?", {"hugo thorne"}),
+        ("Was Captain Hugo Thorne ill?", {"hugo thorne"}),
+        ("Could Will May wait in London?", {"london"}),
+    ],
+)
+def test_a_question_finds_names_that_the_pipeline_misses(client, letters, question, known):
+    """Known ones are found by their words, and no others."""
+    evidence = client.retrieve(question, corpus=letters)
+    assert set(evidence.entities) - {"hugo"} == known
+    assert not [name for name in evidence.unknown_entities if "thorne" in name]
+
+
+@pytest.fixture(scope="module")
+def letters(client, driver):
+    corpus = uuid4().hex
+    client.index([from_text(text, corpus=corpus, source=title) for title, text in LETTERS.items()], corpus=corpus)
+    yield corpus
+    remove(driver, [corpus])

@@ -13,7 +13,6 @@ import pytest
 import typer
 from pydantic import SecretStr
 from rich.console import Console
-from stated import state
 from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
@@ -24,7 +23,7 @@ from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 from e2g_neo4j.settings import Settings
 
-pytestmark = pytest.mark.xdist_group("eval")
+pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
 BOOK = "gannet-head-log.txt"
 
@@ -42,16 +41,6 @@ def settings(neo4j_connection):
 def e2g(settings):
     with E2G(settings=settings) as e2g:
         yield e2g
-
-
-@pytest.fixture(scope="module")
-def sample(e2g):
-    """A corpus of the sample library."""
-    corpus = f"eval-{uuid4().hex[:8]}"
-    e2g.index([LIBRARY], corpus=corpus)
-    e2g.enrich(corpus=corpus)
-    state(e2g, corpus)
-    return corpus
 
 
 def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):

@@ -12,7 +12,7 @@ from graphs import comparable
 from libraries import remove
 from stated import state
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, AsyncE2G, cli
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.options import WINDOW_MODES, Mode
@@ -272,20 +272,3 @@ def test_an_invalid_property_changes_nothing(client):
     with pytest.raises(InputError, match="values of several types"):
         client.index(documents(CORPUS, [{"year": 3}]), corpus=CORPUS, properties={"tags": ["a", 1]})
     assert properties_of(client, CORPUS) == before
-
-
-def test_filters_on_5_26(scratch_5_26, environment):
-    settings = Settings(
-        neo4j_uri=scratch_5_26.uri, neo4j_username=scratch_5_26.username, neo4j_password=scratch_5_26.password
-    )
-    corpus = "filters-lts"
-    with E2G(settings=settings) as e2g:
-        e2g.index(documents(corpus, PROPERTIES[:3]), corpus=corpus)
-        e2g.enrich(corpus=corpus)
-        state(e2g, corpus)
-        for mode in get_args(Mode):
-            found = e2g.retrieve(QUESTION, corpus=corpus, mode=mode, k=100, where={"author": "Stoker"})
-            assert sources(found) == {"d0", "d1"}, mode
-        e2g.index(documents(corpus, [{"a.b": 2}]), corpus=corpus)
-        assert properties_of(e2g, corpus)["d0"] == {"a.b": 2}
-        e2g.delete(corpus=corpus)

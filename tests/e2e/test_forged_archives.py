@@ -340,7 +340,7 @@ def nudged(value: Any, by: int) -> Any:
         case {"bytes": str(packed)} | {"float32": str(packed)}:
             place = by // 4 % max(1, len(packed))
             changed = packed[:place] + ("A" if packed[place : place + 1] != "A" else "B") + packed[place + 1 :]
-            return {**value, next(iter(value)): (changed, packed[:-4], packed + packed, packed[4:])[by % 4]}
+            return {next(iter(value)): (changed, packed[:-4], packed + packed, packed[4:])[by % 4]}
     return value
 
 

@@ -16,6 +16,8 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 from e2g_neo4j.retrieval.options import GRAPH_MODES
 
+pytestmark = pytest.mark.full
+
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "to", "ve", "wi", "zu"]
 
@@ -45,7 +47,6 @@ def of_a_hub() -> NaiveDocument:
     return NaiveDocument("hub", text, sentences, tuple(chunks), ())
 
 
-@pytest.mark.full
 def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driver, corpus):
     document = of_a_hub()
     for request in stage(corpus, "a run", documents_of(corpus, [document])):

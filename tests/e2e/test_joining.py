@@ -23,7 +23,7 @@ from e2g_neo4j.errors import DatabaseError, FingerprintError, InputError, NotFou
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
 QUESTION = "What did Luke Farran and Theodora Quill do with the chronometer?"
 THROUGH = ["ACTED_IN", "DIRECTED", "OWNS"]
@@ -198,7 +198,8 @@ def test_labels_and_properties_are_data(place: Joined, corpus: str, label: str) 
     with pytest.raises(InputError):
         place.client.link(corpus=corpus, label="Person", name=label)
     assert place.client.unlink(corpus=corpus, label=label) == 0
-    assert place.client.retrieve(QUESTION, corpus=corpus, through=[label]).facts == ()
+    with pytest.raises(QueryError, match="no relationships of the type"):
+        place.client.retrieve(QUESTION, corpus=corpus, through=[label])
     unharmed(place)
 
 
@@ -230,6 +231,8 @@ def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -
         assert [fact.entities for fact in found.facts] == [("luke farran",), ("theodora quill",), ("luke farran",)]
         assert found.round_trips <= MOST_READS.get(mode, 3) + 1
     assert place.client.retrieve("Who is Walter Crail?", corpus=corpus, through=THROUGH).facts == ()
+    with pytest.raises(QueryError, match=r"of the type 'ACTED_INN'\. Did you mean 'ACTED_IN'\?"):
+        place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["ACTED_INN"])
     unharmed(place, linked=True)
 
 

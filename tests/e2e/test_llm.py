@@ -19,6 +19,8 @@ from e2g_neo4j.errors import BudgetError, ModelError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 
+pytestmark = pytest.mark.full
+
 TALE = "Luke Farran took the brig Averil out of Port Hesk and met a gale."
 ANSWER = "Luke Farran was at the helm [1]. He came from the moon [7, 1]."
 PARAGRAPHS = [

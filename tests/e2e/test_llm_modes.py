@@ -20,6 +20,8 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
 
+pytestmark = pytest.mark.full
+
 CORPUS = "llm-modes"
 QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
 TEXT = "\n\n".join(

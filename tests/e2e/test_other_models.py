@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from libraries import empty
+from libraries import clear, empty
 from neo4j import Driver, GraphDatabase
 from stated import state
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
@@ -31,6 +31,8 @@ TEXTS = {
 WORDS = [*" ".join(TEXTS.values()).replace(".", "").split(), "what", "colour", "which"]
 LONG = " ".join(f"The whale is blue. The red fish swims in the cold sea. The ship {i} came late." for i in range(55))
 """1145 tokens, which are one chunk."""
+
+DIMENSIONS = 64  # of the models that `write_embedder` writes
 
 Open = Callable[..., E2G]
 
@@ -58,8 +60,8 @@ def settings_of(scratch: Connection) -> Callable[..., Settings]:
 
 @pytest.fixture
 def opened(database: Driver, settings_of: Callable[..., Settings]) -> Iterator[Open]:
-    """Opens clients, the first of them in an empty database."""
-    empty(database)
+    """Opens clients, the first of them in a database without data, whose indexes are for the models written here."""
+    clear(database, DIMENSIONS)
     with ExitStack() as clients:
         yield lambda **settings: clients.enter_context(E2G(settings=settings_of(**settings)))
 
@@ -160,13 +162,14 @@ def test_chunks_have_windows_of_the_configured_size(
 
 
 def test_a_truncated_model_has_an_index_of_that_length(opened: Open, database: Driver, prompted: str) -> None:
+    empty(database)
     client = opened(embedding_model=prompted, embedding_dimensions=32)
     index(client)
     [[lengths]] = database.execute_query(
         "SHOW VECTOR INDEXES YIELD name, options WHERE name STARTS WITH 'e2g_' "
         "RETURN collect(DISTINCT options.indexConfig['vector.dimensions']) AS lengths"
     ).records
-    assert lengths == [32]
+    assert lengths == [32] != [DIMENSIONS]
     assert all(vectors.shape[1] == 32 for vectors in stored(database).values())
     assert all(np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-4) for vectors in stored(database).values())
     assert sources(client, "Which red fish?", mode="dense", k=1) == ["fish.txt"]

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
+from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import GraphDatabase
@@ -29,6 +31,7 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.indexing.merge_overrides import split
+from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
@@ -36,6 +39,7 @@ from e2g_neo4j.runtime.requests import Operation, Read
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
 FILES = sorted(SAMPLE.glob("*.md"))[:4]
+SCRIPT = parser_process.__file__
 QUESTION = "Who kept the light on Gannet Head?"
 JSON = {"Content-Type": "application/json"}
 SECRET = "Zerubbabel keeps the third ledger under the floor of the north tower."
@@ -81,7 +85,10 @@ def service(
 ) -> Iterator[RunningService]:
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
     yield running
+    started = psutil.Process(running.process.pid).children(recursive=True)
     running.stop()
+    _, left = psutil.wait_procs(started, timeout=20)
+    assert left == []
 
 
 @pytest.fixture(scope="module")
@@ -240,6 +247,54 @@ def test_documents_are_added_replaced_and_deleted(remote: RemoteE2G) -> None:
     assert "ships" not in remote.corpora()
 
 
+def test_texts_are_those_of_the_local_client(remote: RemoteE2G, local: E2G) -> None:
+    [first, *_] = remote.documents("library")
+    for name in (first.id, first.source, first.title, first.source.removeprefix("upload:")):
+        found = remote.text(name, corpus="library", start=7, end=90)
+        assert found == local.text(name, corpus="library", start=7, end=90)
+        assert (found.document, len(found.text)) == (first.id, 83)
+    for name in ("a/b", "", "0" * 16):
+        for client in (remote, local):
+            with pytest.raises(NotFoundError, match="holds no document"):
+                client.text(name, corpus="library")
+    remote.index([from_text("Ann.", corpus="twice", source=name, title="Log") for name in "ab"], corpus="twice")
+    with pytest.raises(QueryError, match="2 documents of the corpus 'twice' are called 'Log'"):
+        remote.text("Log", corpus="twice")
+
+
+def test_bad_files_are_left_out(remote: RemoteE2G, tmp_path: Path) -> None:
+    for name, content in {"good.txt": b"Ann met Bob.", "empty.txt": b"", "latin.txt": b"na\xefve"}.items():
+        (tmp_path / name).write_bytes(content)
+    bad = {"upload:empty.txt", "upload:latin.txt"}
+    with pytest.raises(ReadingError, match=r"empty\.txt.*latin\.txt"):
+        remote.index([tmp_path], corpus="mixed", strict=True)
+    with pytest.raises(ReadingError, match=r"empty\.txt.*latin\.txt"):
+        remote.plan([tmp_path], corpus="mixed", strict=True)
+    assert "mixed" not in remote.corpora()
+    assert remote.plan([tmp_path], corpus="mixed").failed.keys() == bad
+    report = remote.index([tmp_path, tmp_path / "gone.txt"], corpus="mixed")
+    assert report.documents == 1
+    assert report.failed.keys() == bad | {str(tmp_path / "gone.txt")}
+
+
+def test_a_dry_run_parses_in_another_process(service: RunningService, keys: dict[str, str]) -> None:
+    def parsing() -> list[str]:
+        return [one.name() for one in psutil.Process(service.process.pid).children() if SCRIPT in one.cmdline()]
+
+    assert parsing() == []
+    page = ("page.html", b"<html><body><h1>Fog</h1><p>Ada wrote.</p></body></html>")
+    with service.client(keys["all"]) as http:
+        plan = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", page)])
+        assert (plan.status_code, plan.json()["documents"]) == (200, 1)
+        assert len(parsing()) == 1
+        endless = [("files", ("endless.pdf", forms_in_forms(60)))]
+        with pytest.raises(httpx.ReadTimeout):
+            http.post("/v1/corpora/drafts/documents?dry_run=true", files=endless, timeout=2)
+        assert http.get("/livez", timeout=5).status_code == 200
+        refused = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", ("a.pdf", runs_of_runs(4)))])
+        assert (refused.status_code, "a.pdf unpacks to more than" in refused.text) == (422, True)
+
+
 def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
     ids = [one.id for one in remote.documents("library")]
     assert len(ids) == len(FILES) == 4
@@ -266,6 +321,8 @@ def test_names_are_split_and_joined(remote: RemoteE2G) -> None:
     assert [one.apart for one in remote.merges("Farran", corpus="names")] == [True]
     assert [one.entity for one in remote.join("Farran", corpus="names")] == ["luke farran"]
     assert remote.merges(corpus="names") == merged
+    assert [one.why for one in remote.merge("Quill", "Luke Farran", corpus="names")] == ["by hand"]
+    assert remote.split("Quill", corpus="names")
 
 
 def test_properties_of_text_nodes_are_adopted(
@@ -361,10 +418,17 @@ def test_a_split_that_was_broken_off_is_completed_when_it_is_repeated(remote: Re
 
 
 def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) -> None:
-    size = remote.export_corpus(tmp_path / "library.zip", corpus="library")
-    assert size == (tmp_path / "library.zip").stat().st_size
+    exported = remote.export_corpus(tmp_path / "library.zip", corpus="library")
+    assert exported.file == str(tmp_path / "library.zip")
+    assert exported.bytes == (tmp_path / "library.zip").stat().st_size
     imported = remote.import_corpus(tmp_path / "library.zip", corpus="copy")
     assert imported.corpus == "copy"
+    assert (imported.documents, imported.nodes, imported.relationships) == (
+        exported.documents,
+        exported.nodes,
+        exported.relationships,
+    )
+    assert imported.nodes > imported.documents > 0
     assert remote.stats("copy") == remote.stats("library")
     with pytest.raises(InputError, match="exists"):
         remote.import_corpus(tmp_path / "library.zip", corpus="copy")
@@ -469,6 +533,86 @@ def test_a_scope_is_needed(service: RunningService, remote: RemoteE2G, keys: dic
                 assert reply.status_code == 403, (method, path)
                 assert reply.json()["code"] == "scope"
         assert http.get("/v1/keys").status_code == http.get("/v1/audit").status_code == 403
+
+
+def test_a_key_makes_none_that_may_do_more(service: RunningService, variables: dict[str, str]) -> None:
+    expires = int(1000 * (time.time() + 3600))
+    limits = {"requests_per_minute": 50, "requests_per_day": 500, "tokens_per_minute": 70, "tokens_per_day": 700}
+    given = {name.replace("_", "-"): str(value) for name, value in limits.items()}
+    key = create_key(variables, scopes="admin,read", corpora="team-*", days="1", **given)
+    least = {"name": "child", "scopes": ["read"], "corpora": ["team-a"]}
+    with service.client(key) as http:
+        attempts: tuple[dict[str, Any], ...] = (
+            *({"scopes": [one]} for one in ("ask", "write")),
+            *({"corpora": [one]} for one in ("*", "team*", "library")),
+            *({name: value + 1} for name, value in limits.items()),
+            {"expires": expires + 90_000_000},
+        )
+        for more in attempts:
+            refused = http.post("/v1/keys", json={**least, **more})
+            assert (refused.status_code, refused.json()["code"]) == (403, "scope"), more
+        made = http.post("/v1/keys", json=least).json()["info"]
+        assert {name: made[name] for name in limits} == limits
+        assert made["expires"] <= expires + 90_000_000
+        narrow = http.post("/v1/keys", json={**least, **dict.fromkeys(limits, 1), "expires": expires}).json()["info"]
+        assert [narrow[name] for name in (*limits, "expires")] == [1, 1, 1, 1, expires]
+
+
+def test_only_an_administrator_sees_paths_of_the_server(
+    service: RunningService, remote: RemoteE2G, local: E2G, keys: dict[str, str], tmp_path: Path
+) -> None:
+    """Files that the library has indexed have their path as the source. Ids and links stay those of the document."""
+    path = tmp_path / "petrel.txt"
+    path.write_text("Hester Pendry sailed the Petrel. Luke Farran stayed at home with Hester Pendry's dog.")
+    local.index([path], corpus="paths")
+    [document] = local.documents("paths")
+    question = {"question": "What did Hester Pendry sail with Luke Farran?", "corpora": ["paths"]}
+    address = f"/v1/corpora/paths/documents/{document.id}"
+    for name, source in (("all", str(path)), ("reader", "petrel.txt")):
+        with service.client(keys[name]) as http:
+            replies = [
+                http.post("/v1/retrieve", json=question),
+                http.post("/v1/explain", json=question),
+                http.get("/v1/corpora/paths/documents"),
+                http.get(address),
+                http.get(f"{address}/text"),
+            ]
+        for reply in replies:
+            assert reply.status_code == 200, reply.text
+            assert f'"source":"{source}"' in reply.text.replace('": "', '":"')
+            assert (str(tmp_path) in reply.text) == (name == "all")
+    local.delete(corpus="paths")
+
+
+def test_a_reader_sees_nothing_of_the_owners_graph_in_tasks(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str], variables: dict[str, str], scratch: Connection
+) -> None:
+    """Nor may a key that writes repeat what an administrator did with it."""
+    writer = create_key(variables, scopes="read,write", corpora="*")
+    auth = (scratch.username, scratch.password.get_secret_value())
+    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+        driver.execute_query("CREATE (:Keeper {name: 'Hester Pendry'}), (:Keeper {name: 'Hester Pendry'})")
+    with service.client(keys["all"]) as admin, service.client(writer) as http:
+        for label in ("E2GKey", "__Neo4jMigration", "CachedSummary", "StagedChunk"):
+            for path, body in (("links", {"name": "name"}), ("adoption", {"text": "text", "key": "id"})):
+                corpus = "vault" if path == "links" else "adopted"
+                task = admin.post(f"/v1/corpora/{corpus}/{path}", json={"label": label, **body}).json()
+                ended = admin.get(f"/v1/tasks/{task['id']}?wait=30").json()
+                assert ended["state"] == "failed"
+                assert "of your own graph" in ended["error"]["detail"], ended
+                for action in ("retry", "cancel"):
+                    refused = http.post(f"/v1/tasks/{task['id']}/{action}")
+                    assert (refused.status_code, refused.json()["code"]) == (403, "scope")
+                assert http.get(f"/v1/tasks/{task['id']}").json()["error"] is None
+        task = admin.post("/v1/corpora/library/links", json={"label": "Keeper", "name": "name"}).json()
+        ended = admin.get(f"/v1/tasks/{task['id']}?wait=30").json()
+        assert ended["state"] == "succeeded"
+        assert "Hester Pendry" in json.dumps(ended["result"])
+        for path in (f"/v1/tasks/{task['id']}", f"/v1/tasks/{task['id']}/events", "/v1/tasks?limit=200"):
+            shown = http.get(path)
+            assert task["id"] in shown.text
+            assert "Hester Pendry" not in shown.text
+        admin.delete("/v1/corpora/library/links?label=Keeper")
 
 
 def test_no_route_shows_a_foreign_corpus(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:
@@ -677,6 +821,29 @@ def test_the_log_and_metrics_have_nothing_secret(
         for secret in (*secrets, "Zerubbabel", "third ledger"):
             assert secret not in text
     assert "vault" not in metrics
+
+
+def test_refused_keys_are_audited_a_few_times_in_a_minute(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
+    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
+    for one in (wrong, "nonsense"):
+        with service.client(one) as http:
+            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
+    with service.client() as http:
+        assert http.get("/v1/corpora").status_code == 401
+    with service.client(keys["all"]) as http:
+        until = time.monotonic() + 20
+        entries: list[dict[str, Any]] = []
+        while not entries and time.monotonic() < until:
+            found = http.get("/v1/audit?limit=200").json()["entries"]
+            entries = [one for one in found if one["action"] == "REFUSED KEY"]
+        assert 0 < len(entries) <= 20  # two minutes may have been touched
+        assert {one["status"] for one in entries} == {401}
+        assert any(one["target"] == "key aaaaaaaaaaaa from 127.0.0.1" for one in entries)
+        assert wrong[17:] not in json.dumps(found)
+    with service.client(keys["team"]) as http:
+        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
 
 
 def test_what_is_changed_or_exported_is_audited(

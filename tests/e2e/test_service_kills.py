@@ -39,9 +39,9 @@ TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. Carol Fi
 OTHER = "Dora Quill kept the log of the Averil. Josiah Quill counted the sails in the harbour of Hesk. " * 15
 DOCUMENTS = {"documents": [{"source": "a", "text": TEXT}, {"source": "b", "text": OTHER}]}
 BODY = json.dumps(DOCUMENTS).encode() + b" " * 400_000  # more than one message, and little to index
-MANY = json.dumps({"documents": [{"source": f"s{n}", "text": TEXT + OTHER + str(n)} for n in range(24)]}).encode()
+MANY = json.dumps({"documents": [{"source": f"s{n}", "text": TEXT + OTHER + str(n)} for n in range(12)]}).encode()
 REQUEST_POINTS = 12
-STREAMS = 50
+STREAMS = at_length(50, 12)
 QUESTION = {"question": "Who kept the log of the Averil?", "corpora": ["ships"]}
 SMALL = {"E2G_CHUNK_TOKENS": "64", "E2G_CHUNK_OVERLAP": "8", "E2G_GROUP_SIZE": "2"}
 TESTS = Path(__file__).parents[1]
@@ -143,6 +143,7 @@ def reset(queue: Queue) -> None:
     queue.driver.execute_query("MATCH (n) WHERE NOT n:`__Neo4jMigration` AND NOT n:E2GQueue DETACH DELETE n")
 
 
+@pytest.mark.full
 @pytest.mark.timeout(600)
 def test_a_service_killed_at_any_step_of_a_request_has_one_task_or_none(
     queue: Queue, scratch: Connection, corpus: str, tmp_path: Path
@@ -242,6 +243,7 @@ def _until(condition: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(600)
 def test_tasks_of_a_killed_service_are_ended_by_the_next_one(
     queue: Queue, scratch: Connection, corpus: str, tmp_path: Path
@@ -293,6 +295,7 @@ def last_event(http: httpx.Client, begun: list[int], number: int) -> tuple[str, 
         time.sleep(0.5)
 
 
+@pytest.mark.full
 def test_a_stopped_service_ends_streams_and_puts_its_task_back(
     queue: Queue, scratch: Connection, ollama_server: RealOllama, corpus: str, tmp_path: Path
 ) -> None:
@@ -322,14 +325,8 @@ def test_a_stopped_service_ends_streams_and_puts_its_task_back(
         assert (queue.get(task).state, queue.get(task).attempt) == ("queued", 0)
     finally:
         service.kill()
-    again = RunningService(environment(scratch, **SMALL), tmp_path / "again")  # without the endless model
-    try:
-        with again.client() as http:
-            _until(lambda: http.get(f"/v1/tasks/{task}?wait=10").json()["state"] not in ("queued", "running"))
-        assert (queue.get(task).state, queue.get(task).attempt) == ("succeeded", 1)
-        _until(lambda: queue.blobs() == 0)
-    finally:
-        again.stop()
+    queue.work()
+    assert (queue.get(task).state, queue.get(task).attempt, queue.blobs()) == ("succeeded", 1, 0)
 
 
 # --- the database ------------------------------------------------------------------------------------
@@ -366,6 +363,7 @@ def is_away(service: Mortal, task: str) -> None:
             assert int(reply.headers["retry-after"]) > 0
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 def test_tasks_end_once_wherever_the_database_is_killed(
     own: LocalServer, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

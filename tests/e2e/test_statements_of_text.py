@@ -17,6 +17,8 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 
+pytestmark = pytest.mark.full
+
 LINES = """Luke Farran | sails | Averil | Luke Farran sailed the brig Averil into a gale. | voyage, gale | 9
 Josiah Quill | serves under | Luke Farran | Josiah Quill was the mate of Luke Farran. | crew | 6
 King Arthur | rules | Britain | King Arthur ruled Britain. | kings | 1"""

@@ -19,7 +19,7 @@ from neo4j import Driver, GraphDatabase
 from playwright.sync_api import Locator, Page, Playwright, Route, expect, sync_playwright
 from real_browser import MILLISECONDS, chromium_page
 from real_ollama import RealOllama
-from running_service import RunningService, create_key, environment
+from running_service import RunningService, create_key, e2g, environment
 from scripted_models import Says
 from tiers import need
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(600)
 
 CORPUS, HOSTILE, MANY = "voyages", "hostile", "many"
 QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
-ANSWER = "Luke Farran was at the helm [1]. <b>Josiah Quill</b> kept the log [2, 99]."
+ANSWER = "**Luke Farran** was at the helm [1].\n\n- <b>Josiah Quill</b> kept `the log` [2, 99].\n  1. *Nobody* slept."
 ENDLESS = "Tell of the voyage of Luke Farran and Josiah Quill!"
 PIECE = "and the wind was in the north "
 WORK = ("baked bread", "mended a sail", "painted the boats", "counted the barrels", "washed the deck", "caught fish")
@@ -82,6 +82,7 @@ def variables(
         E2G_OLLAMA_HOST=ollama_server.host,
         E2G_CHAT_MODEL="ollama:ui-writer",
         E2G_ANSWER_TOKENS="15000",
+        E2G_EVIDENCE_TOKENS="700",  # so that the chat model reads some of the passages only
     )
 
 
@@ -201,8 +202,9 @@ def tab_to(page: Page, target: Locator, most: int = 60) -> None:
 
 
 def test_the_files_keep_foreign_scripts_out(service: RunningService) -> None:
-    page = httpx.get(f"{service.url}/ui", follow_redirects=True)
-    assert page.url.path == "/ui/"
+    assert f"Page: {service.url}/ui\n" in service.log()
+    page = httpx.get(service.url, follow_redirects=True)
+    assert page.url.path == httpx.get(f"{service.url}/ui", follow_redirects=True).url.path == "/ui/"
     policy = dict(part.split(" ", 1) for part in page.headers["Content-Security-Policy"].split("; "))
     assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
@@ -219,12 +221,27 @@ def test_the_files_keep_foreign_scripts_out(service: RunningService) -> None:
     assert httpx.get(f"{service.url}/ui/..%2fapp.py").status_code == 404
 
 
+def test_a_port_that_is_used_is_said_in_one_line(service: RunningService, variables: dict[str, str]) -> None:
+    port = service.url.rsplit(":", 1)[1]
+    ended = e2g(variables, "serve", "--port", port, "--no-worker")
+    assert ended.returncode == 3
+    assert ended.stderr.strip() == f"Error: Port {port} of 127.0.0.1 is used; choose another one with --port."
+
+
 # --- asking ------------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_streamed_and_read_out_in_sentences(page: Page, service: RunningService) -> None:
     ask(page)
-    expect(page.locator("#answer-text")).to_have_text(answer(service)["text"])
+    text = page.locator("#answer-text")
+    expect(text).to_have_text("Luke Farran was at the helm [1].<b>Josiah Quill</b> kept the log [2].Nobody slept.")
+    for part, shown in (
+        ("p strong", "Luke Farran"),
+        ("ul > li > code", "the log"),
+        ("ul > li > ol > li > em", "Nobody"),
+    ):
+        expect(text.locator(part)).to_have_text(shown)
+    assert text.locator("b").count() == 0
     lengths = page.evaluate("window.lengths")
     assert len(set(lengths)) > 5
     said = page.evaluate("window.said")
@@ -256,6 +273,62 @@ def test_a_citation_opens_the_very_passage_and_escape_leads_back(
     assert mark.text_content() == first["text"]
 
 
+def test_what_the_model_read_is_apart_from_what_else_was_found(page: Page, service: RunningService) -> None:
+    ask(page)
+    reply = answer(service)
+    read, also = page.locator("#evidence li"), page.locator("#also li")
+    expect(read).to_have_count(len(reply["given"]))
+    expect(also).to_have_count(len(reply["evidence"]["passages"]) - len(reply["given"]))
+    assert also.count()
+    numbers = page.locator("#evidence .badge").all_inner_texts()
+    assert [text.split()[-1] for text in numbers] == [str(place + 1) for place in range(len(numbers))]
+    for place, passage in enumerate(reply["given"]):
+        expect(read.nth(place).get_by_role("heading")).to_contain_text(passage["document"])
+        expect(read.nth(place)).to_contain_text(f"characters {passage['start']:,}–")
+    expect(also.first.locator(".badge")).to_have_text("Passage a")
+    names = page.locator("#panel-graph > svg.graph g.node.chunk text").all_text_contents()
+    assert {"1", "a"} <= set(names)
+    assert all(re.fullmatch(r"\w+(, \w+)*", name) for name in names)
+    expect(page.locator("#evidence .excerpt mark").filter(has_text="Luke Farran").first).to_be_visible()
+
+
+def test_an_address_opens_a_text_at_its_place(page: Page, service: RunningService) -> None:
+    [first, *_] = answer(service)["citations"]
+    at = LOG.index("Josiah Quill", first["start"] + len(LOG) // 2)
+    page.goto(f"{service.url}/ui/#/corpora/{CORPUS}/documents/{first['document']}?at={at}")
+    mark = page.locator("#place mark")
+    expect(mark).to_be_in_viewport()
+    sentence = mark.text_content() or ""
+    assert LOG.rindex("The wind was", 0, at) == LOG.index(sentence, at - len(sentence))
+    assert sentence.endswith("sails.")
+    ask_again = page.get_by_role("link", name="Ask", exact=True)
+    ask_again.click()
+    ask(page)
+    page.locator("#evidence button").first.click()
+    strong = page.locator("#panel-text mark strong")
+    expect(strong).to_contain_text("Luke Farran")
+    assert len(strong.text_content() or "") < len(page.locator("#panel-text mark").text_content() or "") / 2
+    page.get_by_role("link", name="Link to this place").click()
+    expect(page.locator("#place h3")).to_have_text("The log")
+
+
+def test_examples_history_and_filter(page: Page, seen: Seen) -> None:
+    choose(page, CORPUS)
+    example = page.locator("#examples button", has_text="Luke Farran").first
+    example.click()
+    question = page.get_by_label("Question").input_value()
+    assert question == example.text_content()
+    ask(page, question)
+    expect(example).to_be_hidden()
+    page.get_by_text("Options", exact=True).click()
+    page.get_by_label("Only documents with these properties").fill("year>=1890; author=Nobody")
+    seen.expected.append("422")
+    page.get_by_text("Questions of this visit").click()
+    page.locator("#asked button").get_by_text(question).click()
+    expect(page.get_by_role("alert")).to_contain_text("has a property 'year'")
+    expect(page.locator("#asked li")).to_have_count(1)
+
+
 def test_graph_and_tree_show_the_evidence(page: Page, service: RunningService) -> None:
     ask(page)
     with service.client() as client:
@@ -263,12 +336,22 @@ def test_graph_and_tree_show_the_evidence(page: Page, service: RunningService) -
         explained = client.post("/v1/explain", json=question).raise_for_status().json()
     chunks = {node for passage in explained["evidence"]["passages"] for node in passage["nodes"]}
     entities = [node for node in explained["nodes"] if "Entity" in node["labels"]]
-    edges = [one for one in explained["relationships"] if one["type"] != "CHILD_OF"]
+    shown = {one["id"]: one["id"] for one in entities}
+    for node in explained["nodes"]:  # a passage of several chunks is shown once
+        if node["properties"].get("id") in chunks:
+            shown[node["id"]] = str(
+                [node["properties"]["id"] in passage["nodes"] for passage in explained["evidence"]["passages"]]
+            )
+    edges = {
+        (one["type"], shown[one["start"]], shown[one["end"]])
+        for one in explained["relationships"]
+        if one["type"] != "CHILD_OF"
+    }
     assert entities
     assert edges
     graph = page.locator("#panel-graph > svg.graph")
     expect(graph.locator("g.node.entity")).to_have_count(len(entities))
-    expect(graph.locator("g.node.chunk")).to_have_count(len(chunks))
+    expect(graph.locator("g.node.chunk")).to_have_count(len(set(shown.values())) - len(entities))
     expect(graph.locator("line")).to_have_count(len(edges))
     page.get_by_text("Show as a table").click()
     assert page.locator("#panel-graph tbody tr").count() >= len(edges)
@@ -321,6 +404,7 @@ def test_stop_ends_the_answer(page: Page) -> None:
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
+@pytest.mark.full
 def test_without_a_chat_model_the_evidence_is_shown(
     playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -331,6 +415,7 @@ def test_without_a_chat_model_the_evidence_is_shown(
             page.goto(f"{running.url}/ui")
             ask(page)
             expect(page.locator("#evidence-note")).to_contain_text("This service has no chat model")
+            expect(page.locator("#evidence-note")).to_contain_text("set E2G_CHAT_MODEL")
             expect(page.locator("#answer")).to_be_hidden()
             page.get_by_role("button", name="Open passage 1 in The log").click()
             shown = page.locator("#panel-text mark").text_content()
@@ -480,6 +565,21 @@ def test_a_deletion_is_confirmed(page: Page, database: Driver, service: RunningS
     expect(delete).to_be_enabled()
 
 
+def test_a_corpus_is_deleted_after_a_confirmation(page: Page, database: Driver, service: RunningService) -> None:
+    open_documents(page, HOSTILE)
+    page.get_by_role("button", name="Delete corpus").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(HOSTILE)
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.locator("#corpus-action")).to_contain_text("queued")
+    with service.client() as client:
+        [task] = [task for task in client.get("/v1/tasks").json()["tasks"] if task["corpus"] == HOSTILE]
+    assert task["kind"] == "delete_corpus"
+    set_task(database, HOSTILE, state="succeeded")
+    expect(page.get_by_role("button", name="Delete corpus")).to_be_visible()
+    expect(page.locator("#documents-title")).to_be_focused()
+
+
 # --- access ------------------------------------------------------------------------------------------
 
 
@@ -508,6 +608,10 @@ def test_the_key_is_asked_for_and_kept_in_memory_only(page: Page, key: str, seen
     expect(entry).to_have_value("")
     ask(page)
     expect(page.locator("#evidence-note")).to_contain_text("This key may not use the chat model")
+    open_documents(page, CORPUS)
+    expect(page.locator("#documents tbody tr")).to_have_count(1)
+    expect(page.get_by_role("heading", name="Upload")).to_be_hidden()
+    assert page.get_by_role("button", name="Delete").count() == 0
     kept = page.evaluate("[localStorage.length, sessionStorage.length, document.cookie, location.href]")
     assert kept[:3] == [0, 0, ""]
     assert key not in kept[3]
@@ -533,7 +637,8 @@ def test_each_state_is_accessible(page: Page, scheme: Any, keep: Callable[[str],
     check("key")
     page.keyboard.press("Escape")
     ask(page)
-    page.locator("#ask-form summary").click()
+    page.get_by_text("Options", exact=True).click()
+    page.get_by_text("Questions of this visit").click()
     page.get_by_text("Show as a table").click()
     check("answer")
     page.get_by_role("tab", name="Tree").click()
@@ -553,13 +658,14 @@ def test_each_state_is_accessible(page: Page, scheme: Any, keep: Callable[[str],
     check("tasks")
 
 
-def test_nothing_is_cut_off_on_a_narrow_screen(page: Page) -> None:
+def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, service: RunningService, client: E2G) -> None:
     page.set_viewport_size({"width": 320, "height": 640})
 
     def check() -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
     ask(page)
+    page.get_by_text("Options", exact=True).click()
     check()
     page.get_by_role("tab", name="Tree").click()
     check()
@@ -571,8 +677,13 @@ def test_nothing_is_cut_off_on_a_narrow_screen(page: Page) -> None:
     check()
     page.get_by_role("link", name="Tasks").click()
     check()
+    [document] = client.documents(HOSTILE)
+    page.goto(f"{service.url}/ui/#/corpora/{HOSTILE}/documents/{document.id}?at=3000")
+    expect(page.locator("#place mark")).to_be_in_viewport()
+    check()
 
 
+@pytest.mark.full
 def test_an_uploaded_file_is_indexed_and_can_be_asked(
     playwright: Playwright, client: E2G, variables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -585,10 +696,13 @@ def test_an_uploaded_file_is_indexed_and_can_be_asked(
             page.goto(f"{running.url}/ui")
             open_documents(page, CORPUS)
             page.get_by_label("Into corpus").fill("uploads")
-            page.get_by_label("Files: choose them").set_input_files([file])
+            (tmp_path / "<b>blank.txt").write_text(" \n")
+            page.get_by_label("Files: choose them").set_input_files([file, tmp_path / "<b>blank.txt"])
             page.get_by_role("button", name="Upload").click()
-            item = page.get_by_role("list", name="Uploads").get_by_role("listitem")
+            item = page.get_by_role("list", name="Uploads").locator("> li")
             expect(item).to_contain_text("succeeded", timeout=120_000)
+            expect(item.get_by_text("1 source left out")).to_be_visible()
+            expect(item.get_by_text("<b>blank.txt is empty")).to_be_visible()
             page.goto(f"{running.url}/ui")
             ask(page, "Where did Hester Pendry take the Lantern?", "uploads")
             expect(page.locator("#result")).to_contain_text("Hester Pendry took the schooner")

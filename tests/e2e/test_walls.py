@@ -282,6 +282,14 @@ def split(client: Any, two: Two) -> None:
     assert [one.apart for one in client.merges(corpus=two.other)] == [False]
 
 
+def merge(client: Any, two: Two) -> None:
+    with pytest.raises(NotFoundError):
+        client.merge("Ann Harper", SECRET, corpus=two.mine)
+    assert client.merge("Ann Harper", "Bob Miller", corpus=two.mine)
+    assert "ann harper" not in [one.key for one in client.merges(corpus=two.other)]
+    assert "ann harper" in [one.key for one in client.entities(corpus=two.other)]
+
+
 def join(client: Any, two: Two) -> None:
     with pytest.raises(NotFoundError):
         client.join("Miller", corpus=two.mine)
@@ -420,11 +428,11 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream),
-        *(paths, entities, merges, split, join, export_corpus, import_corpus, link, links, unlink),
+        *(paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
         *(enrich, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
-WRITING = {"index", "delete", "resume", "split", "join", "import_corpus", "link", "links", "unlink"} | {
+WRITING = {"index", "delete", "resume", "merge", "split", "join", "import_corpus", "link", "links", "unlink"} | {
     "enrich",
     "add_graph_documents",
     "adopt",

@@ -16,18 +16,21 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import crashes
+import psutil
 import pytest
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
+from hostile_files import forms_in_forms
 from libraries import performing
 from neo4j import Driver, GraphDatabase
 from queues import Queue, graph
-from tiers import at_length
+from tiers import FULL, few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
 from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
@@ -168,8 +171,28 @@ def test_a_name_without_suffix_is_read_by_its_type(queue: Queue, client: E2G, co
     assert sources(client, corpus) == {"upload:../../etc/passwd": "Passwd"}
 
 
-def test_one_unreadable_file_fails_the_task_which_can_be_retried(queue: Queue, corpus: str) -> None:
-    task = queue.done("index", corpus, ("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"))
+def test_unreadable_files_are_left_out_and_named(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
+    lines = b'{"text": "Ann met Bob.", "author": "x"}\nnonsense\n'
+    files = [("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"), ("odd.csv", b"a"), ("rows.jsonl", lines)]
+    task = queue.done("index", corpus, *files)
+    assert (task.state, queue.blobs()) == ("succeeded", 0)
+    assert task.result is not None
+    assert task.result["documents"] == 2
+    failed, warnings = task.result["failed"], task.result["warnings"]
+    assert failed.keys() == {"upload:bad.pdf", "upload:odd.csv", "upload:rows.jsonl, line 2"}
+    assert all(why.startswith(what.removeprefix("upload:").partition(",")[0]) for what, why in failed.items())
+    assert "author" in warnings["upload:rows.jsonl"]
+    assert sources(client, corpus).keys() == {"upload:good.txt", "upload:rows.jsonl#1"}
+    none = queue.done("index", corpus, *files[1:3])
+    assert (none.state, none.result) == ("failed", None)
+    assert none.error is not None
+    assert "bad.pdf" in none.error["detail"]
+    assert "odd.csv" in none.error["detail"]
+
+
+def test_with_strict_one_unreadable_file_fails_the_task_which_can_be_retried(queue: Queue, corpus: str) -> None:
+    files = ("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken")
+    task = queue.done("index", corpus, *files, strict=True)
     assert (task.state, task.result) == ("failed", None)
     assert task.error is not None
     assert task.error["code"] == "reading"
@@ -376,7 +399,7 @@ def test_a_second_attempt_does_not_delete_what_came_in_between(
 ) -> None:
     documents = [from_text(TEXT, corpus=corpus, source=source) for source in "ab"]
     client.index(documents, corpus=corpus)
-    more = {"documents": [one.id for one in documents]} if kind == "delete" else {}
+    more: dict[str, Any] = {"documents": [one.id for one in documents]} if kind == "delete" else {}
     task = queue.create(kind, corpus, **more)
     half(queue, tmp_path)
     assert corpus not in client.corpora()
@@ -431,16 +454,18 @@ def server() -> Iterator[Failing]:
 SUMMARY = part("Alice Harper met Bob Miller.") + END.replace(b": 5", b': "all"')
 
 
+def with_chat(queue: Queue, server: Failing) -> Settings:
+    forget_replies(queue.driver, f"ollama:{NAME}@")
+    chat = {"ollama_host": server.host, "chat_model": f"ollama:{NAME}", "llm_concurrency": 1, "summary_tokens": 40}
+    return queue.settings.model_copy(update=chat)
+
+
 def hanging(queue: Queue, server: Failing, then: Callable[[Worker], Awaitable[Any]]) -> None:
     """Start a worker, do something once its task waits for a chat model, and wait for the worker to stop."""
-    forget_replies(queue.driver, f"ollama:{NAME}@")
     server.replies = [SUMMARY, HANGS]
-    settings = queue.settings.model_copy(
-        update={"ollama_host": server.host, "chat_model": f"ollama:{NAME}", "llm_concurrency": 1, "summary_tokens": 40}
-    )
 
     async def run() -> None:
-        async with AsyncE2G(settings=settings) as client:
+        async with AsyncE2G(settings=with_chat(queue, server)) as client:
             worker = Worker(client)
             running = asyncio.create_task(worker.run())
             while not server.hanging.is_set():
@@ -478,6 +503,56 @@ def test_a_running_task_is_cancelled(queue: Queue, server: Failing, corpus: str,
     assert queue.blobs() == 1
 
 
+@pytest.mark.parametrize("limit", [10, 100_000])
+def test_a_task_stops_where_its_key_may_use_no_more_tokens(
+    queue: Queue, server: Failing, corpus: str, quick: None, limit: int
+) -> None:
+    """Before a call that might exceed the limit, and when others have used what was left meanwhile."""
+    info, _ = queue.run(keys.create("small", ["write"], ["*"], tokens_per_day=limit))
+    task = queue.create("index", corpus, ("a.txt", TEXT.encode()), key=info.id)
+
+    async def spend(_: Worker) -> None:
+        await until(lambda: queue.get(task).tokens > 0)
+        queue.run(keys.add_usage([{"key": info.id, "prompt_tokens": limit}]))
+        await until(lambda: queue.get(task).state == "failed")
+
+    if limit == 10:
+        asyncio.run(crashes.work(with_chat(queue, server)))
+        assert server.asked == []
+    else:
+        hanging(queue, server, spend)
+    ended = queue.get(task)
+    assert (ended.state, ended.error) == ("failed", {"code": claims.SPENT[0], "detail": claims.SPENT[1]})
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["cancelled", "stopped"])
+def test_the_process_that_parses_a_file_ends_with_the_task(
+    queue: Queue, corpus: str, quick: None, stopped: bool
+) -> None:
+    task = queue.create("index", corpus, ("endless.pdf", forms_in_forms(60)))
+
+    async def run() -> None:
+        async with AsyncE2G(settings=queue.settings.model_copy(update={"max_document_mb": 1024})) as client:
+            worker = Worker(client)
+            running = asyncio.create_task(worker.run())
+            await until(lambda: bool(parsing()))
+            if not stopped:
+                queue.run(tasks.cancel(task))
+                await until(lambda: queue.get(task).state == "cancelled")
+                await until(lambda: not parsing())
+            worker.stopping.set()
+            await running
+            await until(lambda: not parsing())
+
+    asyncio.run(run())
+    assert queue.get(task).state == ("queued" if stopped else "cancelled")
+
+
+def parsing() -> list[psutil.Process]:
+    """The processes that parse files for this one."""
+    return [one for one in psutil.Process().children() if parser_process.__file__ in one.cmdline()]
+
+
 def test_a_stopped_worker_puts_its_task_back(queue: Queue, client: E2G, server: Failing, corpus: str) -> None:
     task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
 
@@ -508,7 +583,7 @@ def test_a_worker_that_lost_its_task_stops_and_changes_nothing(
 
     hanging(queue, server, take_over)
     assert (queue.get(task).state, queue.get(task).attempt) == ("running", 2)
-    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) is False
+    assert queue.run(claims.renew(other[0], None, 0, 0, 0)) == "go on"
 
 
 def test_what_is_not_ours_is_named_only(
@@ -617,6 +692,7 @@ def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.05)
 
 
+@pytest.mark.full
 def test_a_killed_worker_is_replaced_by_another_one(queue: Queue, client: E2G, corpus: str) -> None:
     files = [(name, (SAMPLE / name).read_bytes()) for name in ("great-gales.md", "society-minutes.md")]
     queue.done("index", corpus, *files)
@@ -682,12 +758,14 @@ def _import(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[]
 POINTS = 8
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("prepare", [_index, _replace, _delete, _enrich, _import])
 def test_a_task_is_done_once_wherever_its_worker_is_killed(
     queue: Queue, client: E2G, corpus: str, tmp_path: Path, prepare: Prepare
 ) -> None:
-    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 40 points."""
+    """SIGKILL when the server has answered so many statements; then another worker. With all kinds, 40 points in the
+    full tier, otherwise one of each kind, others from day to day."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["crashes"])
     sent = context.SimpleQueue()
@@ -705,7 +783,7 @@ def test_a_task_is_done_once_wherever_its_worker_is_killed(
     last = names.index("service/end_task")
     attempts = []
     every = sorted({1 + round(n * last / (POINTS - 1)) for n in range(POINTS)})  # from the first statement to the last
-    points = at_length(every, [last // 3, 2 * last // 3, last])
+    points = every if FULL else few_of(every[:-1], 1)
     for point in points:
         with suppress(Exception):
             client.delete(corpus=corpus)

@@ -22,7 +22,7 @@ from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
-from e2g_neo4j.indexing.merge_overrides import join, split
+from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
@@ -33,7 +33,7 @@ from e2g_neo4j.runtime.statements import folder, load, on_server
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.mentions import NameMerge
+from e2g_neo4j.types.mentions import Across, NameMerge
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
 FILES = sorted(
@@ -55,6 +55,7 @@ VALUES: dict[str, Any] = {
     "vector": [1.0] + [0.0] * 383,
     "statement_vector": [1.0] + [0.0] * 383,
     "names": ["a"],
+    "other_names": ["b"],
     "ids": ["a"],
     "depth": 20,
     "matches": 200,
@@ -275,9 +276,15 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             one.indexed.merges,
             unchanged=(),
             before={"a"},
-            do_not_merge=(),
+            overrides={},
+            across=Across(resolved={one.document.id: {}}),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
+    merging: Any = merge("b", "a", corpus=corpus)
+    merging.send(None)
+    for reply in ([{"name": name, "entity": name} for name in "ab"], [], []):
+        request = merging.send(reply)
+    yield request
     operations: list[Any] = [split("b", corpus=corpus), join("b", corpus=corpus)]
     for operation in operations:
         operation.send(None)
@@ -395,6 +402,7 @@ class Recorded:
             "statements": statements,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
+            "left": [],
             "pairs": [{"a": "a", "b": "b", "hops": 1}],
             "shared": shared,
             "words": {"windows": 0, "index_windows": 0, "terms": []},
@@ -485,8 +493,11 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",
-        "index/do_not_merge",
+        "index/names",
+        "index/open_names",
+        "index/overrides",
         "index/set_properties",
+        "index/shared_names",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",
@@ -506,7 +517,7 @@ def test_requests_in_the_source_give_the_parameters_that_their_statement_asks_fo
                 checked.add(name)
     assert {
         "index/documents",
-        "index/do_not_merge",
+        "index/overrides",
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",

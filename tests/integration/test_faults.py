@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -16,9 +18,14 @@ from e2g_neo4j.indexing.summaries.chat import ChatSummariser
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.retry import ask, ask_async, stream
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 REQUEST = ChatRequest("", "Tell me.", 20)
+
+
+def in_seconds(seconds: int) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
 @pytest.fixture
@@ -68,6 +75,39 @@ def test_async_calls_are_as_patient(server, waits, fault):
     assert len(server.asked) == 2
 
 
+@pytest.mark.parametrize(("first", "status"), [("/api/show", 429), ("/api/tags", 500), ("sample", 503)])
+def test_a_server_that_is_busy_at_the_first_call_is_waited_for(server, waits, first, status):
+    """What a model is, and how many tokens a text has, is asked before the first reply."""
+    server.busy = {first: [(status, {"retry-after": "7"}), (status, {})]}
+    server.replies = [WHOLE]
+    assert server.model.count("A text.") > 0
+    assert ask(server.model, REQUEST).text == "All well."
+    assert len(waits) == 2
+    assert 7 <= waits[0] <= 8
+
+
+@pytest.mark.parametrize("first", ["/api/show", "sample"])
+def test_one_that_stays_busy_is_reported_plainly(server, waits, first):
+    server.busy = {first: [(503, {})] * 20}
+    with pytest.raises(ModelError, match=r"ollama:failing failed .*not now.*E2G_CHAT_MODEL"):
+        server.model.count("A text.")
+    assert len(server.busy[first]) == 20 - retry.ATTEMPTS
+    server.busy = {first: [(503, {})] * 20}
+    with pytest.raises(ModelError, match="not now"):
+        asyncio.run(ask_async(server.model, REQUEST))
+    assert len(server.busy[first]) == 20 - retry.ATTEMPTS, "retries of retries"
+
+
+def test_so_is_one_that_embeds(server, waits):
+    server.busy = {"/api/embed": [(503, {}), (429, {"retry-after": "7"})], "/api/show": [(503, {})]}
+    model = OllamaEmbedder("ollama:failing", server.host)
+    assert model.embed(["A text."]).shape == (1, 2)
+    assert len(waits) == 3
+    server.busy = {"/api/embed": [(503, {})] * 20}
+    with pytest.raises(ModelError, match="busy"):
+        model.embed(["A text."])
+
+
 def test_waits_grow_and_differ(server, waits):
     server.replies = [(500, {})] * 5 + [WHOLE]
     ask(server.model, REQUEST)
@@ -76,11 +116,12 @@ def test_waits_grow_and_differ(server, waits):
     assert len(set(waits)) == 5
 
 
-def test_a_server_that_says_how_long_is_left_alone_for_so_long(server, waits):
-    server.replies = [(429, {"retry-after": "17"}), WHOLE]
+@pytest.mark.parametrize("written", [str, in_seconds])
+def test_a_server_that_says_how_long_is_left_alone_for_so_long(server, waits, written):
+    server.replies = [(429, {"retry-after": written(17)}), WHOLE]
     ask(server.model, REQUEST)
     [waited] = waits
-    assert 17 <= waited <= 18
+    assert 15 <= waited <= 18
 
 
 def test_a_server_that_wants_to_be_left_alone_for_too_long_is_given_up(server, waits):

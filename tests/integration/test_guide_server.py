@@ -87,11 +87,13 @@ def test_browser_may_ask_for_a_fresh_copy(server: GuideServer) -> None:
         "OPTIONS",
         Origin="http://localhost:7474",
         Access_Control_Request_Method="GET",
-        Access_Control_Request_Headers="cache-control,pragma",
+        Access_Control_Request_Headers="cache-control,pragma,sentry-trace",
+        Access_Control_Request_Private_Network="true",
     )
     assert response.status == 204
     assert response.headers["Access-Control-Allow-Origin"] == "http://localhost:7474"
-    assert set(response.headers["Access-Control-Allow-Headers"].split(", ")) == {"cache-control", "pragma"}
+    assert response.headers["Access-Control-Allow-Headers"] == "cache-control,pragma,sentry-trace"
+    assert response.headers["Access-Control-Allow-Private-Network"] == "true"
     assert response.headers["Access-Control-Allow-Methods"] == "GET"
 
 

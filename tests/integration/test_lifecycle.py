@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from multiprocessing.context import ForkServerContext
 from threading import Event
@@ -43,19 +44,20 @@ from libraries import (
 from naive import NaiveDocument
 from neo4j import Driver, GraphDatabase
 from stated import Model, Models
-from tiers import FULL, at_length
+from tiers import at_length, few_of
 
+from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
-from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing import entity_vectors, merge_overrides
 from e2g_neo4j.indexing.clusters import layer as clusters
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.statements import layer as statement_layer
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Read
+from e2g_neo4j.runtime.requests import Read, Write
 
 TOLD = [*NAMES[:4], *PEOPLE]
 STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(TOLD))}))
@@ -161,9 +163,23 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             if self.there:
                 self.take(data.draw(st.sets(st.sampled_from(sorted(self.there)), min_size=1)))
 
+        @rule(name=st.sampled_from([*PEOPLE, "count dracula"]), into=st.sampled_from(PEOPLE), data=st.data())
+        def decide(self, name: str, into: str, data: st.DataObject) -> None:
+            """Merge or split a name by hand, or undo this. What cannot be done changes nothing."""
+            merge, split, join = merge_overrides.merge, merge_overrides.split, merge_overrides.join
+            operation: Any = data.draw(
+                st.sampled_from([partial(merge, into=into), partial(merge, into=into), split, join])
+            )
+            before = driven(performing(driver), merge_overrides.read_overrides(self.corpus))
+            try:
+                driven(performing(driver), operation(name, corpus=self.corpus))
+            except (NotFoundError, InputError):
+                assert driven(performing(driver), merge_overrides.read_overrides(self.corpus)) == before
+
         def take(self, ids: set[str]) -> None:
             if ids:
                 driven(performing(driver), delete(self.corpus, sorted(ids)))
+                driven(performing(driver), merge_overrides.update_names(self.corpus))
             self.there = {id: document for id, document in self.there.items() if id not in ids}
             self.enriched = self.enriched and bool(self.there)
             self.embedded = self.embedded and bool(self.there)
@@ -177,6 +193,11 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def teardown(self) -> None:
             self.patch.undo()  # the fresh one is counted at once
             try:
+                overrides = driven(performing(driver), merge_overrides.read_overrides(self.corpus))
+                for name, into in overrides.items():
+                    statement = "index/set_merge" if into else "index/set_do_not_merge"
+                    parameters = {"corpus": self.fresh, "key": name} | ({"into": into} if into else {})
+                    database.write(driver, "neo4j", Write(((statement, parameters),)))
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
                 if self.enriched:
@@ -267,7 +288,10 @@ def readers(driver: Driver, corpus: str) -> Iterator[list[Any]]:
             [link] = database.read(
                 driver,
                 "neo4j",
-                Read("query/link", {"corpus": corpus, "names": names, "limit": 9, "meanings": 3, "terms": []}),
+                Read(
+                    "query/link",
+                    {"corpus": corpus, "names": names, "other_names": [], "limit": 9, "meanings": 3, "terms": []},
+                ),
             )
             parameters = {"corpus": corpus, "vector": unit, "k": 100, "names": names}
             nearest = database.read(driver, "neo4j", Read("query/nearest", parameters))
@@ -307,6 +331,7 @@ def test_eight_threads_write_one_corpus_while_others_read(
     assert_as_fresh(driver, corpus, 3)
 
 
+@pytest.mark.full
 def test_eight_processes_write_one_corpus(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], corpus: str
 ) -> None:
@@ -404,12 +429,13 @@ def test_states_of_documents(driver: Driver, corpora: list[str], corpus: str) ->
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("chunks_at_once", [writer.CHUNKS_AT_ONCE, 0])
+@pytest.mark.parametrize("chunks_at_once", [writer.CHUNKS_AT_ONCE, pytest.param(0, marks=pytest.mark.full)])
 def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_run_finishes(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], chunks_at_once: int
 ) -> None:
     """After each statement that it sends, within a transaction and between two. Where edges are counted later, paths
-    may be those of neither. The fast tier kills it once before each kind of statement where edges are counted later."""
+    may be those of neither. Tiers below the full one kill it before some statements, others from day to day, and before
+    the first and the last."""
     corpora += [run := uuid4().hex, f"{run}-old", f"{run}-new", f"{run}-whole"]
     write(driver, f"{run}-old", crashes.BEFORE)
     write(driver, f"{run}-new", crashes.BEFORE)
@@ -423,7 +449,8 @@ def test_a_client_killed_anywhere_leaves_the_old_state_or_the_new_and_the_next_r
     assert len(names) >= 30
     assert snapshot(driver, f"{run}-whole") == snapshot(driver, f"{run}-new")
     seen = []
-    for statements in range(len(names)) if FULL else sample(names, kinds=chunks_at_once == 0):
+    ends = {0, len(names) - 1}
+    for statements in sorted(ends.union(few_of(range(len(names)), 4 if chunks_at_once == 0 else 1))):
         corpora.append(corpus := f"{run}-{statements}")
         write(driver, corpus, crashes.BEFORE)
         client = fresh.Process(
@@ -458,9 +485,3 @@ def statements_of_a_run(
     while not sent.empty():
         names.append(sent.get())
     return names
-
-
-def sample(names: list[str], *, kinds: bool) -> list[int]:
-    """The first and the last statement, and the first of each kind between them."""
-    first = [names.index(name) for name in set(names)] if kinds else []
-    return sorted({0, *first, len(names) - 1})

@@ -27,7 +27,7 @@ from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars, server
 from e2g_neo4j.managed_neo4j.config import free_port
 from e2g_neo4j.settings import Settings
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.full]
 
 HEAP_MB = 384
 START = """
@@ -179,7 +179,6 @@ def test_the_commands_tell_everything_but_the_password(local, home, monkeypatch)
     assert local.status().running
 
 
-@pytest.mark.full
 def test_a_killed_server_comes_back_with_its_data_and_avoids_ports_that_were_taken_since(local) -> None:
     before = local.start()
     query(before, "CREATE (:Kept {n: 1})")
@@ -214,7 +213,6 @@ def test_another_password_than_the_datas_is_said_and_stop_ends_the_server(local)
     assert query(local.start(), "RETURN 1") == [1]
 
 
-@pytest.mark.full
 def test_a_port_lost_while_the_server_starts_is_chosen_again(tmp_path, monkeypatch) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -248,7 +246,6 @@ def test_a_server_that_dies_at_the_start_says_why(tmp_path) -> None:
     assert servers_of(local) == []
 
 
-@pytest.mark.full
 def test_reset_removes_the_data_and_keeps_the_jars(local) -> None:
     first = local.start().password
     local.reset()

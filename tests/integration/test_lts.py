@@ -22,6 +22,7 @@ from e2g_neo4j.graph.schema import info, migrate, read_scripts, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import folder, for_server, load
 
@@ -90,10 +91,13 @@ def test_a_stand_in_takes_and_gives_the_same(path: Path) -> None:
     assert load(name).startswith("CYPHER 25"), "otherwise the statement itself would do"
 
 
-def test_all_modes_index_and_delete(client: E2G) -> None:
+def test_all_modes_filters_index_and_delete(client: E2G) -> None:
     text = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. The letter was old. " * 12
     client.index(
-        [from_text(text, corpus="novels", source="x"), from_text("It rained.", corpus="novels", source="y")],
+        [
+            from_text(text, corpus="novels", source="x", properties={"year": 1897, "a.b": "`c`"}),
+            from_text("It rained.", corpus="novels", source="y"),
+        ],
         corpus="novels",
     )
     client.validate()
@@ -103,6 +107,9 @@ def test_all_modes_index_and_delete(client: E2G) -> None:
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode
         assert all(passage.level or passage.text in text + "It rained." for passage in found.passages)
+        where: Where = {"year": {">": 1890}, "a.b": "`c`"}
+        found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=100, where=where)
+        assert {passage.source for passage in found.passages} == {"x"}, mode
     assert client.split("Miller", corpus="novels")
     assert client.join("Miller", corpus="novels")
     client.delete(["y"], corpus="novels")

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 from real_ollama import RealOllama
-from running_service import running
+from running_service import linked_text, running
 from scripted_models import Says
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
@@ -119,7 +119,7 @@ def test_an_answer_has_its_citations_and_usage(served):
     cited = citation.url_citation
     assert choice.message.content[cited.start_index : cited.end_index] == "[1]"
     assert cited.title == "The log"
-    assert httpx.get(cited.url, headers=served.headers).json()["text"] == TEXTS[LOG]
+    assert linked_text(cited.url, served.url, served.headers) == TEXTS[LOG]
     usage = completion.usage
     assert usage.prompt_tokens > len(TEXTS[LOG])  # a byte is a token
     assert usage.completion_tokens > 0
@@ -131,7 +131,7 @@ def test_several_corpora_are_asked_together_also_with_signs_in_their_names(serve
         name = model(LOG, second.replace("%", "%25").replace("+", "%2B"))
         message = served.client().chat.completions.create(model=name, messages=asked()).choices[0].message
         assert message.content == SAID
-        texts = [httpx.get(one.url_citation.url, headers=served.headers).json()["text"] for one in message.annotations]
+        texts = [linked_text(one.url_citation.url, served.url, served.headers) for one in message.annotations]
         assert sorted(texts) == sorted([TEXTS[LOG], TEXTS[second]])
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.answering import text_to_cypher
-from e2g_neo4j.answering.statement_rules import refused_plan
+from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
 from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
@@ -262,7 +264,71 @@ def test_the_plan_of_another_statement_is_refused(alone: Driver, statement: str)
     assert alone.execute_query("MATCH (n) RETURN count(n) AS n").records[0]["n"] == before
 
 
-@pytest.mark.parametrize("state", ["published", "staged", "hidden", "other corpus"])
+HOSTILE = [
+    "MATCH (c:Chunk) RETURN COLLECT {{ MATCH ({k}) RETURN properties({k}) }}",
+    "MATCH (c:Chunk) RETURN [x IN [1] | COLLECT {{ MATCH ({k}) RETURN {k} {{.*}} }}]",
+    "MATCH (c:Chunk) WITH c ORDER BY [x IN [1] | COUNT {{ MATCH ({k}) }}] RETURN c.id",
+    "MATCH (c:Chunk) RETURN reduce(a = [], x IN [1] | a + COLLECT {{ MATCH ({k}) RETURN {k} }})",
+    "MATCH (c:Chunk) WHERE all(x IN [1] WHERE EXISTS {{ MATCH ({k}) }}) RETURN c.id",
+    "MATCH (c:Chunk) RETURN [({k})-[r]-(m) | properties(m)]",
+    "MATCH (c:Chunk) CALL (c) {{ MATCH ({k}) RETURN {k} AS k }} RETURN k",
+    "CYPHER 25 MATCH (c:Chunk) LET x = COLLECT {{ MATCH ({k}) RETURN {k} }} RETURN x",
+    "MATCH (c:Chunk) RETURN c.id AS x UNION MATCH ({k}) RETURN {k}.id AS x",
+    "MATCH ({k}) RETURN {k}",
+    "MATCH (a)-[r:MIGRATED_TO]->(b) RETURN a, b",
+    "MATCH (c:Chunk), (k) WHERE {labelled} RETURN k",
+]
+"""Statements that would read the nodes `k` of the service; {k} is a node pattern, {labelled} a condition for it."""
+
+
+@pytest.mark.parametrize("label", ["E2GKey", "E2GTask", "E2GBlob", "E2GAudit", "CachedSummary", "__Neo4jMigration"])
+def test_nothing_of_the_service_is_read(alone: Driver, label: str) -> None:
+    """Neither what a label names nor what no plan shows; only what a corpus and the graph of the user have."""
+    rows = "CREATE (n:$($label) {id: 'x', task: 't', corpus_name: 'novels', file: 0, part: 0, sha256: 'a secret'})"
+    alone.execute_query(f"{rows} CREATE (:E2GTask {{id: 't', corpus_name: 'novels'}})", label=label)
+    try:
+        assert model_statement(alone, "MATCH (s:Ship) RETURN s.name AS name") == [{"name": "Averil"}]
+        for statement in HOSTILE:
+            for node in ("k", f"k:`{label}`"):
+                text = statement.format(k="k", labelled=f"k:`{label}`").replace("(k)", f"({node})")
+                with suppress(InputError):
+                    assert refused_words(text) or "a secret" not in str(model_statement(alone, text)), text
+    finally:
+        alone.execute_query("MATCH (n) WHERE n.sha256 = 'a secret' OR n:E2GTask DELETE n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MATCH " + ", ".join(f"(e{n}:Entity)" for n in range(40)) + " RETURN count(*)",
+        "MATCH " + ", ".join(f"(e{n}:Entity)--(e{n + 1}:Entity)" for n in range(40)) + " RETURN count(*) AS n",
+        "MATCH (e:Entity) WHERE " + " OR ".join(f"(e.key = '{n}' AND e.chunks > {n})" for n in range(80)) + " RETURN e",
+        "UNWIND range(1, 1000) AS a UNWIND range(1, 1000) AS b UNWIND range(1, 1000) AS c RETURN sum(a + b + c) AS n",
+        "UNWIND range(1, 1000) AS a UNWIND range(1, 1000) AS b UNWIND range(1, 1000) AS c RETURN a, b, c ORDER BY c, b",
+        "UNWIND range(1, 1000) AS a UNWIND range(1, 1000) AS b UNWIND range(1, 99) AS c RETURN collect([a, b, c]) AS n",
+    ],
+    ids=["products", "joins", "conditions", "time", "sorting", "memory"],
+)
+def test_what_a_statement_costs_is_bounded(alone: Driver, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rules allow these. The server ends them in time, or by its limit of memory, and goes on."""
+    assert refused_words(statement) is None
+    monkeypatch.setattr(read_only, "SECONDS", 2.0)
+    began = monotonic()
+    with suppress(DatabaseError, RejectedStatementError):
+        model_statement(alone, statement)
+    assert monotonic() - began < read_only.SECONDS + 20
+    assert model_statement(alone, "MATCH (s:Ship) RETURN s.name AS name") == [{"name": "Averil"}]
+
+
+def test_long_rows_are_left_out(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_only, "MOST_CHARACTERS", 250)
+    found = run(driver, "UNWIND range(1, 9) AS n RETURN left('" + "x" * 100 + "', 100) AS text")
+    assert (len(found.rows), found.more) == (2, True)
+    with pytest.raises(RejectedStatementError, match="more than 250 characters"):
+        run(driver, "RETURN [n IN range(1, 300) | n] AS numbers")
+
+
+@pytest.mark.parametrize("state", ["published", "staged", "hidden", "task", "upload", "other corpus"])
 def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) -> None:
     statement, corpus = "MATCH (c:Chunk) RETURN c.text AS text", "novels"
     other = [small_document("x0", ["zoe", "abe"])]
@@ -271,6 +337,10 @@ def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) ->
             database.write(alone, "neo4j", request)
     elif state == "hidden":
         alone.execute_query("CREATE (:E2GRetired {corpus: 'letters', id: 'x0'})")
+    elif state == "task":
+        alone.execute_query("CREATE (:E2GTask {id: 'x0', corpus_name: 'letters'})")
+    elif state == "upload":
+        alone.execute_query("CREATE (:E2GBlob {task: 'x0', file: 0, part: 0})")
     elif state == "published":
         write(alone, "letters", other)
     else:
@@ -279,7 +349,7 @@ def test_a_database_with_another_corpus_is_refused(alone: Driver, state: str) ->
         with pytest.raises(InputError, match="has not only the corpus"):
             model_statement(alone, statement, corpus)
     finally:
-        alone.execute_query("MATCH (n {corpus: 'letters'}) DETACH DELETE n")
+        alone.execute_query("MATCH (n) WHERE n.corpus = 'letters' OR n:E2GTask OR n:E2GBlob DETACH DELETE n")
         assert len(model_statement(alone, statement)) == 2
 
 

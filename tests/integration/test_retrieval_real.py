@@ -408,7 +408,9 @@ def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, co
     rare_last = ["often", "sometimes", "twice", "once"]
     library = [small_document(f"d{number}", rare_last[: number + 1]) for number in range(4)]
     write(driver, corpus, library)
-    request = Read("query/link", {"corpus": corpus, "names": rare_last, "limit": 2, "meanings": 3, "terms": []})
+    request = Read(
+        "query/link", {"corpus": corpus, "names": rare_last, "other_names": [], "limit": 2, "meanings": 3, "terms": []}
+    )
     [row] = database.read(driver, "neo4j", request)
     assert sorted(one["entity"] for one in row["named"]) == ["once", "twice"]
     assert [(pair["a"], pair["b"]) for pair in row["pairs"]] == [("once", "twice")]

@@ -75,7 +75,7 @@ def test_a_task_is_created_claimed_renewed_and_finished(run: Run[Any]) -> None:
     claim = claimed(run)
     assert (claim.task.id, claim.parameters, claim.task.attempt) == (task.id, {"documents": ["ä"]}, 1)
     assert run(claims.claim()) is None
-    assert run(claims.renew(claim, "reading", 3, 7, 11)) is False
+    assert run(claims.renew(claim, "reading", 3, 7, 11)) == "go on"
     seen = run(tasks.get(task.id))
     assert (seen.state, seen.stage, seen.done, seen.total, seen.tokens) == ("running", "reading", 3, 7, 11)
     assert run(claims.finish(claim, {"deleted": 1}, tokens=12, prompt_tokens=10, completion_tokens=2, cost=0.5))
@@ -129,7 +129,7 @@ def test_who_was_late_but_not_replaced_goes_on(run: Run[Any], server: Driver) ->
     created(run)
     claim = claimed(run)
     expire(server)
-    assert run(claims.renew(claim, None, 0, 0, 0)) is False
+    assert run(claims.renew(claim, None, 0, 0, 0)) == "go on"
     assert run(claims.claim()) is None
 
 
@@ -185,6 +185,30 @@ def test_the_tokens_of_a_task_count_once_however_it_ends(run: Run[Any], server: 
     expire(server)
     run(tasks.cancel(local.id))
     assert used(run, "local") == (0, 0)
+
+
+def test_a_task_may_use_what_its_key_has_left_today(run: Run[Any]) -> None:
+    """What the key used, what its other tasks have cost so far, and what earlier attempts did, count."""
+    info, _ = run(keys.create("small", ["write"], ["*"], tokens_per_day=100))
+    run(keys.add_usage([{"key": info.id, "prompt_tokens": 30, "completion_tokens": 10}]))
+    created(run, info.id)
+    first = claimed(run)
+    assert first.left == 60
+    assert run(claims.renew(first, None, 0, 0, 25)) == "go on"
+    assert run(tasks.open_tokens())[info.id] == 25
+    created(run, info.id)
+    second = claimed(run)
+    assert second.left == 35
+    assert run(claims.renew(second, None, 0, 0, 35)) == "go on"
+    run(keys.add_usage([{"key": info.id, "prompt_tokens": 1}]))
+    assert run(claims.renew(second, None, 0, 0, 35)) == "spent"
+    assert run(claims.renew(first, None, 0, 0, 25)) == "spent"
+    run(claims.put_back(second, tokens=35))
+    again = claimed(run)
+    assert again.left == 0
+    assert run(claims.renew(again, None, 0, 0, 35)) == "go on", "it has cost nothing, and may need no chat model"
+    created(run, "local")
+    assert claimed(run).left is None
 
 
 def test_a_task_that_is_put_back_has_its_attempt_again(run: Run[Any]) -> None:
@@ -250,7 +274,7 @@ def test_the_worker_of_a_running_task_is_asked_to_cancel(run: Run[Any]) -> None:
     task = created(run)
     claim = claimed(run)
     assert run(tasks.cancel(task.id)).state == "running"
-    assert run(claims.renew(claim, None, 0, 0, 0)) is True
+    assert run(claims.renew(claim, None, 0, 0, 0)) == "cancel"
     assert run(claims.cancelled(claim))
     assert state(run, task) == ("cancelled", 1)
     assert run(tasks.cancel(task.id)).state == "cancelled"

@@ -28,7 +28,7 @@ from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.ids import corpus_key
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
 LIBRARY = Path(e2g_neo4j.__file__).parent / "sample" / "library"
 QUESTION = "Who made the chronometer that Luke Farran saved?"
@@ -54,6 +54,11 @@ def client(request: pytest.FixtureRequest) -> Iterator[E2G]:
     with E2G(settings=settings) as client:
         client.migrate()
         yield client
+
+
+SERVERS = ["scratch", pytest.param("scratch_5_26", marks=pytest.mark.long)]
+on_both = pytest.mark.parametrize("client", SERVERS, indirect=True)
+"""For tests of what the servers count, which `test_a_word_is_counted_as_often_as_the_index_finds_it` compares."""
 
 
 @pytest.fixture
@@ -136,6 +141,7 @@ def test_a_word_is_counted_as_often_as_the_index_finds_it(client: E2G, driver: D
     assert len(by_word) > 1500
 
 
+@on_both
 def test_changes_and_archives_leave_the_counts_of_a_fresh_index(client: E2G, driver: Driver, tmp_path: Path) -> None:
     client.index(sample("edited"), corpus="edited")
     before = comparable(driver, "edited")
@@ -161,6 +167,7 @@ def scores(client: E2G, mode: Any, *corpora: str) -> dict[tuple[Any, ...], float
     return {(one.corpus, one.source, one.start): one.score for one in found}
 
 
+@on_both
 def test_another_corpus_does_not_move_the_ranking(client: E2G, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the others, whose texts are as long, a rare word of the question is frequent.
 
@@ -169,7 +176,7 @@ def test_another_corpus_does_not_move_the_ranking(client: E2G, driver: Driver, m
     empty(driver)
     client.index(sample("mine"), corpus="mine")
     alone = {mode: scores(client, mode, "mine") for mode in modes}
-    for number in range(4):
+    for number in range(2):
         client.index(sample(f"other {number}", instead=(" he ", " chronometer ")), corpus=f"other {number}")
     for mode in modes:
         beside = scores(client, mode, "mine")
@@ -180,13 +187,14 @@ def test_another_corpus_does_not_move_the_ranking(client: E2G, driver: Driver, m
     assert moved != pytest.approx(alone["fulltext"], rel=0.1), "as it was without the statistics"
 
 
+@on_both
 def test_corpora_that_are_asked_together_are_ranked_as_one(client: E2G, driver: Driver) -> None:
     """As if the database had no others: the statistics are those of both."""
     empty(driver)
     client.index(sample("mine")[:6], corpus="mine")
     client.index(sample("yours")[6:], corpus="yours")
     alone = scores(client, "fulltext", "mine", "yours")
-    for number in range(4):
+    for number in range(2):
         client.index(sample(f"other {number}", instead=(" he ", " chronometer ")), corpus=f"other {number}")
     assert scores(client, "fulltext", "mine", "yours") == pytest.approx(alone, rel=0.01)
 
@@ -200,6 +208,7 @@ FORGET = (
 """What makes of a corpus one that an earlier version indexed."""
 
 
+@on_both
 def test_an_index_without_counts_answers_as_before_and_gets_them_when_it_is_indexed_again(
     client: E2G, driver: Driver, tmp_path: Path
 ) -> None:

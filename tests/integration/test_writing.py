@@ -61,7 +61,10 @@ def asked(driver: Driver, corpus: str, names: list[str]) -> list[Any]:
     chunks = [f"d{document}-c{index}" for document in range(5) for index in range(20)]
     windows = [f"{chunk}-w{number}" for chunk in chunks for number in range(3)]
     requests = [
-        Read("query/link", {"corpus": corpus, "names": names, "limit": 3, "meanings": 3, "terms": terms_of(names)}),
+        Read(
+            "query/link",
+            {"corpus": corpus, "names": names, "other_names": [], "limit": 3, "meanings": 3, "terms": terms_of(names)},
+        ),
         Read("query/passages", {"corpus": corpus, "ids": chunks}),
         Read("query/windows", {"corpus": corpus, "ids": windows}),
         Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": names}),

@@ -43,6 +43,8 @@ def read(rows: list[dict[str, Any]], documents: dict[str, dict[str, Any]] | None
                 (row for row in rows if row["node"] > request.parameters["after"]), key=lambda row: row["node"]
             )
             reply = later[: request.parameters["limit"]]
+        elif request.statement == "adopt/known":
+            reply = [{"nodes": len(rows), "properties": ["id", "text"], "types": [], "labels": ["Chunk"]}]
         elif request.statement == "adopt/properties":
             properties = (documents or {}) | {row["node"]: row["properties"] for row in rows}
             nodes, names = request.parameters["nodes"], request.parameters["names"]

@@ -292,6 +292,9 @@ def test_without_an_ingress_the_address_is_that_in_the_cluster() -> None:
     }
     assert variables(pods(objects)["service"])["E2G_PUBLIC_URL"] == "http://books-e2g-neo4j.library.svc:8000"
     assert pods(objects)["service"]["spec"]["containers"][0]["image"].endswith(f":{VERSION}")
+    digest = f"sha256:{'0' * 64}"
+    pinned = rendered({**REQUIRED, "image": {**REQUIRED["image"], "tag": "1", "digest": digest}})
+    assert pods(pinned)["service"]["spec"]["containers"][0]["image"].endswith(f"/e2g-neo4j@{digest}")
 
 
 @pytest.mark.parametrize(

@@ -126,9 +126,23 @@ def test_streams_sync_and_async():
     assert asyncio.run(listen()) == [*pieces, reply]
 
 
+def of_provider(cause: Exception | None = None, **attributes: object) -> Exception:
+    """An error as the packages of providers raise it, which none of their classes need to be imported for."""
+    error = type("ClientError", (Exception,), attributes)("too many requests")
+    error.__cause__ = cause
+    return error
+
+
+THROTTLED = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"HTTPStatusCode": 429}}
+
+
 @pytest.mark.parametrize(
     "fault",
-    [ModelRateLimitError("slow down"), ConnectionError("reset"), TimeoutError(), httpx.ReadTimeout("late")],
+    [
+        *(ModelRateLimitError("slow down"), ConnectionError("reset"), TimeoutError(), httpx.ReadTimeout("late")),
+        *(of_provider(status_code=429), of_provider(code=429), of_provider(response=THROTTLED)),
+        *(of_provider(of_provider(code=503)), type("RateLimitError", (Exception,), {})("slow down")),
+    ],
     ids=lambda fault: type(fault).__name__,
 )
 def test_what_may_pass_is_tried_again(fault):

@@ -12,6 +12,7 @@ from e2g_neo4j.answering import drift as module
 from e2g_neo4j.answering.answer import answer_by_method
 from e2g_neo4j.answering.drift import CALLS, follow_ups_in, local_options
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
+from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
@@ -303,7 +304,13 @@ def test_examples_in_prompts_are_usable_replies() -> None:
     for name in ("primer", "follow_up"):
         prompt = load_prompt(module.PROMPTS / f"{name}.txt")
         assert follow_ups_in(prompt)
-    assert module.reply_in(load_prompt(module.PROMPTS / "follow_up.txt"), [2, 5]) is not None
+    assert module.reply_in(load_prompt(module.PROMPTS / "follow_up.txt"), (), [2, 5]) is not None
+
+
+def test_a_repeated_example_has_no_follow_up_question() -> None:
+    for name in ("primer", "follow_up"):
+        prompt = load_prompt(module.PROMPTS / f"{name}.txt")
+        assert follow_ups_in(prompt, example_texts(prompt)) is None
 
 
 @pytest.mark.parametrize("more", [{"options": ["a", "b"]}, {"samples": 2}])

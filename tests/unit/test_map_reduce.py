@@ -12,6 +12,8 @@ from e2g_neo4j.answering import map_reduce as module
 from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.answering.map_reduce import Point, batches_of, points_in
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
+from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
@@ -128,6 +130,19 @@ def test_an_empty_answer_is_asked_for_again() -> None:
 )
 def test_points_need_text_a_score_and_a_passage_of_their_batch(reply: str, found: list[Point] | None) -> None:
     assert points_in(reply, [2, 3]) == found
+
+
+def test_a_repeated_example_is_no_point() -> None:
+    """Small models send the example of the prompt back. Its passages are those of most batches."""
+    example = objects_in(load_prompt(module.PROMPTS / "map.txt"))[0]
+    example["points"][0]["passages"] = [1]
+    with pytest.raises(UnusableReplyError, match="no points"):
+        answered(evidence(passage(0, 40)), *[json.dumps(example)] * 3)
+    real = {"text": "Luke steered.", "score": 60, "passages": [1]}
+    mixed = json.dumps({"points": [*example["points"], real]})
+    answer, requests = answered(evidence(passage(0, 40)), mixed, "Luke steered [1].")
+    assert answer.text == "Luke steered [1]."
+    assert "Orla Venn" not in str(requests[-1])
 
 
 def test_the_least_important_points_are_left_out_if_they_do_not_fit() -> None:

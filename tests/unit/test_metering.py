@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytest
 from opentelemetry import trace
@@ -18,9 +19,12 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Chat, Embed
 from e2g_neo4j.runtime.tracing import span
+from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.metering import MeteredModel
+from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.service import Caller
 
 REQUEST = ChatRequest("be brief", "who was at the helm", 100)
 
@@ -58,6 +62,37 @@ async def test_a_complete_reply_counts_what_the_model_reports() -> None:
     assert [piece async for piece in model.stream_async(REQUEST)][:2] == ["Luke ", "Farran"]
     await model.ask_async(REQUEST)
     assert used == [(70, 20)] * 2
+
+
+async def test_calls_at_the_same_time_never_use_more_than_a_limit() -> None:
+    """The prompt has 7 words, and the longest reply 100 tokens; each call uses 90 of these 107."""
+    limited: tuple[Any, ...] = ({"tokens_per_day": 300}, {"tokens_per_minute": 300})
+    for limit in limited:
+        limits = Limits(cast(Any, None))  # nothing is written
+        caller = Caller("small", frozenset(["ask"]), ("*",), **limit)
+        used: list[int] = []
+
+        def count(prompt: int, completion: int, to: Any = (limits, caller, used)) -> None:
+            to[0].add_tokens(to[1], prompt, completion)
+            to[2].append(prompt + completion)
+
+        chat: Any = MeteredModel(cast(Any, Model()), count, partial(limits.reserve, caller))
+
+        async def stream(chat: Any = chat) -> list[Any]:
+            return [piece async for piece in chat.stream_async(REQUEST)]
+
+        calls = [chat.ask_async(REQUEST) if n % 2 else stream() for n in range(8)]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        refused = [one for one in ended if isinstance(one, ProblemError)]
+        assert {one.status for one in refused} == {429}
+        assert "may use 107" in str(refused[0])
+        if len(used) == 2:  # what the two did not use was given back: 180 + 107 are less than 300
+            await chat.ask_async(REQUEST)
+        assert used == [90] * 3
+        with pytest.raises(ProblemError, match="30 are left"):
+            await chat.ask_async(REQUEST)
+        with pytest.raises(ProblemError):
+            await stream()
 
 
 async def test_a_broken_off_reply_counts_what_came() -> None:

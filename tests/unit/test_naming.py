@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.names_across import document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.mentions import Overrides
 
 
 def chunks(*texts: str) -> list[Extraction]:
@@ -38,7 +42,7 @@ def chunks(*texts: str) -> list[Extraction]:
 
 
 def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
-    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), apart)}
+    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), dict.fromkeys(apart))}
 
 
 @pytest.mark.parametrize(
@@ -59,6 +63,12 @@ def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
         # The given name.
         ("Lucy Westenra, Lucy Westenra, Lucy, Miss Lucy", {"lucy": "lucy westenra", "miss lucy": "lucy westenra"}),
         ("Sir William Lucas, Sir William Lucas, Sir William", {"sir william": "sir william lucas"}),
+        # An initial, and a salutation.
+        (
+            "Theodora Quill, Theodora Quill, T. Quill, Dear Miss Quill, Miss Quill",
+            dict.fromkeys(["t quill", "dear miss quill", "miss quill"], "theodora quill"),
+        ),
+        ("Dear Lizzy, Dear Lizzy, Lizzy", {"dear lizzy": "lizzy"}),
         # Nobody has a full name.
         ("Mr. Jaggers, Mr. Jaggers, Jaggers", {"jaggers": "mr jaggers"}),
     ],
@@ -86,7 +96,8 @@ def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[s
         "Earl Grey, Earl Grey, grey, grey, grey, Grey",
         "#Christmas Eve, #Christmas Eve, Eve, Eve",
         "Meanwhile Joseph, Joseph, Joseph",
-        "Dear Lizzy, Dear Lizzy, Lizzy",
+        "Theodora Quill, Theodora Quill, Thomas Quill, Thomas Quill, T. Quill, Quill",
+        "Thomas Quill, Thomas Quill, Miss T. Quill, Mr. Quill",
         "King George, King George, George",
         "Mr. Dixon, Mrs. Dixon, Dixon",
         "Mr. Weston, Mr. Weston, #Mr. Westons, Westons",
@@ -111,6 +122,65 @@ def test_a_join_tells_how_often_and_how_the_name_is_written_and_why() -> None:
     [one] = find_merges(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")))
     assert (one.name, one.full, one.count, one.form) == ("morris", "quincey morris", 3, "Morris")
     assert one.why == "the only full name with the surname morris"
+
+
+def across(*documents: str) -> list[dict[str, str]]:
+    """What the documents of a corpus decide about the names of each."""
+    names = [document_names(name_counts(chunks(text)), {}) for text in documents]
+    corpus: Counter[str] = Counter()
+    for one in names:
+        corpus.update(one.counts)
+    return [resolve_across(one.open, corpus) for one in names]
+
+
+FULL = "Theodora Quill, Theodora Quill, Theodora Quill"
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("Miss Quill", {"miss quill": "theodora quill"}),
+        ("T. Quill, Dear Miss Quill", {"t quill": "theodora quill"}),
+        ("Dear Miss Quill, Miss Quill", {"miss quill": "theodora quill"}),
+        ("Miss Theodora Quill", {"miss theodora quill": "theodora quill"}),
+        ("Miss Theodora", {"miss theodora": "theodora quill"}),
+    ],
+)
+def test_a_name_joins_the_only_full_name_of_another_document(other: str, expected: dict[str, str]) -> None:
+    assert across(FULL, other) == [{}, expected]
+    assert across(FULL, other, "Thomas Quill, Theodora Harker") == [{}, {}, {}] or "theodora quill" in other.casefold()
+    assert resolve_across(expected, {}) == {}, "before the document is visible"
+    merged = find_merges(name_counts(chunks(other)), across=expected)
+    assert {one.full for one in merged} == {"theodora quill"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (FULL, "Quill, Theodora"),  # may be anybody
+        (FULL, "Mrs. Quill"),  # the wife of another one
+        (FULL, "Miss Quill, Eva Quill"),  # it has a full name of its own
+        (FULL, "Miss Quill, #Miss Quill, #Miss Quill, #Miss Quill, #Miss Quill"),  # no person
+        (FULL, "Miss Quill, #the Quills"),  # a family
+        ("Theodora Quill", "Miss Quill"),  # the full name occurs once
+        ("Thomas Quill, Thomas Quill, Mr. Quill", "Miss Quill"),
+        ("Quill Harker, Quill Harker, Theodora Quill, Theodora Quill", "Miss Quill"),
+        ("Sean Bean, Sean Bean, Mr. Bean", "Lady Bean"),
+    ],
+)
+def test_what_might_be_another_person_stays_apart_across_documents(first: str, second: str) -> None:
+    assert across(first, second)[1] == {}
+
+
+def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
+    names = name_counts(chunks("Quincey Morris, Quincey Morris, Morris, Mr. Morris, Texan, ship"))
+    cases: list[tuple[Overrides, dict[str, str]]] = [
+        ({"texan": "quincey morris", "morris": None}, {"texan": "quincey morris", "mr morris": "quincey morris"}),
+        ({"quincey morris": "morris"}, {"quincey morris": "morris", "mr morris": "morris"}),  # not in a circle
+        ({"ship": "boat", "morris": "ship"}, {"ship": "boat", "morris": "boat", "mr morris": "quincey morris"}),
+    ]
+    for overrides, expected in cases:
+        assert {one.name: one.full for one in find_merges(names, overrides)} == expected
 
 
 NAMES = ["Quincey Morris", "Morris", "Mr. Morris", "Mrs. Morris", "Ann Morris", "Quincey", "Mr. Quincey Morris", "Ann"]
@@ -158,3 +228,56 @@ def test_the_order_of_names_in_a_document_decides_nothing_but_who_came_first() -
         random.Random(seed).shuffle(names)
         outcomes.add(str(sorted(found(", ".join(names)).items())))
     assert len(outcomes) == 1
+
+
+def extraction(text: str, *sentences: str, nouns: tuple[str, ...] = ()) -> Extraction:
+    """What is found in a text, sentence by sentence: "Hugo Thorne, thorne", of which `nouns` are common nouns."""
+    bounds = [(one.start(), one.end()) for one in re.finditer(r"[^.]+\.", text)]
+    names = [[form.strip() for form in one.split(",") if form.strip()] for one in sentences]
+    counts = Counter(entity_key(form) for forms in names for form in forms)
+    spelled: dict[str, Counter[str]] = {}
+    for form in (form for forms in names for form in forms):
+        spelled.setdefault(entity_key(form), Counter())[form] += 1
+    types = {key: Counter({"noun" if key in nouns else "person": count}) for key, count in counts.items()}
+    return Extraction(
+        tuple(
+            Sentence(start, end, tuple(dict.fromkeys(map(entity_key, forms))))
+            for (start, end), forms in zip(bounds, names, strict=True)
+        ),
+        dict(counts),
+        {key: dict(forms) for key, forms in spelled.items() if set(forms) != {key}},
+        {key: count for key, count in counts.items() if key not in nouns},
+        {key: dict(one) for key, one in types.items()},
+    )
+
+
+SURE = extraction("Hugo Thorne came. Hugo Thorne sat. He saw Hugo Thorne.", *["Hugo Thorne"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "nouns", "expected"),
+    [
+        ("Did Greta and Hugo Thorne go.", "Greta, Hugo", (), {"greta": 1, "hugo thorne": 1}),
+        ("Then Hugo\nThorne went.", "", (), {"hugo thorne": 1}),
+        ("He saw Thorne.", "thorne", ("thorne",), {"thorne": 1}),
+        ("He saw Mr Thorne.", "", (), {"thorne": 1}),
+        ("Hugo saw Hugo Thorne.", "Hugo, Hugo", (), {"hugo": 2, "hugo thorne": 1}),
+        # Not the name, or it was found.
+        ("He saw hugo thorne and a thorne.", "thorne", ("thorne",), {"thorne": 1}),
+        ("He saw Thorne Street.", "Thorne Street", (), {"thorne street": 1}),
+        ("He saw Quint Thorne.", "", (), {}),
+        ("Thorne grows there.", "thorne", ("thorne",), {"thorne": 1}),
+        ("He saw Hugo Thornes and Hugo-Thorne.", "", (), {}),
+        ("Mr Hugo Thorne.", "", (), {"hugo thorne": 1}),
+    ],
+)
+def test_a_name_that_other_chunks_have_is_found(
+    text: str, read: str, nouns: tuple[str, ...], expected: dict[str, int]
+) -> None:
+    before = extraction(text, read, nouns=nouns)
+    after = add_missed_names(text, before, known_names(name_counts([SURE, SURE, before])))
+    assert after.counts == expected
+    assert set().union(*(one.entities for one in after.sentences)) == expected.keys()
+    assert all(sum(types.values()) == after.counts[key] for key, types in after.types.items())
+    named = {"thorne": 1} if text in ("He saw Thorne.", "He saw Mr Thorne.") else {}
+    assert {key: count for key, count in after.people.items() if key == "thorne"} == named

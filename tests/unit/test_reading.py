@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
@@ -22,7 +23,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources.files import SUFFIXES, find, from_text, read, read_all
+from e2g_neo4j.indexing.sources import files
+from e2g_neo4j.indexing.sources.files import (
+    MAX_BAD_LINES,
+    SUFFIXES,
+    ReadingReport,
+    find,
+    from_text,
+    read,
+    read_all,
+    read_files,
+)
+from e2g_neo4j.indexing.sources.processes import LIBRARY, read_file
 from e2g_neo4j.types.documents import Section, SourceDocument
 
 MIB = 2**20
@@ -152,6 +164,82 @@ def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReadingError, match="cannot be written as UTF-8") as caught:
         find([tmp_path])
     str(caught.value).encode("utf-8")
+
+
+# --- good files beside bad ones ----------------------------------------------------------------------
+
+
+def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad: dict[str, str | bytes] = {
+        "empty.txt": "",
+        "latin.md": "naïve".encode("latin-1"),
+        "broken.pdf": "%PDF-1.4 broken",
+        "gone.txt": "x",
+        "secret.txt": "x",
+        "line\nend.txt": " ",
+    }
+    for name, content in bad.items():
+        written(tmp_path / name, content)
+    written(tmp_path / "good.txt", "Good.")
+    written(tmp_path / "deep/better.md", "Better.")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "secret.txt" and access(path, mode))
+    monkeypatch.setattr(files, "find", vanishing := Vanishing(tmp_path / "gone.txt"))
+    report = ReadingReport()
+    paths: list[str | Path] = [tmp_path, tmp_path / "no.txt", f"{tmp_path}/no*.md"]
+    documents = read_files(paths, lambda path, noted: read_file(path, "c", MIB, LIBRARY, report=noted), report)
+    assert vanishing.done
+    assert sorted(one.text for one in documents) == ["Better.", "Good."]
+    assert sorted(report.failed) == sorted(
+        [*(str(tmp_path / name) for name in bad if "\n" not in name), repr(str(tmp_path / "line\nend.txt")),
+         str(tmp_path / "no.txt"), f"{tmp_path}/no*.md"]
+    )  # fmt: skip
+    assert all(what in why for what, why in report.failed.items())
+    report.check(strict=False, read=True)
+    for strict, read_some in ((True, True), (False, False)):
+        with pytest.raises(ReadingError) as caught:
+            report.check(strict=strict, read=read_some)
+        assert all(why in str(caught.value) for why in report.failed.values())
+        assert "\n" not in str(caught.value)
+
+
+class Vanishing:
+    """Find files, one of which is removed before it is read."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.done = file, False
+
+    def __call__(self, *arguments: Any) -> list[Path]:
+        found = find(*arguments)
+        self.file.unlink()
+        self.done = True
+        return found
+
+
+def test_good_lines_are_read_beside_bad_ones(tmp_path: Path) -> None:
+    good = '{"text": "One.", "author": "x", "year": 1}'
+    long = '{"text": "' + "x" * 500_000 + '"}'
+    path = written(
+        tmp_path / "rows.jsonl", "\n".join([good, "nonsense", long, "", '{"text": "Two.", "id": "b"}', "[]"])
+    )
+    report = ReadingReport()
+    documents = read_all(path, "c", 1000, report)
+    assert [one.source for one in documents] == [f"{path}#1", f"{path}#b"]
+    assert list(report.failed) == [f"{path}, line {number}" for number in (2, 3, 6)]
+    assert all(why.startswith(what) for what, why in report.failed.items())
+    assert list(report.warnings) == [str(path)]
+    assert "author, year" in report.warnings[str(path)]
+
+
+def test_bad_lines_are_counted_when_they_are_many(tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.jsonl", "nonsense\n" * 5000 + '{"text": "One."}')
+    report = ReadingReport()
+    assert len(read_all(path, "c", MIB, report)) == 1
+    assert len(report.failed) == MAX_BAD_LINES + 1
+    assert "4980 more lines" in list(report.failed.values())[-1]
+    assert not report.warnings
+    with pytest.raises(ReadingError, match=r"line 1 .*line 20 .*4980 more lines"):
+        read_all(written(path, "nonsense\n" * 5000), "c", MIB, ReadingReport())
 
 
 # --- text and Markdown -------------------------------------------------------------------------------

@@ -107,7 +107,9 @@ class InMemory:
                 answer: Callable[..., Any] = getattr(self, request.statement.replace("query/", "_"))
                 reply = answer(**request.parameters)
 
-    def _link(self, corpus: str, names: list[str], limit: int, meanings: int, terms: list[str]) -> list[dict[str, Any]]:
+    def _link(
+        self, corpus: str, names: list[str], other_names: list[str], limit: int, meanings: int, terms: list[str]
+    ) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         spread = {name: sum(name in counts for counts in self.counts.values()) for name in names}
         known = sorted((name for name in names if spread[name]), key=lambda name: (spread[name], name))[:limit]
@@ -122,7 +124,8 @@ class InMemory:
                 row = self.rows[chunk]
                 shared.append({"chunk": chunk, "document": row["document_id"], "index": row["index"], "counts": here})
         made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
-        return [{"found": True, "made_with": made_with, "named": named(known), "pairs": pairs, "shared": shared}]
+        row = {"named": named(known), "left": [], "pairs": pairs, "shared": shared}
+        return [{"found": True, "made_with": made_with, **row}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
         assert corpus == CORPUS
@@ -228,6 +231,7 @@ class Scripted(InMemory):
             "found": found,
             "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
             "named": named(sorted({name for pair in hops for name in pair}) if entities is None else entities),
+            "left": [],
             "pairs": [{"a": a, "b": b, "hops": n} for (a, b), n in hops.items()],
             "shared": [
                 {
@@ -537,7 +541,7 @@ def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() ->
     database = Scripted({("a", "b"): 1}, {"c": {"a": 1, "b": 1}})
     evidence = answer(database, ["b", "x", "a", "b", "x"])
     limits = {"limit": MAX_ENTITIES, "meanings": MAX_MEANINGS, "terms": []}
-    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], **limits}
+    assert database.requests[0] == {"corpus": CORPUS, "names": ["a", "b", "x"], "other_names": [], **limits}
     assert evidence.entities == ("b", "a")
     assert evidence.unknown_entities == ("x",)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from e2g_neo4j import Settings
+from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.service import server
 
@@ -57,9 +59,31 @@ def test_others_are_served_only_where_there_are_keys_or_an_issuer(
 
     monkeypatch.setattr(server, "E2G", lambda settings: Database(has_key))
     monkeypatch.setattr(server, "_serve", serve)
+    monkeypatch.setattr(server, "_check_port", lambda host, port: None)
     monkeypatch.setattr(server, "log_json", lambda: None)
     address = re.escape(settings.get("public_url", host))
     refused = pytest.raises(ConfigurationError, match=f"{address}.*e2g keys create")
     with nullcontext() if listens else refused:
         server.serve(Settings(**settings), host=host, port=0, worker=False)
     assert listening == ([host] if listens else [])
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_mcp_reads_a_file_of_settings_only_if_it_is_named(
+    asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The working directory may be somebody else's, and its `.env` would say where passages are sent."""
+    (tmp_path / ".env").write_text("E2G_OLLAMA_HOST=http://elsewhere.example\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("E2G_OLLAMA_HOST", raising=False)
+    served: list[str | None] = []
+
+    async def serve(client: Any, *, write: bool) -> None:
+        served.append(client.settings.ollama_host)
+
+    monkeypatch.setattr("e2g_neo4j.service.mcp.serve_stdio", serve)
+    mcp(write=False, env_file=tmp_path / ".env" if asked else None)
+    assert served == ["http://elsewhere.example" if asked else None]
+    assert ("was not read" in capsys.readouterr().err) == (not asked)
+    with pytest.raises(ConfigurationError, match="There is no file"):
+        mcp(write=False, env_file=tmp_path / "none")

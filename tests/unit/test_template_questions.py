@@ -122,4 +122,4 @@ def test_what_is_wrong_is_said_before_the_model_is_asked() -> None:
 
 
 def test_the_example_of_the_prompt_is_a_usable_reply() -> None:
-    assert run(load_prompt(PROMPT))[0].parameters["entity"] == "luke farran"
+    assert run(load_prompt(PROMPT))[0].parameters["entity"] == "orla venn"

@@ -90,11 +90,11 @@ def test_the_result_has_statement_rows_calls_and_tokens() -> None:
 
 def test_a_rejected_statement_is_written_again_with_the_reason() -> None:
     rows = Rows(("name",), (), False)
-    results = iter([RejectedStatementError("Unknown function 'size_of'"), rows])
-    found, seen = run(["MATCH (e:Entity) RETURN size_of(e)", "", GOOD], results=results)
+    results = iter([RejectedStatementError("No variable `f`"), rows])
+    found, seen = run(["MATCH (e:Entity) RETURN f", "", GOOD], results=results)
     assert (found.statement, found.calls, found.prompt_tokens) == (GOOD, 3, 300)
     asked = [one.request for one in seen if isinstance(one, Chat)]
-    assert "Unknown function 'size_of'" in asked[1].user
+    assert "No variable `f`" in asked[1].user
     assert "no statement" in asked[2].user
     assert [one.seed for one in asked] == [0, 1, 2]
 
@@ -106,6 +106,9 @@ def test_it_gives_up_after_some_statements() -> None:
 
 
 @pytest.mark.parametrize("statement", ["CALL db.labels()", "MATCH (n:E2GKey) RETURN n", "DROP INDEX x"])
-def test_a_refused_statement_is_not_run_and_not_written_again(statement: str) -> None:
+def test_a_refused_statement_is_not_run_but_may_be_written_again(statement: str) -> None:
     with pytest.raises(InputError, match="was not run"):
-        run([statement])
+        run([statement] * TRIES)
+    found, seen = run([statement, GOOD], results=iter([Rows(("name",), (), False)]))
+    assert (found.statement, found.calls) == (GOOD, 2)
+    assert "It was not run, because it" in next(one.request.user for one in reversed(seen) if isinstance(one, Chat))

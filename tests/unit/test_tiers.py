@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tiers
-from tiers import Part, missing
+from tiers import Part, few_of, missing
 
 TESTS = Path(__file__).parents[1]
 SUITE = """
@@ -21,12 +21,24 @@ def test_of_a_part(number):
     need("nothing")
 
 @pytest.mark.full
+def test_of_two_tiers():
+    pass
+
+@pytest.mark.long
 def test_of_the_full_tier():
     pass
 
-def test_of_both_tiers():
+@pytest.fixture
+def scratch():
+    pass
+
+def test_of_two_tiers_by_its_fixture(scratch):
+    pass
+
+def test_of_all_tiers():
     pass
 """
+RUN = {"fast": 1, "every": 3, "full": 4}
 CONFTEST = """
 import tiers
 from tiers import pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary
@@ -39,7 +51,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     """Run a suite of its own with the hooks of this one."""
     (folder / "test_it.py").write_text(SUITE)
     (folder / "conftest.py").write_text(CONFTEST)
-    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\nmarkers = full\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\nmarkers =\n  full\n  long\n")
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("E2G_", "PYTEST_"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *arguments]
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -52,9 +64,29 @@ def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, tier
     done = run(tmp_path, "-n", workers, E2G_TEST_TIER=tier)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("3 tests: needs a program that nobody has: make nothing\n") == 1
-    assert done.stdout.count("the full length of some tests: make test-all") == (tier != "full")
-    assert done.stdout.count("the full tier") == (tier == "fast")
-    assert f"{1 if tier == 'fast' else 2} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+    assert done.stdout.count(": make test-all") == (tier != "full")
+    assert done.stdout.count(": make test-every") == (tier == "fast")
+    assert f"{RUN[tier]} passed, 3 skipped" in done.stdout.strip().splitlines()[-1]
+
+
+def test_tests_of_a_named_file_need_no_tier(tmp_path: Path) -> None:
+    done = run(tmp_path, "-n", "0", "test_it.py")
+    assert "3 passed, 3 skipped, 1 deselected" in done.stdout.strip().splitlines()[-1]
+
+
+def test_few_of_chooses_others_on_another_day_and_all_in_the_full_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = list(range(40))
+    monkeypatch.setattr(tiers, "FULL", False)
+    chosen = {}
+    for day in range(60):
+        monkeypatch.setattr(tiers, "DAY", day)
+        chosen[day] = few_of(points, 5)
+        assert chosen[day] == few_of(points, 5) == sorted(set(chosen[day]))
+        assert len(chosen[day]) == 5
+    assert set().union(*chosen.values()) == set(points)
+    assert few_of(points[:3], 5) == points[:3]
+    monkeypatch.setattr(tiers, "FULL", True)
+    assert few_of(points, 5) == points
 
 
 def test_required_parts_that_are_missing_or_unknown_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:

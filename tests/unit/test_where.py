@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval import filters
 from e2g_neo4j.retrieval.filters import COMPARED, find_documents
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.retrieval.where import Condition, conditions
+from e2g_neo4j.retrieval.where import MAX_CONDITION, Condition, conditions, parse_condition
 from e2g_neo4j.types.properties import from_stored, parse_property, same, stored
 
 YEAR = Condition("year", ">=", (1890,))
@@ -76,13 +80,44 @@ def test_conditions_are_written_in_these_ways(where: Any, expected: list[Any]) -
         ({"a": "x" * 10_001}, "more than 10000 characters"),
         ({"a": "\ud800"}, "surrogate"),
         ({"a": list(range(1001))}, "1001 values"),
-        ([f"a{number}=1" for number in range(51)], "51 conditions"),
+        ([f"a{number}=1" for number in range(51)], "more than 50 conditions"),
+        ({"a": {"<": 1}, **{f"a{number}": 1 for number in range(50)}}, "more than 50 conditions"),
+        (["a=" + "x" * MAX_CONDITION], f"the maximum is {MAX_CONDITION}"),
+        (["x" * MAX_CONDITION], "no condition"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_other_conditions_are_refused(where: Any, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         RetrievalOptions.of({"where": where})
+
+
+def test_messages_do_not_repeat_long_values() -> None:
+    for where in (["x" * MAX_CONDITION], ["a=>" + "x" * 999], [["x" * 99_999]], [["a", "x" * 99_999, 1]]):
+        with pytest.raises(QueryError) as refused:
+            RetrievalOptions.of({"where": where})
+        assert len(str(refused.value)) < 500
+
+
+@given(st.text(alphabet="a \t<=>!", max_size=12))
+def test_the_first_operator_after_a_name_counts(text: str) -> None:
+    expected = re.fullmatch(r"(.+?)\s*(<=|>=|==?|<|>)\s*(.*)", text.strip(), re.DOTALL)
+    if expected is None or expected[1].endswith("!") or expected[3].startswith(("<", ">", "=", "!")):
+        with pytest.raises(InputError):
+            parse_condition(text)
+    else:
+        assert parse_condition(text) == (expected[1], expected[2].replace("==", "="), (expected[3],))
+
+
+def test_the_time_to_read_a_condition_grows_with_its_length_only() -> None:
+    def seconds(length: int) -> float:
+        began = time.process_time()
+        for text in ("x" + " " * length + "y", "a=" + " " * length, " " * length, "a" + "<" * length, "[" * length):
+            with pytest.raises(QueryError):
+                RetrievalOptions.of({"where": [text, "x"]})
+        return max(time.process_time() - began, 0.02)
+
+    assert seconds(16_000) < 8 * seconds(4_000)
 
 
 @pytest.mark.parametrize(

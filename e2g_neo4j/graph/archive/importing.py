@@ -363,7 +363,7 @@ def _publish(
 ) -> None:
     corpus = reservation["corpus"]
     statements: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("archive/publish", dict(reservation)),
+        ("archive/publish", reservation),
         ("index/count_corpus", {"corpus": corpus}),
         ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),
         *([mark] if mark else []),

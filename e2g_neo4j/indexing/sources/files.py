@@ -8,15 +8,16 @@ the result.
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePath
+from typing import Any
 
 from e2g_neo4j.errors import InputError, ReadingError
+from e2g_neo4j.indexing.sources import json_lines
 from e2g_neo4j.indexing.sources.formats import chapters, load
 from e2g_neo4j.indexing.sources.text import shown, within
 from e2g_neo4j.types.documents import UPLOAD, Section, SourceDocument
@@ -31,25 +32,75 @@ LONGEST_SOURCE = 6000
 KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 
 
-def find(paths: str | Path | Iterable[str | Path]) -> list[Path]:
+MAX_BAD_LINES = 20
+"""Lines of one JSON Lines file that are reported one by one. The others are counted."""
+
+MAX_REASONS = 100
+"""Reasons that the message of one error contains. The others are counted."""
+
+
+@dataclass(slots=True)
+class ReadingReport:
+    """What could not be read, and what is odd about the rest.
+
+    Attributes:
+        failed: the reason, by path, by `upload:NAME`, or by path and number of the line of JSON Lines.
+        warnings: what is odd, by path or `upload:NAME`.
+    """
+
+    failed: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
+
+    def check(self, *, strict: bool, read: bool) -> None:
+        """Check whether to go on.
+
+        Args:
+            strict: whether everything must be readable.
+            read: whether anything was read.
+
+        Raises:
+            ReadingError: it must, and something is not, or nothing was read. The message names all that failed.
+        """
+        if self.failed and (strict or not read):
+            reasons = list(self.failed.values())
+            if len(reasons) == 1:
+                raise ReadingError(reasons[0])
+            listed = " ".join(f"({number}) {reason}" for number, reason in enumerate(reasons[:MAX_REASONS], 1))
+            more = f" And {len(reasons) - MAX_REASONS} more." if len(reasons) > MAX_REASONS else ""
+            raise ReadingError(f"Nothing was indexed: {len(reasons)} sources cannot be read. {listed}{more}")
+
+
+def find(paths: str | Path | Iterable[str | Path], failed: dict[str, str] | None = None) -> list[Path]:
     """Return the files that paths refer to: files, folders with subfolders, and globs (also `**`), with `~` expanded.
 
     In folders and globs, hidden files and files with an unknown suffix are skipped. In folders, JSON Lines are skipped
     too, because they often contain something else. The result is sorted and has no duplicates.
 
+    Args:
+        paths: the paths.
+        failed: takes the reason for each path that refers to no readable file; None: the first one is raised.
+
     Raises:
-        ReadingError: a path refers to no readable file.
+        ReadingError: there is no path, or without `failed`, one refers to no readable file.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
         raise ReadingError("There is nothing to read. Name files, folders or globs.")
+    found: list[Path] = []
+    for one in given:
+        try:
+            found += _expand(str(one), failed)
+        except ReadingError as error:
+            if failed is None:
+                raise
+            failed[shown(one)] = str(error)
     by_resolved: dict[Path, Path] = {}
-    for path in sorted(file for one in given for file in _expand(str(one))):
+    for path in sorted(found):
         by_resolved.setdefault(path.resolve(), path)
     return list(by_resolved.values())
 
 
-def _expand(given: str) -> list[Path]:
+def _expand(given: str, failed: dict[str, str] | None) -> list[Path]:
     if given.startswith(UPLOAD):
         raise ReadingError(
             f"{shown(given)} names an upload, not a file. Give the absolute path of a file of this name."
@@ -57,25 +108,38 @@ def _expand(given: str) -> list[Path]:
     try:
         path = Path(given).expanduser()
         if given and path.is_dir():
-            files = list(_below(path))
+            files = list(_below(path, failed))
         elif given and path.exists():
             files = [path]
         elif any(sign in given for sign in "*?["):
             hits = [Path(hit) for hit in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones too)
-            files = [file for hit in hits for file in (_below(hit) if hit.is_dir() else [hit]) if _known(file)]
+            below = (file for hit in hits for file in (_below(hit, failed) if hit.is_dir() else [hit]))
+            files = [file for file in below if _known(file)]
         else:
             raise ReadingError(f"{shown(given)} does not exist. Check the path.")
         if not files:
             hint = " Name .jsonl files themselves." if path.is_dir() else ""
             raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {KINDS}.{hint}")
-        return [_checked_file(file) for file in files]
+        return list(_checked_files(files, failed))
     except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, circular links
         raise ReadingError(f"{shown(given)} cannot be read: {error}.") from error
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _checked_files(files: Iterable[Path], failed: dict[str, str] | None) -> Iterator[Path]:
+    for file in files:
+        try:
+            yield _checked_file(file)
+        except ReadingError as error:
+            if failed is None:
+                raise
+            failed[shown(file)] = str(error)
+
+
+def _below(folder: Path, failed: dict[str, str] | None) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
-        raise error
+        if failed is None:
+            raise error
+        failed[shown(error.filename)] = f"{shown(error.filename)} cannot be read: {error.strerror}."
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -102,49 +166,95 @@ def _checked_file(path: Path) -> Path:
     return path.absolute()
 
 
-def read_all(path: Path, corpus: str, max_bytes: int) -> list[SourceDocument]:
+def read_files(
+    paths: Iterable[str | Path], read: Callable[[Path, ReadingReport], list[SourceDocument]], report: ReadingReport
+) -> list[SourceDocument]:
+    """Read the documents of files, folders and globs, as far as they can be read.
+
+    Args:
+        paths: the paths.
+        read: reads the documents of a file.
+        report: takes what cannot be read.
+    """
+    documents: list[SourceDocument] = []
+    for path in find(paths, report.failed):
+        try:
+            documents += read(path, report)
+        except ReadingError as error:
+            report.failed[shown(path)] = str(error)
+    return documents
+
+
+def read_all(path: Path, corpus: str, max_bytes: int, report: ReadingReport | None = None) -> list[SourceDocument]:
     """Read the documents of a file: one, or one per line of JSON Lines.
 
     A line of JSON Lines is an object with `text` and optionally `title`, `id` and `properties`, an object. The title is
     put before the text, so that passages that only say "he" or "the town" can be found by it; offsets include it. The
-    `source` is the path of the file, `#`, and the id or else the number of the line. For arguments and errors see
-    `read`.
+    `source` is the path of the file, `#`, and the id or else the number of the line.
+
+    Args:
+        path: the file.
+        corpus: as `read`.
+        max_bytes: as `read`.
+        report: takes the lines of JSON Lines that cannot be read; None: the first one is raised.
+
+    Raises:
+        ReadingError: as `read`, or no line can be read; the message names those.
     """
+    return list(read_each(path, corpus, max_bytes, report))
+
+
+def read_each(path: Path, corpus: str, max_bytes: int, report: ReadingReport | None = None) -> Iterator[SourceDocument]:
+    """Like `read_all`, one document after the other."""
     if path.suffix.lower() != ".jsonl":
-        return [read(path, corpus, max_bytes)]
+        yield read(path, corpus, max_bytes)
+        return
     path = _checked_file(path)
-    documents: dict[str, SourceDocument] = {}
+    sources: set[str] = set()
+    bad: dict[str, str] = {}
+    unread = 0
+    fields: set[str] = set()
     try:
-        with path.open("rb") as file:
-            longest = 6 * max_bytes + 2**16  # JSON may take six bytes to write one
-            for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
-                within(len(line), longest, f"{shown(path)}, line {number},")
-                if line.strip():
-                    document = _from_line(line, number, path, corpus, max_bytes)
-                    if document.source in documents:
-                        raise ReadingError(f"{shown(path)}, line {number}: this id was there before. Make it unique.")
-                    documents[document.source] = document
+        for number, line in json_lines.lines(path, max_bytes):
+            what = f"{shown(path)}, line {number}"
+            try:
+                row = json_lines.parse(line, what, max_bytes)
+                document = _from_row(row, number, path, corpus, max_bytes, sources)
+            except ReadingError as error:
+                if report is None:
+                    raise
+                unread += 1
+                if unread <= MAX_BAD_LINES:
+                    bad[what] = str(error)
+            else:
+                sources.add(document.source)
+                fields |= row.keys() if len(fields) < MAX_REASONS else set()
+                yield document
     except OSError as error:
         raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
-    if not documents:
+    if more := unread - len(bad):
+        bad[f"{shown(path)}, other lines"] = f"{shown(path)}: {more} more lines cannot be read. Correct those first."
+    if not sources and not bad:
         raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
-    return list(documents.values())
+    ReadingReport(bad).check(strict=False, read=bool(sources))
+    if report is not None:
+        report.failed |= bad
+        if warning := json_lines.warn_of_unknown(fields, path):
+            report.warnings[shown(path)] = warning
 
 
-def _from_line(line: bytes, number: int, path: Path, corpus: str, max_bytes: int) -> SourceDocument:
+def _from_row(
+    row: Mapping[str, Any], number: int, path: Path, corpus: str, max_bytes: int, before: Container[str]
+) -> SourceDocument:
     what = f"{shown(path)}, line {number}"
-    try:
-        row = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise ReadingError(f"{what} is not JSON in UTF-8: {error}. Correct it.") from error
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
     name = str(number if row.get("id") is None else row["id"])
     text = row["text"]
     if row.get("title") and text.strip():
         text = f"{row['title']}\n\n{text}"
     title = str(row.get("title") or f"{title_of(path)} {name}")
     document = _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
+    if document.source in before:
+        raise ReadingError(f"{what}: this id was there before. Make it unique.")
     try:
         return replace(document, properties=row.get("properties"))
     except InputError as error:
@@ -167,7 +277,7 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
         path = _checked_file(path)
         text, title, sections = load(path, max_bytes)
         source = str(path.resolve())
-    except ReadingError:
+    except (ReadingError, MemoryError):
         raise
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:

@@ -1,7 +1,7 @@
 """Read files of each format: text, declared title, pages and headings.
 
 Text and Markdown are not changed. markitdown converts HTML, DOCX and EPUB to Markdown, pdfminer converts PDF to plain
-text. Nothing is fetched from the network, and the unpacked size of archives is limited.
+text. Nothing is fetched from the network, and what is unpacked, repeated or nested is limited.
 """
 
 from __future__ import annotations
@@ -10,29 +10,25 @@ import io
 import logging
 import re
 import warnings
-import zipfile
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.indexing.sources.archives import epub, unpacked
 from e2g_neo4j.indexing.sources.text import _clean, decode, read_bytes, shown, within
 from e2g_neo4j.types.documents import Section
 
 logging.getLogger("bs4").setLevel(logging.CRITICAL)  # it warns about every character that it replaces
 
+MAX_HEADINGS = 200_000
+"""Maximum headings of a document. In memory, each takes a hundred times the bytes of its line."""
+
 _NO_CHARSET = ("utf-8", "utf8", "utf-16", "utf-16le", "utf-16be")  # declared in a page that is not UTF-8: a mistake
 
 _UNMAPPED = re.compile(r"\(cid:\d+\)")  # what pdfminer writes for a glyph without a known character
 
-_METADATA = re.compile(  # the beginning of an EPUB in markitdown: invisible metadata and marks are removed
-    r"^\*\*(?:(?:Identifier|Language):\*\* .*\n?|(?P<kept>(?:Title|Authors|Publisher|Date|Description):)\*\*)", re.M
-)
-
-_LOCKED = re.compile(rb'URI="[^"]+\.x?html?"')  # a chapter, not only a font
-
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
-
-_MARKUP_SUFFIXES = {".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", ""}
 
 _MARKDOWN: dict[str, Any] = {  # no addresses, pictures and emphasis marks, which would become entities
     "strip": ["a", "b", "del", "em", "i", "img", "s", "strong", "sub", "sup", "u"],
@@ -93,7 +89,11 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
     # Converters are called directly, because MarkItDown would load plugins, and a model that guesses the file type.
     from bs4.dammit import EncodingDetector
     from markitdown import StreamInfo
-    from markitdown.converters import DocxConverter, EpubConverter, HtmlConverter
+    from markitdown.converters import DocxConverter, HtmlConverter
+
+    from e2g_neo4j.indexing.sources import bounded_markdown
+
+    bounded_markdown.install()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # bs4 warns about XHTML, and about text that looks like a path
@@ -105,16 +105,28 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
             elif declared in _NO_CHARSET:
                 declared = None
             made = HtmlConverter().convert_string(_tidy(decode(data, path, declared)), **_MARKDOWN)
+        elif suffix == ".docx":
+            converter: Any = DocxConverter  # its constructor has no types
+            made = converter().convert(unpacked(path, max_bytes), StreamInfo(extension=suffix), **_DOCX)
         else:
-            docx = suffix == ".docx"
-            converter = DocxConverter() if docx else EpubConverter()  # type: ignore[no-untyped-call]
-            options = _DOCX if docx else _MARKDOWN
-            made = converter.convert(_unpacked(path, max_bytes), StreamInfo(extension=suffix), **options)
+            return _book(
+                path, max_bytes, lambda page: HtmlConverter().convert(page, StreamInfo(), **_MARKDOWN).markdown
+            )
     # The title of a page often contains the name of the site, so its first heading is preferred. In books it does not.
-    title = _clean(made.title or "")
-    heading = None if suffix == ".epub" else _headings(made.markdown)[0]
-    text = made.markdown if suffix != ".epub" else _METADATA.sub(r"\g<kept>", made.markdown)
-    return _clean(text), heading or title or None
+    return _clean(made.markdown), _headings(made.markdown)[0] or _clean(made.title or "") or None
+
+
+def _book(path: Path, max_bytes: int, convert: Callable[[io.BytesIO], str]) -> tuple[str, str | None]:
+    """Return the Markdown of an EPUB, and its title."""
+    parts: list[str] = []
+    titles: list[str | None] = []
+    size = 0
+    for title, text in epub(unpacked(path, max_bytes), convert):
+        titles.append(title)
+        parts.append(text)
+        size += len(text.encode("utf-8", "replace"))
+        within(size, max_bytes, shown(path))
+    return _clean("\n\n".join(parts)), _clean(titles[0] or "") or None
 
 
 def _tidy(page: str) -> str:
@@ -132,29 +144,6 @@ def _tidy(page: str) -> str:
     return tidied
 
 
-def _unpacked(path: Path, max_bytes: int) -> io.BytesIO:
-    """Return the archive with its markup only. Pictures and fonts become empty, which limits the use of memory."""
-    name, slim, size = shown(path), io.BytesIO(), 0
-    if not zipfile.is_zipfile(path):
-        raise ReadingError(
-            f"{name} is not a {path.suffix[1:].upper()} file: it is broken, encrypted, or in an older format. Open it "
-            "in its own program and save it again, without a password."
-        )
-    with zipfile.ZipFile(path) as packed, zipfile.ZipFile(slim, "w") as kept:
-        for part in packed.infolist():
-            markup = PurePosixPath(part.filename).suffix.lower() in _MARKUP_SUFFIXES
-            size += part.file_size * markup
-            within(size, max_bytes, f"The markup in {name}")
-            content = packed.read(part) if markup else b""
-            if b"<!ENTITY" in content:
-                raise ReadingError(f"{name} defines XML entities, which are not expanded. Save it without them.")
-            if part.filename == "META-INF/encryption.xml" and _LOCKED.search(content):
-                raise ReadingError(f"{name} is protected against copying. Read a copy without protection.")
-            kept.writestr(part.filename, content)
-    slim.seek(0)
-    return slim
-
-
 _HEADING_OR_FENCE = re.compile(
     r"^ {0,3}(?:(?P<level>#{1,6})[ \t]+(?P<label>\S.*)|(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})(?P<info>.*))", re.M
 )
@@ -166,17 +155,19 @@ _NUMBER = (
     "|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 )
 
+# Possessive quantifiers (`++`) do not try shorter matches, so that time is linear.
 _CHAPTER = re.compile(
-    r"^[ \t]*(?P<label>(?:Chapter|CHAPTER|CHAP\.|Book|BOOK|Part|PART|Volume|VOLUME|Letter|LETTER)[ \t]+"
-    rf"(?i:{_NUMBER})(?:[ \t]*[.:\u2013\u2014-][^\n]{{0,80}}|[ \t]+[^a-z\n]{{2,80}})?"
-    r"|[IVXLC]+(?:\.(?:[ \t]+[A-Z][^.\n]{1,60})?)?)[ \t]*$",
+    r"^[ \t]*+(?P<label>(?:Chapter|CHAPTER|CHAP\.|Book|BOOK|Part|PART|Volume|VOLUME|Letter|LETTER)[ \t]++"
+    rf"(?i:{_NUMBER})(?:[ \t]*+[.:\u2013\u2014-][^\n]{{0,80}}+|(?=[^a-z\n]{{3,}}+$)[ \t]++[^a-z\n]{{1,80}}+)?"
+    r"|[IVXLC]++(?:\.(?:[ \t]++[A-Z][^.\n]{1,60}+)?)?)[ \t]*+$",
     re.M,
 )
 
 
 def _headings(markdown: str) -> tuple[str | None, list[Section]]:
     """Return the first top-level heading, and all `#` headings outside of fenced code."""
-    first, sections, fence = None, [], ""
+    first, fence = None, ""
+    sections: list[Section] = []
     for found in _HEADING_OR_FENCE.finditer(markdown):
         if mark := found["fence"]:
             if not fence:
@@ -184,7 +175,7 @@ def _headings(markdown: str) -> tuple[str | None, list[Section]]:
             elif mark.startswith(fence) and not found["info"].strip():
                 fence = ""
         elif not fence and (label := _plain(found["label"])):
-            sections.append(Section("heading", label, found.start()))
+            _add_heading(sections, label, found.start())
             if found["level"] == "#" and not _CHAPTER.fullmatch(label):
                 first = first or label
     return first, sections
@@ -196,10 +187,16 @@ def _plain(heading: str) -> str:
 
 def chapters(text: str) -> list[Section]:
     """Find headings such as "CHAPTER IV", "Chapter 1. Title", "IX" or "IX. Title" between empty lines."""
-    sections = []
+    sections: list[Section] = []
     for found in _CHAPTER.finditer(text):
         before = text[text.rfind("\n", 0, max(found.start() - 1, 0)) + 1 : found.start()]
         after = text[found.end() + 1 : found.end() + 200].partition("\n")[0]
         if not before.strip() and not after.strip():
-            sections.append(Section("heading", " ".join(found["label"].split()), found.start("label")))
+            _add_heading(sections, " ".join(found["label"].split()), found.start("label"))
     return sections
+
+
+def _add_heading(sections: list[Section], label: str, start: int) -> None:
+    if len(sections) >= MAX_HEADINGS:
+        raise ReadingError(f"The text has more than {MAX_HEADINGS:,} headings. Split it.")
+    sections.append(Section("heading", label, start))

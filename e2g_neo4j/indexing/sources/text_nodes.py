@@ -22,7 +22,8 @@ from e2g_neo4j.indexing.sources.node_properties import NodeProperties, Owner, re
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor
-from e2g_neo4j.types.ids import document_id, utf8
+from e2g_neo4j.types.ids import check_users_label, document_id, utf8
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import Adoption
 
@@ -34,6 +35,9 @@ TEXTS = 500
 
 LONGEST = 1_000_000
 """Maximum characters of a text node, the limit of spaCy."""
+
+SAMPLE = 1000
+"""Nodes whose properties and relationships are listed if none of them can be adopted."""
 
 BETWEEN = "\n\n"
 """The separator of the texts of two nodes of a document."""
@@ -85,6 +89,7 @@ def check(corpus: str, adoption: Adoption) -> Operation[None]:
             raise InputError(
                 f"`{what}` is empty. Name the label and properties of the text nodes, such as Chunk and id."
             )
+    check_users_label(adoption.label)
     if adoption.document is not None and adoption.part_of is not None:
         raise InputError(
             "`document` and `part_of` exclude each other. Name either the property with the document, or the type of "
@@ -157,10 +162,7 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
                 f"characters, more than {LONGEST}. Nothing was changed. Split it."
             )
     if not keys:
-        raise InputError(
-            f"No node labelled {adoption.label!r} has a text as its {adoption.text!r}, a key as its {adoption.key!r} "
-            "and a document, if requested. Nothing was changed. Check their spelling in the database."
-        )
+        raise InputError((yield from _why_none(adoption)))
     nodes = [node for node in nodes if node.id in texts]
     properties = NodeProperties()
     if adoption.properties:
@@ -170,6 +172,34 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
     found.several_values = properties.several
     found.documents = assembled(corpus, adoption, nodes, texts, properties.by_document)
     return found
+
+
+def _why_none(adoption: Adoption) -> Operation[str]:
+    """Return the message that says why there are no text nodes, with the names that exist."""
+    [known] = yield Read("adopt/known", {"label": adoption.label, "sample": SAMPLE})
+    if not known["nodes"]:
+        return (
+            f"No node has the label {adoption.label!r}.{did_you_mean(adoption.label, known['labels'])} Nothing was "
+            "changed. Name the label of your text nodes."
+        )
+    names: list[str] = known["properties"]
+    options = {"text": adoption.text, "key": adoption.key, "document": adoption.document, "order": adoption.order}
+    for option, name in options.items():
+        if name is not None and name not in names:
+            return (
+                f"No node labelled {adoption.label!r} has the property {name!r} (`{option}`)."
+                f"{did_you_mean(name, names)} They have: {', '.join(names)}. Nothing was changed."
+            )
+    if adoption.part_of is not None and adoption.part_of not in known["types"]:
+        return (
+            f"No relationship of the type {adoption.part_of!r} (`part_of`) begins at a node labelled "
+            f"{adoption.label!r}.{did_you_mean(adoption.part_of, known['types'])} Nothing was changed."
+        )
+    return (
+        f"No node labelled {adoption.label!r} has all of these: a text as its {adoption.text!r}, a text or an integer "
+        f"as its {adoption.key!r}, and a document, if one is asked for. Nothing was changed. Check the values in the "
+        "database."
+    )
 
 
 def _parse_nodes(rows: Rows, adoption: Adoption, without: Counter[str]) -> Iterator[_Node]:

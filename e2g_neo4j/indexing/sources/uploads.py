@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -10,10 +11,11 @@ from e2g_neo4j.indexing.sources.files import (
     KINDS,
     LONGEST_SOURCE,
     SUFFIXES,
+    ReadingReport,
     from_text,
-    read_all,
     title_of,
 )
+from e2g_neo4j.indexing.sources.processes import Limits, read_file
 from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
@@ -46,7 +48,15 @@ def suffix_of(name: str, content_type: str | None) -> str:
 
 
 def read_upload(
-    path: Path, name: str, corpus: str, max_bytes: int, *, title: str | None = None
+    path: Path,
+    name: str,
+    corpus: str,
+    max_bytes: int,
+    limits: Limits,
+    check: Callable[[], object] = lambda: None,
+    *,
+    title: str | None = None,
+    report: ReadingReport | None = None,
 ) -> list[SourceDocument]:
     """Read the documents of an uploaded file. The source is `upload:NAME`, of JSON Lines `upload:NAME#ID`.
 
@@ -54,18 +64,28 @@ def read_upload(
         path: where the file was stored, with a suffix of `suffix_of`.
         name: what the client calls it; it stands for the path in titles and messages.
         corpus: the corpus that the documents will belong to.
-        max_bytes: as `read_all`.
+        max_bytes: as `read_file`.
+        limits: as `read_file`.
+        check: as `read_file`.
         title: the title of the document; None: the one that the file has, or else its name.
+        report: as `read_all`.
 
     Raises:
         ReadingError: the file cannot be read.
     """
     path = path.resolve()
+
+    def renamed(message: str) -> str:
+        return message.replace(str(path), shown(name)).replace(str(path.parent), "")
+
+    noted = None if report is None else ReadingReport()
     try:
-        documents = read_all(path, corpus, max_bytes)
+        documents = read_file(path, corpus, max_bytes, limits, check, noted)
     except ReadingError as error:
-        message = str(error).replace(str(path), shown(name)).replace(str(path.parent), "")
-        raise ReadingError(message) from None  # the original names the path
+        raise ReadingError(renamed(str(error))) from None  # the original names the path
+    if report is not None and noted is not None:
+        report.failed |= {UPLOAD + renamed(what): renamed(why) for what, why in noted.failed.items()}
+        report.warnings |= {UPLOAD + renamed(what): renamed(why) for what, why in noted.warnings.items()}
     stored, given = title_of(path), title_of(PurePosixPath(name))
     uploaded = []
     for document in documents:

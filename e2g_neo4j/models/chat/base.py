@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import Any
 
@@ -54,9 +56,15 @@ class TokenEstimator:
 
 
 def seconds_in(headers: Any) -> float | None:
-    """Return the seconds of a Retry-After header. None if there is none, or if it contains a date."""
+    """Return the seconds of a Retry-After header, which is a number or a date. None if there is none."""
     value = headers.get("retry-after") if headers is not None else None
+    if value is None:
+        return None
     try:
-        return max(float(value), 0.0) if value is not None else None
+        return max(float(value), 0.0)
     except ValueError:
+        pass
+    try:
+        return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (TypeError, ValueError):
         return None

@@ -25,6 +25,21 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     return found
 
 
+def example_texts(instructions: str) -> frozenset[str]:
+    """Return all texts in the JSON examples of a prompt. Small models send them back as if they had read them."""
+    texts: set[str] = set()
+    values: list[Any] = list(objects_in(instructions))
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, list):
+            values += value
+        elif isinstance(value, str):
+            texts.add(value)
+    return frozenset(texts)
+
+
 def whole_number(value: object) -> int | None:
     """Return a value as a whole number: 3, 3.0 or "3". None if it is anything else."""
     if isinstance(value, bool):

@@ -19,6 +19,7 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest, Finish
 
 _TRUNCATED = {"length", "max_tokens", "model_length"}
 _REFUSED = {"content_filter", "refusal", "safety", "prohibited_content", "blocklist"}
+_TRANSIENT = {"TransportError", "APIConnectionError", "RateLimitError", "ThrottlingException"}
 _RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 
 
@@ -149,11 +150,22 @@ def _translated(error: Exception) -> Exception:
     reason = (str(error) or type(error).__name__).strip().splitlines()[0][:200]
     if isinstance(error, ContextOverflowError):
         return TooLongError(f"the prompt does not fit into the model's context ({reason}). Set E2G_LLM_CONTEXT.")
-    response = getattr(error, "response", None)
-    status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
-    retryable = getattr(error, "is_retryable", False) if isinstance(error, LangChainModelError) else False
-    disconnected = any(kind.__name__ in ("TransportError", "APIConnectionError") for kind in type(error).__mro__)
-    transient = disconnected or isinstance(error, ConnectionError | TimeoutError | UnicodeDecodeError)
-    if retryable or status in _RETRYABLE or transient:
-        return RetryableError(reason, seconds_in(getattr(response, "headers", None)))
+    causes = [error, *([error.__cause__] if isinstance(error.__cause__, Exception) else [])]
+    for cause in causes:
+        if _is_transient(cause):
+            headers = getattr(getattr(cause, "response", None), "headers", None)
+            return RetryableError(reason, seconds_in(headers))
     return ModelError(f"the chat model failed ({reason}). Check E2G_CHAT_MODEL and its server.")
+
+
+def _is_transient(error: Exception) -> bool:
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # of boto3
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    else:
+        codes = [getattr(error, name, None) for name in ("status_code", "code")]  # `code` in Google's packages
+        status = next((code for code in codes if isinstance(code, int)), getattr(response, "status_code", None))
+    if isinstance(error, LangChainModelError) and getattr(error, "is_retryable", False):
+        return True
+    named = any(kind.__name__ in _TRANSIENT for kind in type(error).__mro__)
+    return status in _RETRYABLE or named or isinstance(error, ConnectionError | TimeoutError | UnicodeDecodeError)

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
-from ollama import AsyncClient, ChatResponse, Client, ResponseError
+from ollama import AsyncClient, ChatResponse, Client, ListResponse, ResponseError, ShowResponse
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, seconds_in
+from e2g_neo4j.models.chat.retry import repeat
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
+
+T = TypeVar("T")
 
 _SAMPLE = 1000
 """Characters of the text from which the first estimate of tokens is made."""
@@ -79,8 +82,7 @@ class OllamaChat:
         if not self._estimator.known:
             sample = text[: min(_SAMPLE, self.context // 8)]
             options = {"num_ctx": self._room(len(sample.encode()) + 1), "num_predict": 1, "temperature": 0.0}
-            for _ in self._pieces(ChatRequest("", sample, 1), options):
-                pass
+            self._repeated(lambda: list(self._pieces(ChatRequest("", sample, 1), options)))
         return self._estimator.count(text)
 
     def ask(self, request: ChatRequest) -> ChatReply:
@@ -186,12 +188,7 @@ class OllamaChat:
 
     @cached_property
     def _info(self) -> _ModelInfo:
-        try:
-            shown = self._client.show(self._model)
-            listed = self._client.list().models
-        except Exception as error:
-            translated = self._translated(error)
-            raise (ModelError(f"{translated}.") if isinstance(translated, RetryableError) else translated) from error
+        shown, listed = self._repeated(self._look_up)
         lengths = [v for key, v in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
         names = {self._model, f"{self._model}:latest"}
         digests = [one.digest or "" for one in listed if one.model in names]
@@ -200,6 +197,22 @@ class OllamaChat:
             int(lengths[0]) if lengths else 2048,
             "thinking" in (shown.capabilities or []),
         )
+
+    def _look_up(self) -> tuple[ShowResponse, Sequence[ListResponse.Model]]:
+        try:
+            return self._client.show(self._model), self._client.list().models
+        except Exception as error:
+            translated = self._translated(error)
+            busy = isinstance(error, ResponseError)  # another server, or none, will not become this one soon
+            if isinstance(translated, RetryableError) and not busy:
+                raise ModelError(f"{translated}.") from error
+            raise translated from error
+
+    def _repeated(self, call: Callable[[], T]) -> T:
+        """Ask the server for something besides a reply, with retries."""
+        name = f"ollama:{self._model}"
+        advice = "Check E2G_CHAT_MODEL and its server."
+        return repeat(call, lambda fault: ModelError(f"the chat model {name} failed ({fault}). {advice}"))
 
     def _translated(self, error: Exception) -> Exception:
         """Translate an error: transient ones to RetryableError, others to ModelError."""
@@ -211,7 +224,7 @@ class OllamaChat:
                 return TooLongError(f"Ollama rejected a prompt for {self._model}: {error.error}.")
             # An error during a stream has no status.
             if error.status_code in _RETRYABLE or error.status_code < 0:
-                return RetryableError(f"Ollama reported {reason!r}", _retry_after(error))
+                return RetryableError(f"Ollama reported {reason!r}", retry_after(error))
             return ModelError(f"Ollama rejected the request: {reason}. See the log of its server.")
         if isinstance(error, ConnectionError):
             return RetryableError("Ollama does not respond: run `ollama serve`, or set E2G_OLLAMA_HOST")
@@ -245,7 +258,8 @@ class _StreamedReply:
         return piece
 
 
-def _retry_after(error: ResponseError) -> float | None:
+def retry_after(error: ResponseError) -> float | None:
+    """Return the seconds of the header Retry-After, if the server sent one."""
     # The package keeps only status and text of a response. The headers are in the original exception.
     replaced = error.__context__
     return seconds_in(replaced.response.headers) if isinstance(replaced, httpx.HTTPStatusError) else None

@@ -1,13 +1,14 @@
 """Call chat models with retries.
 
 `chat.ollama.OllamaChat` talks to an Ollama server, `chat.langchain.LangChainChat` to any chat model of langchain-core.
-Neither retries; `ask`, `ask_async`, `stream` and `stream_async` do this for both.
+Neither retries its replies; `ask`, `ask_async`, `stream` and `stream_async` do this for both. `repeat` is for what else
+is asked of a server.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import Any, TypeVar
 
 from tenacity import (
     AsyncRetrying,
@@ -31,6 +32,24 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 LONGEST_RETRY_AFTER = 300.0
 """Longest accepted Retry-After, in seconds. If a server asks for more, the request fails."""
 
+T = TypeVar("T")
+
+
+def repeat(call: Callable[[], T], failed: Callable[[RetryableError], Exception]) -> T:
+    """Call until it succeeds, as often and as long as a request of a chat model.
+
+    Args:
+        call: What to call.
+        failed: Returns the error to raise in the end.
+    """
+    try:
+        for attempt in Retrying(**_retry_policy()):
+            with attempt:
+                return call()
+    except RetryableError as fault:
+        raise failed(fault) from fault
+    raise AssertionError("unreachable")
+
 
 def ask(model: ChatModel, request: ChatRequest) -> ChatReply:
     """Return the reply of a chat model, with retries.
@@ -38,13 +57,7 @@ def ask(model: ChatModel, request: ChatRequest) -> ChatReply:
     Raises:
         ModelError: The model failed permanently, or in every attempt.
     """
-    try:
-        for attempt in Retrying(**_retry_policy()):
-            with attempt:
-                return model.ask(request)
-    except RetryableError as fault:
-        raise _final_error(model, fault) from fault
-    raise AssertionError("unreachable")
+    return repeat(lambda: model.ask(request), lambda fault: _final_error(model, fault))
 
 
 async def ask_async(model: StreamingChatModel, request: ChatRequest) -> ChatReply:

@@ -11,6 +11,9 @@ from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat.base import RetryableError
+from e2g_neo4j.models.chat.ollama import retry_after
+from e2g_neo4j.models.chat.retry import repeat
 from e2g_neo4j.models.embedding.base import bundled_folder, check, embed_parts_separately, first_line, normalised
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.types.documents import Span, Vectors
@@ -21,6 +24,9 @@ _BATCH = 16
 _CONTEXT = 8192
 """Upper limit of the context that is requested. The server reserves memory for all of it, and texts are split into
 windows anyway."""
+
+_BUSY = {429, 502, 503, 504}
+"""HTTP statuses of a server that may answer later."""
 
 
 class OllamaEmbedder:
@@ -101,8 +107,18 @@ class OllamaEmbedder:
         return rows
 
     def _ask(self, call: Any) -> Any:
+        """Ask the server. While it is busy, this waits and tries again."""
+
+        def attempt() -> Any:
+            try:
+                return call()
+            except ResponseError as error:
+                if error.status_code in _BUSY:
+                    raise RetryableError(error.error, retry_after(error)) from error
+                raise
+
         try:
-            return call()
+            return repeat(attempt, lambda fault: ModelError(f"Ollama is busy ({fault}): try again later."))
         except ResponseError as error:
             if error.status_code == 404:
                 advice = f"Run `ollama pull {self._ollama_name}`."

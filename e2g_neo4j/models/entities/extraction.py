@@ -21,7 +21,7 @@ from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
 if TYPE_CHECKING:  # spaCy takes a second to import
     from loky import Future
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 TYPES = {
     "PERSON": "person",
@@ -100,6 +100,16 @@ _BATCH = 32
 
 _PIPELINE_BATCH = 8
 """Texts per batch of the pipeline. Larger batches exceed the processor's cache and are slower."""
+
+
+def is_value(token: Token) -> bool:
+    """Return whether a token is a part of a date, an amount or the like."""
+    return token.ent_type_ in _VALUES
+
+
+def is_calendar(word: str) -> bool:
+    """Return whether a word is the name of a month or day."""
+    return word in _CALENDAR
 
 
 @lru_cache(maxsize=100_000)

@@ -169,7 +169,8 @@ def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequ
     names = sorted({key for one in keywords.specific if (key := entity_key(one))})
     entities = query.entities
     if names:
-        parameters = {"names": names, "limit": MEANINGS * KEYWORDS, "meanings": MEANINGS, "terms": []}
+        limits = {"limit": MEANINGS * KEYWORDS, "meanings": MEANINGS}
+        parameters = {"names": names, "other_names": [], **limits, "terms": []}
         links = yield from read_each("query/link", dict.fromkeys(query.entities, parameters))
         named = {link["corpus"]: [row["entity"] for row in link["named"]] for link in links}
         if any(named.values()):

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.graph import keys
 from e2g_neo4j.graph.tasks import MOST_LISTED
-from e2g_neo4j.service.access import Admin
+from e2g_neo4j.service.access import Admin, Reader
 from e2g_neo4j.service.problems import ProblemError, documented
-from e2g_neo4j.service.schemas import AuditPage, CreatedKey, NewKey
+from e2g_neo4j.service.schemas import AuditPage, CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.types.service import ALL_CORPORA, Caller, KeyInfo, UsageInfo
 
 router = APIRouter(prefix="/v1", tags=["administration"])
+
+_LIMITS = ("expires", "requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
+
+
+@router.get("/caller", responses=documented())
+async def caller_info(caller: Reader) -> CallerInfo:
+    """Return what the key of the request may do."""
+    return CallerInfo(key=caller.key, scopes=sorted(caller.scopes), corpora=list(caller.corpora))
 
 
 @router.get("/keys", responses=documented())
@@ -25,12 +33,28 @@ async def list_keys(request: Request, caller: Admin) -> list[KeyInfo]:
 
 @router.post("/keys", status_code=201, responses=documented())
 async def create_key(request: Request, new: NewKey, caller: Admin) -> CreatedKey:
-    """Create a key. The reply is the only place where it is shown."""
-    if outside := [one for one in new.corpora if not caller.covers(one)]:
-        raise ProblemError(403, "scope", f"This key may not give access to {outside[0]!r}.")
-    operation = keys.create(**new.model_dump())
+    """Create a key. The reply is the only place where it is shown.
+
+    It may do no more than the key that creates it, whose expiry and limits it gets where none are given.
+    """
+    operation = keys.create(**_within(caller, new))
     info, key = await state_of(request).client.runner.ask(operation)
     return CreatedKey(key=key, info=info)
+
+
+def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
+    """Return the properties of a key that a caller creates. Raises a 403 if it could do more than the caller."""
+    values = new.model_dump()
+    more: list[str] = [one for one in new.scopes if one not in caller.scopes]
+    more += [one for one in new.corpora if not caller.covers(one)]
+    if more:
+        raise ProblemError(403, "scope", f"This key may not give access to {more[0]!r}: it has none itself.")
+    for name in _LIMITS:
+        most, given = getattr(caller, name), values[name]
+        if most is not None and given is not None and given > most:
+            raise ProblemError(403, "scope", f"This key may not give {name} of {given}: its own is {most}.")
+        values[name] = most if given is None else given
+    return values
 
 
 @router.delete("/keys/{key}", responses=documented(404))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,7 +19,7 @@ from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import CorpusInfo, Name
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, file_parts, submitted
-from e2g_neo4j.types.ids import check_address
+from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.service import TaskInfo
 
 router = APIRouter(prefix="/v1", tags=["corpora"])
@@ -65,19 +66,24 @@ async def delete_corpus(
     },
 )
 async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: Format = "archive") -> FileResponse:
-    """Download a corpus as an archive for `POST /imports`, or as GraphML for other tools."""
+    """Download a corpus as an archive for `POST /imports`, or as GraphML for other tools.
+
+    The header `E2G-Archive` counts its documents, nodes, relationships and cached summaries.
+    """
     client = state_of(request).client
     await client.documents(corpus)
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="e2g-export-"))
     remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     try:
         file = folder / ("corpus.zip" if format == "archive" else "corpus.graphml")
-        await client.export_corpus(file, corpus=corpus, format=format)
+        done = await client.export_corpus(file, corpus=corpus, format=format)
     except BaseException:
         await remove()
         raise
     media_type = "application/zip" if format == "archive" else "application/graphml+xml"
-    return FileResponse(file, media_type=media_type, filename=file.name, background=remove)
+    counts = {name: getattr(done, name) for name in ("documents", "nodes", "relationships", "summaries")}
+    headers = {"E2G-Archive": json.dumps(counts)}
+    return FileResponse(file, media_type=media_type, filename=file.name, background=remove, headers=headers)
 
 
 @imports.post("/imports", status_code=202, responses=documented(404, 415))
@@ -91,7 +97,7 @@ async def import_corpus(
 ) -> TaskInfo:
     """Make a corpus from an archive, completely or not at all."""
     check_wall(caller, [corpus])
-    check_address(corpus)
+    check_corpus_name(corpus)
     task = await submitted(
         state_of(request).client,
         caller,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -12,26 +15,33 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from e2g_neo4j.errors import DocumentNotFoundError
+from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
+from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
 from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import DocumentPage, Given, NewText, TextDocuments
+from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
+from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
-from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
 from e2g_neo4j.types.service import TaskInfo
 
 T = TypeVar("T")
 
+_BUDGET = re.compile(r"0{0,9}[1-9][0-9]{0,14}")
+
 MAX_FILES = 1000
 """Maximum number of files of one upload."""
-MAX_TEXT = 1_000_000
-"""Maximum characters of a text that is read at once."""
+
+MAX_JSON = 40 * 2**20
+"""Maximum bytes of texts in JSON. They are parsed as a whole, while forms are read piece by piece."""
 
 router = APIRouter(prefix="/v1/corpora/{corpus}/documents", tags=["documents"])
 
@@ -79,7 +89,7 @@ _FILE_PROPERTIES = {
         "TextDocuments",
         {
             "files": {"type": "array", "items": _FILE, "minItems": 1},
-            "budget_tokens": {"type": "integer", "minimum": 1},
+            "budget_tokens": {"type": "integer", "minimum": 1, "maximum": MAX_BUDGET},
             "properties": _FILE_PROPERTIES,
         },
     ),
@@ -90,9 +100,13 @@ async def add_documents(
     corpus: VisibleCorpus,
     caller: Writer,
     dry_run: bool = False,
+    strict: bool = False,
     idempotency_key: IdempotencyKey = None,
 ) -> Any:
     """Index documents: files of a form, or texts in JSON. A document with a known name or source is replaced.
+
+    Files that cannot be read are left out, and `failed` of the result has the reasons. With `strict`, or if none can be
+    read, the task fails and nothing is indexed.
 
     The kind of a file is that of its name: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines.
     """
@@ -100,8 +114,9 @@ async def add_documents(
     async with request.form(max_files=MAX_FILES, max_fields=10) as form:
         files, parameters = await _documents(request, form)
         if dry_run:
-            plan = await _plan(request, corpus, files, parameters)
+            plan = await _plan(request, corpus, files, parameters, strict=strict)
             return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
+        parameters |= {"strict": True} if strict else {}
         task = await submitted(
             state_of(request).client, caller, "index", corpus, parameters, files=files, idempotency_key=idempotency_key
         )
@@ -127,7 +142,7 @@ async def replace_document(
     parameters: dict[str, Any] = {"document": stored.id}
     async with request.form(max_files=1, max_fields=1) as form:
         if _media_type(request) == "application/json":
-            new = _read(_TEXT, await request.body())
+            new = await asyncio.to_thread(_read, _TEXT, await _json(request))
             files = [text_parts(stored.source, new.text)]
             parameters |= {"documents": [{"source": stored.source, "title": new.title, "properties": new.properties}]}
         else:
@@ -152,7 +167,7 @@ async def replace_document(
 async def list_documents(
     request: Request,
     corpus: VisibleCorpus,
-    _: Reader,
+    caller: Reader,
     state: State | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=100, description="From the reply before.")] = None,
@@ -165,14 +180,14 @@ async def list_documents(
             raise ProblemError(422, "invalid", "cursor: This document is gone; begin again without a cursor.")
         listed = listed[place + 1 :]
     chosen = [one for one in listed if state in (None, one.state)]
-    page = chosen[:limit]
+    page = [shown_document(one, caller) for one in chosen[:limit]]
     return DocumentPage(documents=page, cursor=page[-1].id if len(chosen) > limit else None)
 
 
 @router.get("/{document}", responses=documented(404))
-async def get_document(request: Request, corpus: VisibleCorpus, document: str, _: Reader) -> DocumentInfo:
+async def get_document(request: Request, corpus: VisibleCorpus, document: str, caller: Reader) -> DocumentInfo:
     """Return a document and its state."""
-    return await _stored(request, corpus, document)
+    return shown_document(await _stored(request, corpus, document), caller)
 
 
 @router.get("/{document}/text", responses=documented(404))
@@ -180,13 +195,13 @@ async def get_text(
     request: Request,
     corpus: VisibleCorpus,
     document: str,
-    _: Reader,
+    caller: Reader,
     start: Annotated[int, Query(ge=0, le=2**53)] = 0,
     end: Annotated[int | None, Query(ge=0, le=2**53)] = None,
 ) -> DocumentText:
     """Return the text of a document, or a part of it, at most a million characters."""
-    last = start + MAX_TEXT if end is None else min(end, start + MAX_TEXT)
-    return await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last))
+    last = start + catalog.MAX_TEXT if end is None else min(end, start + catalog.MAX_TEXT)
+    return shown_text(await state_of(request).client.runner.ask(catalog.text(corpus, document, start, last)), caller)
 
 
 @router.delete("/{document}", status_code=202, responses=documented(404))
@@ -218,19 +233,11 @@ async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:
 async def _documents(request: Request, form: FormData) -> tuple[list[Upload], dict[str, Any]]:
     """Return the files of an upload and the parameters of its task."""
     if _media_type(request) == "application/json":
-        given = _read(_TEXTS, await request.body())
-        sources = [one.source for one in given.documents]
-        if twice := [source for source in sources if sources.count(source) > 1]:
-            raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
-        files = [text_parts(one.source, one.text) for one in given.documents]
-        described = [
-            {"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents
-        ]
-        return files, {"documents": described, "budget_tokens": given.budget_tokens}
+        return await asyncio.to_thread(_texts, await _json(request))
     files = [file_parts(one) for one in form.getlist("files") if isinstance(one, UploadFile)]
     budget = form.get("budget_tokens")
-    if budget is not None and not (isinstance(budget, str) and budget.isdecimal() and int(budget) > 0):
-        raise ProblemError(422, "invalid", "budget_tokens: Send a whole number above 0.")
+    if budget is not None and not (isinstance(budget, str) and _BUDGET.fullmatch(budget)):
+        raise ProblemError(422, "invalid", f"budget_tokens: Send a whole number from 1 to {MAX_BUDGET}.")
     properties = _properties(form)
     if not files or (len(form.multi_items()) != len(files) + (budget is not None) + ("properties" in form)):
         raise ProblemError(
@@ -240,6 +247,28 @@ async def _documents(request: Request, form: FormData) -> tuple[list[Upload], di
             "`budget_tokens`.",
         )
     return files, {"budget_tokens": int(budget) if isinstance(budget, str) else None, "properties": properties}
+
+
+async def _json(request: Request) -> bytes:
+    """Return a body of JSON. Raises a 413 if it is too large."""
+    body = await request.body()
+    if len(body) > MAX_JSON:
+        detail = (
+            f"A body of JSON may have {MAX_JSON // 2**20} MiB: send the texts as files of a form, or fewer at once."
+        )
+        raise ProblemError(413, "too_large", detail)
+    return body
+
+
+def _texts(body: bytes) -> tuple[list[Upload], dict[str, Any]]:
+    """Return the texts of a body as files, and the parameters of their task."""
+    given = _read(_TEXTS, body)
+    numbers = Counter(one.source for one in given.documents)
+    if twice := [source for source, number in numbers.items() if number > 1]:
+        raise ProblemError(422, "invalid", f"documents: The source {twice[0]!r} is there twice.")
+    files = [text_parts(one.source, one.text) for one in given.documents]
+    described = [{"source": one.source, "title": one.title, "properties": one.properties} for one in given.documents]
+    return files, {"documents": described, "budget_tokens": given.budget_tokens}
 
 
 def _properties(form: FormData) -> dict[str, Any] | None:
@@ -252,27 +281,36 @@ def _properties(form: FormData) -> dict[str, Any] | None:
     return _read(_PROPERTIES, given.encode(), "properties")
 
 
-async def _plan(request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any]) -> IndexPlan:
+async def _plan(
+    request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any], *, strict: bool
+) -> IndexPlan:
     client = state_of(request).client
-    largest = client.settings.max_document_mb * 2**20
+    largest, limits = client.settings.max_document_mb * 2**20, limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
 
-    def read() -> list[SourceDocument]:
+    reading = ReadingReport()
+
+    def read(number: int, one: Upload, folder: str, check: Callable[[], None]) -> list[SourceDocument]:
         if titles:
-            return [
-                read_text(b"".join(one.parts()), one.name, corpus, largest, title=title)
-                for one, title in zip(files, titles, strict=True)
-            ]
+            return [read_text(b"".join(one.parts()), one.name, corpus, largest, title=titles[number])]
+        path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
+        with path.open("wb") as target:
+            target.writelines(one.parts())
+        return read_upload(path, one.name, corpus, largest, limits, check, report=reading)
+
+    def read_all(check: Callable[[], None]) -> list[SourceDocument]:
+        documents: list[SourceDocument] = []
         with tempfile.TemporaryDirectory(prefix="e2g-plan-") as folder:
-            documents: list[SourceDocument] = []
             for number, one in enumerate(files):
-                path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
-                with path.open("wb") as target:
-                    target.writelines(one.parts())
-                documents += read_upload(path, one.name, corpus, largest)
+                try:
+                    documents += read(number, one, folder, check)
+                except ReadingError as error:
+                    reading.failed[UPLOAD + one.name] = str(error)
+        reading.check(strict=strict, read=bool(documents))
         return documents
 
-    return await client.plan(await asyncio.to_thread(read), corpus=corpus)
+    plan = await client.plan(await in_stoppable_thread(read_all), corpus=corpus)
+    return replace(plan, failed=reading.failed, warnings=reading.warnings | plan.warnings)
 
 
 def _media_type(request: Request) -> str:

@@ -11,7 +11,7 @@ from e2g_neo4j.indexing import layers
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.routes.corpora import IdempotencyKey
-from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks
+from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.uploads import accepted, submitted
 from e2g_neo4j.types.graph import Alias, EntityInfo
@@ -29,7 +29,7 @@ async def list_entities(
     type: Annotated[str | None, Query(max_length=100, description="Only this type, such as `person`.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> list[EntityInfo]:
-    """List the entities of a corpus, those in most chunks first."""
+    """List the entities of a corpus: names before nouns, those in most chunks first."""
     return await state_of(request).client.entities(q, corpus=corpus, type=type, limit=limit)
 
 
@@ -39,6 +39,12 @@ async def list_merges(
 ) -> list[Alias]:
     """List which names resolve to another entity, and why, and which are kept apart."""
     return await state_of(request).client.merges(q, corpus=corpus)
+
+
+@router.put("/merges/{name:path}", responses=documented(404))
+async def merge_name(request: Request, corpus: VisibleCorpus, name: str, merge: NewMerge, _: Writer) -> list[Alias]:
+    """Make a name resolve to another one. Repeating this has no effect. Splitting the name undoes it."""
+    return await state_of(request).client.merge(name, merge.into, corpus=corpus)
 
 
 @router.put("/splits/{name:path}", responses=documented(404))
@@ -58,7 +64,7 @@ async def split_name(request: Request, corpus: VisibleCorpus, name: str, _: Writ
 
 @router.delete("/splits/{name:path}", responses=documented(404))
 async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Writer) -> list[Alias]:
-    """Undo a split."""
+    """Undo a split or a merge by hand: the rules decide about the name again."""
     return await state_of(request).client.join(name, corpus=corpus)
 
 

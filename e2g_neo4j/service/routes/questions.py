@@ -25,6 +25,7 @@ from e2g_neo4j.service.schemas import (
     GraphRelationship,
     Question,
 )
+from e2g_neo4j.service.sources import shown_answer, shown_evidence, shown_properties
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
 from e2g_neo4j.types.results import Answer, Evidence
@@ -40,7 +41,7 @@ async def retrieve_evidence(request: Request, question: Question, caller: Reader
     """Return the evidence for a question."""
     check_wall(caller, question.corpora)
     evidence = await evidence_for(state_of(request), question, question.options(), caller)
-    return Response(_EVIDENCE.dump_json(evidence), media_type="application/json")
+    return Response(_EVIDENCE.dump_json(shown_evidence(evidence, caller)), media_type="application/json")
 
 
 @router.post("/explain", responses=documented(404, 409, 502))
@@ -54,7 +55,9 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
     for path in await state.client.paths(evidence):
         for node in path.nodes:
             nodes[node.element_id] = GraphNode(
-                id=node.element_id, labels=sorted(node.labels), properties=_shown(dict(node.items()))
+                id=node.element_id,
+                labels=sorted(node.labels),
+                properties=shown_properties(_shown(dict(node.items())), caller),
             )
         for one in path.relationships:
             start, end = one.start_node, one.end_node
@@ -66,7 +69,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
                 properties=_shown(dict(one.items())),
             )
     return Explanation(
-        evidence=evidence,
+        evidence=shown_evidence(evidence, caller),
         cypher=load("explore/evidence"),
         parameters=evidence_parameters(evidence),
         nodes=list(nodes.values()),
@@ -117,7 +120,7 @@ async def answer_events(
     check_method(question.method, question.choices, question.samples)
     options = answer_options(question.options(), settings, question.method)
     evidence = await evidence_for(state, question, options, caller)
-    yield Event("evidence", evidence)
+    yield Event("evidence", shown_evidence(evidence, caller))
     model = state.chat_model(caller)
     asked = model, settings, question.choices, question.samples, question.method
     answering = answer_by_method(evidence, state.client.models, options, *asked)
@@ -127,7 +130,7 @@ async def answer_events(
             if isinstance(piece, Answer):
                 if piece.text and not streamed:  # without evidence, the model is not asked
                     yield Event("delta", {"text": piece.text})
-                reply = AnswerReply.of(piece, state.public_url)
+                reply = shown_answer(AnswerReply.of(piece, state.public_url), caller)
                 for citation in reply.citations:
                     yield Event("citation", citation)
                 yield Event("done", reply)

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from e2g_neo4j.graph import tasks
-from e2g_neo4j.service.access import Reader, Writer
+from e2g_neo4j.service.access import Reader, Writer, check_may_change, seen_by
 from e2g_neo4j.service.problems import ProblemError, documented
 from e2g_neo4j.service.schemas import TaskPage
 from e2g_neo4j.service.state import State, state_of
@@ -37,7 +37,7 @@ async def list_tasks(
     listed, following = await state_of(request).client.runner.ask(
         tasks.list_tasks(caller.corpora, states=[state] if state else None, limit=limit, cursor=cursor)
     )
-    return TaskPage(tasks=listed, cursor=following)
+    return TaskPage(tasks=[seen_by(caller, one) for one in listed], cursor=following)
 
 
 @router.get("/{task}", responses=documented(404))
@@ -88,7 +88,7 @@ async def _changes(state: State, task: TaskInfo, caller: Caller) -> AsyncGenerat
 async def cancel_task(request: Request, task: str, caller: Writer) -> TaskInfo:
     """Cancel a task. One that runs stops within seconds; what it finished is kept."""
     state = state_of(request)
-    await visible_task(state, task, caller)
+    check_may_change(caller, await visible_task(state, task, caller))
     await state.client.runner.ask(tasks.cancel(task))
     return await visible_task(state, task, caller)
 
@@ -97,7 +97,7 @@ async def cancel_task(request: Request, task: str, caller: Writer) -> TaskInfo:
 async def retry_task(request: Request, task: str, caller: Writer) -> TaskInfo:
     """Put a task that failed or was cancelled back into the queue."""
     state = state_of(request)
-    await visible_task(state, task, caller)
+    check_may_change(caller, await visible_task(state, task, caller))
     await state.client.runner.ask(tasks.retry(task))
     return await visible_task(state, task, caller)
 
@@ -107,4 +107,4 @@ async def visible_task(state: State, task: str, caller: Caller) -> TaskInfo:
     found = await state.client.runner.ask(tasks.get(task))
     if found is None or not caller.sees(found.corpus):
         raise ProblemError(404, "task_not_found", f"There is no task {task!r}.")
-    return found
+    return seen_by(caller, found)

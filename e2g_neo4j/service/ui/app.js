@@ -2,14 +2,19 @@
 
 import { call, hasKey, setKey } from "./api.js";
 import { setUpAsking, showCorpora } from "./ask.js";
-import { setUpDocuments, showDocuments } from "./documents.js";
+import { setUpDocuments, showDocuments, showWriting } from "./documents.js";
 import { byId } from "./dom.js";
+import { placeIn, showPlace } from "./passage.js";
 import { clear, onMissingKey, show } from "./problems.js";
 import { hideTasks, setUpTasks, showTasks } from "./tasks.js";
 
-const VIEWS = { ask: "Ask", documents: "Documents", tasks: "Tasks" };
+const VIEWS = { ask: "Ask", documents: "Documents", tasks: "Tasks", text: "Text" };
 
-const currentView = () => (location.hash.slice(1) in VIEWS ? location.hash.slice(1) : "ask");
+function currentView() {
+  if (placeIn(location.hash)) return "text";
+  const name = location.hash.slice(1);
+  return name in VIEWS && name !== "text" ? name : "ask";
+}
 
 function showView() {
   if (location.hash === "#main") return; // the link that skips the navigation
@@ -24,11 +29,14 @@ function showView() {
   hideTasks();
   if (view === "documents") showDocuments();
   if (view === "tasks") showTasks();
+  const place = placeIn(location.hash);
+  if (place) showPlace(byId("place"), place);
 }
 
 async function loadCorpora() {
   try {
-    const corpora = await call("GET", "/corpora");
+    const [corpora, caller] = await Promise.all([call("GET", "/corpora"), call("GET", "/caller")]);
+    showWriting(caller.scopes.includes("write"));
     closeKey();
     showCorpora(corpora);
     if (currentView() !== "ask") showView();

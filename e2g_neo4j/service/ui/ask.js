@@ -1,16 +1,24 @@
 // Questions: the form, the answer as it is written, and its evidence.
 
-import { call, events } from "./api.js";
-import { announce, byId, counted, make, number, shortened, span } from "./dom.js";
+import { call, events, inCorpus } from "./api.js";
+import { announce, byId, counted, make, number, span } from "./dom.js";
+import { excerpt, termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
-import { closePassage, documentOf, openPassage, setUpPanel, showTab } from "./passage.js";
+import { renderMarkdown } from "./markdown.js";
+import { closePassage, documentOf, lookFor, openPassage, setUpPanel, showTab } from "./passage.js";
 import { clear, show } from "./problems.js";
 import { drawTree } from "./tree.js";
 
 const SPOKEN_EVERY = 3000; // milliseconds between two parts of the answer that a screen reader is given
+const RENDERED_EVERY = 150; // milliseconds between two renderings of an answer that is being written
+const EXCERPT = 420; // characters of a passage on its card
 const CITED = /\[(\d+(?:, \d+)*)\]/;
 
+const MANY_CORPORA = 8; // from this number on their list has a frame
+const EXAMPLES = 3;
+
 let running = null;
+let asked = false; // whether a question was asked, so that examples are not needed
 let withoutModel = null; // the reply that says that the service has no chat model
 
 export function setUpAsking() {
@@ -42,6 +50,49 @@ export function showCorpora(corpora) {
   );
   const none = make("p", { class: "note" }, "There is no corpus yet. ", make("a", { href: "#documents" }, "Upload documents."));
   byId("corpora").replaceChildren(...(boxes.length ? boxes : [none]));
+  byId("corpora").classList.toggle("long", boxes.length >= MANY_CORPORA);
+  byId("corpora").onchange = showExamples;
+  showExamples();
+}
+
+/** Show questions that the chosen corpus can answer, made of its most frequent names. */
+async function showExamples() {
+  const [corpus] = chosenCorpora();
+  byId("examples").hidden = true;
+  if (asked || !corpus) return;
+  const found = await call("GET", inCorpus(corpus, "entities"), { query: { limit: 200 } }).catch(() => []);
+  if (asked || corpus !== chosenCorpora()[0]) return;
+  const names = (...types) => found.filter(({ type }) => types.includes(type)).map(({ name }) => name);
+  const [people, places] = [names("person"), names("place", "organisation")];
+  const questions = [
+    people.length ? `Who is ${people[0]}?` : "",
+    people.length > 1 ? `How are ${people[0]} and ${people[1]} connected?` : "",
+    places.length ? `What happens in ${places[0]}?` : "",
+  ].filter(Boolean);
+  const fill = (question) => () => {
+    byId("question").value = question;
+    byId("question").focus();
+  };
+  byId("examples").replaceChildren(
+    make("span", { class: "note" }, "For example:"),
+    ...questions.slice(0, EXAMPLES).map((one) => make("button", { type: "button", class: "link", onclick: fill(one) }, one)),
+  );
+  byId("examples").hidden = !questions.length;
+}
+
+/** Keep a question in the list of this visit, the last one first. It is kept in memory only. */
+function remember({ question, corpora }) {
+  asked = true;
+  byId("examples").hidden = true;
+  byId("history").hidden = false;
+  for (const one of [...byId("asked").children]) if (one.dataset.question === question) one.remove();
+  const again = () => {
+    byId("question").value = question;
+    for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);
+    ask();
+  };
+  const button = make("button", { type: "button", class: "link", onclick: again }, question);
+  byId("asked").prepend(make("li", { "data-question": question }, button, make("span", { class: "note" }, ` ${corpora.join(", ")}`)));
 }
 
 const chosenCorpora = () => [...byId("corpora").querySelectorAll("input:checked")].map((box) => box.value);
@@ -59,10 +110,12 @@ async function ask() {
     k: byId("k").valueAsNumber,
     mode: byId("mode").value,
     hops: byId("hops").valueAsNumber,
+    where: byId("where").value.split(";").map((one) => one.trim()).filter(Boolean),
   };
   running?.abort();
   const controller = new AbortController();
   running = controller;
+  remember(question);
   begin();
   try {
     await answered(question, controller.signal);
@@ -81,6 +134,8 @@ function begin() {
   byId("answer").hidden = false;
   byId("answer-text").replaceChildren();
   byId("evidence").replaceChildren();
+  byId("also").replaceChildren();
+  byId("also-found").hidden = true;
   byId("evidence-note").textContent = "";
   byId("panel-graph").replaceChildren();
   byId("panel-tree").replaceChildren();
@@ -108,9 +163,9 @@ function state(text) {
 }
 
 async function answered(question, signal) {
-  const text = byId("answer-text");
   const citations = new Map();
   const spoken = new Speech();
+  const written = new Writing(citations);
   let evidence = null;
   let explained = null;
   let numbers = null;
@@ -119,17 +174,19 @@ async function answered(question, signal) {
     for await (const { name, data } of events("/ask", { body: { ...question, stream: true }, signal })) {
       if (name === "evidence") {
         evidence = data;
+        lookFor(termsOf(question.question, evidence.entities));
         showEvidence(evidence, null);
         state("Writing the answer …");
         explained = explain(question, signal).catch(show);
         explained.then((found) => found && draw(found, evidence, numbers));
       } else if (name === "delta") {
-        text.append(data.text);
+        written.add(data.text);
         spoken.add(data.text);
       } else if (name === "citation") {
         citations.set(data.n, data);
       } else if (name === "done") {
         numbers = numbersOf(evidence, data.given);
+        written.stop();
         showAnswer(data, citations, spoken.stop());
         showEvidence(evidence, numbers);
         const found = await explained;
@@ -141,6 +198,7 @@ async function answered(question, signal) {
     if (problem.status === 501) withoutModel = problem;
     await withoutAnswer(question, signal, problem);
   } finally {
+    written.stop();
     spoken.stop();
   }
 }
@@ -150,22 +208,19 @@ const explain = (question, signal) => call("POST", "/explain", { body: question,
 /** Show the evidence alone: there is no chat model, or the key may not use it. */
 async function withoutAnswer(question, signal, problem) {
   const found = await explain(question, signal);
-  const numbers = new Map(found.evidence.passages.map((_, place) => [place, place + 1]));
+  const numbers = new Map(found.evidence.passages.map((_, place) => [place, String(place + 1)]));
   byId("answer").hidden = true;
+  lookFor(termsOf(question.question, found.evidence.entities));
   showEvidence(found.evidence, numbers);
   draw(found, found.evidence, numbers);
   const why = problem.status === 501 ? "This service has no chat model" : "This key may not use the chat model";
-  byId("evidence-note").prepend(`${why}: this is the evidence alone. `);
+  const how = problem.status === 501 ? " To get answers, set E2G_CHAT_MODEL where the service runs, for example to ollama:NAME, and start it again." : "";
+  byId("evidence-note").prepend(`${why}: this is the evidence alone.${how} `);
   announce(`${why}. ${counted(found.evidence.passages.length, "passage")} found.`);
 }
 
 function showAnswer(answer, citations, unspoken) {
-  const parts = answer.text.split(new RegExp(CITED, "g"));
-  const shown = parts.flatMap((part, place) => {
-    if (place % 2 === 0) return [part];
-    return part.split(", ").map((one) => citation(Number(one), citations.get(Number(one))));
-  });
-  byId("answer-text").replaceChildren(...shown);
+  byId("answer-text").replaceChildren(...rendered(answer.text, citations));
   const notes = [];
   if (!answer.found) notes.push("The evidence does not contain the answer.");
   if (!answer.finished) notes.push("The answer was cut off at its maximum length.");
@@ -175,6 +230,14 @@ function showAnswer(answer, citations, unspoken) {
   byId("answer-state").textContent = notes.join(" ");
   announce(`${unspoken} The answer is complete. ${notes[0]}`);
 }
+
+const rendered = (text, citations) =>
+  renderMarkdown(text, (part) =>
+    part.split(new RegExp(CITED, "g")).flatMap((one, place) => {
+      if (place % 2 === 0) return one ? [one] : [];
+      return one.split(", ").map((n) => citation(Number(n), citations.get(Number(n))));
+    }),
+  );
 
 function citation(n, link) {
   if (!link || !link.url) return `[${n}]`;
@@ -192,24 +255,38 @@ function citation(n, link) {
   );
 }
 
-/** Return the number of each passage in the answer, by its place in the evidence. */
+/** Return what each passage is called, by its place in the evidence: its number in the answer, or else a letter. */
 function numbersOf(evidence, given) {
   const id = (passage) => JSON.stringify([passage.corpus, passage.source, passage.level, passage.start]);
-  const numbers = new Map(given.map((passage, place) => [id(passage), place + 1]));
-  return new Map(evidence.passages.map((passage, place) => [place, numbers.get(id(passage))]));
+  const numbers = new Map(given.map((passage, place) => [id(passage), String(place + 1)]));
+  let others = 0;
+  return new Map(evidence.passages.map((passage, place) => [place, numbers.get(id(passage)) ?? letter(others++)]));
 }
 
+const letter = (place) => (place < 26 ? "" : letter(Math.floor(place / 26) - 1)) + String.fromCharCode(97 + (place % 26));
+
+const wasRead = (n) => /^\d/.test(n);
+
+/** Show the passages: those that the chat model read in the order of their numbers, then what else was found. */
 function showEvidence(evidence, numbers) {
-  const { passages, reason, unknown_entities: unknown } = evidence;
+  const { passages, reason, unknown_entities: unknown, ignored_entities: ignored } = evidence;
+  const terms = termsOf(evidence.question, evidence.entities);
+  const named = passages.map((passage, place) => ({ passage, n: numbers?.get(place) }));
+  const read = numbers ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
+  const others = numbers ? named.filter(({ n }) => !wasRead(n)) : [];
+  const answered = numbers && !byId("answer").hidden;
   byId("evidence-note").textContent = [
-    `${counted(passages.length, "passage")}, best first.`,
+    `${counted(passages.length, "passage")}, ${answered ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first"}.`,
     reason,
     unknown.length ? `Not in the corpus: ${unknown.join(", ")}.` : "",
+    ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
   ].join(" ");
-  byId("evidence").replaceChildren(...passages.map((passage, place) => card(passage, numbers?.get(place), numbers)));
+  byId("evidence").replaceChildren(...read.map(({ passage, n }) => card(passage, n, terms)));
+  byId("also-found").hidden = !others.length;
+  byId("also").replaceChildren(...others.map(({ passage, n }) => card(passage, n, terms)));
 }
 
-function card(passage, n, numbers) {
+function card(passage, n, terms) {
   const where = [
     passage.level ? `Summary, level ${passage.level}` : "",
     passage.heading,
@@ -229,9 +306,8 @@ function card(passage, n, numbers) {
       passage.document,
     ),
     make("p", { class: "note" }, where.filter(Boolean).join(" · ")),
-    make("p", { class: "excerpt" }, shortened(passage.text, 420)),
+    make("p", { class: "excerpt" }, ...excerpt(passage.text, terms, EXCERPT)),
     pairs ? make("p", { class: "note" }, `Connects ${pairs}`) : null,
-    numbers && !n ? make("p", { class: "note" }, "Not given to the chat model: too long.") : null,
     make(
       "button",
       {
@@ -248,12 +324,38 @@ function card(passage, n, numbers) {
 function draw(found, evidence, numbers) {
   const labels = new Map();
   evidence.passages.forEach((passage, place) => {
-    for (const node of passage.nodes) labels.set(node, [...(labels.get(node) ?? []), { passage, n: numbers?.get(place) }]);
+    for (const node of passage.nodes) labels.set(node, [...(labels.get(node) ?? []), { passage, place, n: numbers?.get(place) }]);
   });
   const open = (passage, opener) =>
     openPassage({ ...passage, title: passage.document, document: documentOf(passage) }, opener);
   drawGraph(byId("panel-graph"), found, labels, open);
   drawTree(byId("panel-tree"), found, labels, open);
+}
+
+/** Shows an answer as it is written. */
+class Writing {
+  constructor(citations) {
+    this.text = "";
+    this.citations = citations;
+    this.timer = null;
+  }
+
+  add(piece) {
+    this.text += piece;
+    this.timer ??= setTimeout(() => this.show(), RENDERED_EVERY);
+  }
+
+  show() {
+    this.timer = null;
+    byId("answer-text").replaceChildren(...rendered(this.text, this.citations));
+  }
+
+  /** Stop, and show what was not shown yet. */
+  stop() {
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
+    this.show();
+  }
 }
 
 /** Gives the answer to screen readers in whole sentences, not token by token. */

@@ -13,6 +13,14 @@ let following = null;
 let latest = 0; // the number of the last request for a list
 let reloadCorpora;
 
+let mayWrite = true;
+
+/** Offer what changes a corpus only to a caller who may. */
+export function showWriting(allowed) {
+  mayWrite = allowed;
+  byId("upload").hidden = !allowed;
+}
+
 /** Set up the view. `reload` loads the corpora again. */
 export function setUpDocuments(reload) {
   reloadCorpora = reload;
@@ -27,6 +35,7 @@ export function setUpDocuments(reload) {
   byId("state").addEventListener("change", () => listPage([null]));
   byId("earlier").addEventListener("click", () => listPage(pages.slice(0, -1)));
   byId("later").addEventListener("click", () => listPage([...pages, following]));
+  byId("delete-corpus").addEventListener("click", deleteCorpus);
   setUpUpload();
 }
 
@@ -53,10 +62,11 @@ async function refresh() {
 async function listPage(cursors) {
   const mine = ++latest;
   const corpus = byId("corpus").value;
+  byId("delete-corpus").hidden = !corpus || !mayWrite;
   if (!corpus) {
     byId("documents").replaceChildren();
     byId("documents").hidden = true;
-    byId("documents-note").textContent = "There is no corpus yet. Upload documents to make one.";
+    byId("documents-note").textContent = mayWrite ? "There is no corpus yet. Upload documents to make one." : "There is no corpus that this key may read.";
     return;
   }
   try {
@@ -78,7 +88,7 @@ function render(corpus, documents) {
     : "No documents.";
   byId("documents").hidden = !documents.length;
   const head = (name) => make("th", { scope: "col", class: name === "Characters" || name === "Chunks" ? "number" : null }, name);
-  const heads = ["Title", "State", "Characters", "Chunks", "Action"].map(head);
+  const heads = ["Title", "State", "Characters", "Chunks", ...(mayWrite ? ["Action"] : [])].map(head);
   byId("documents").replaceChildren(
     make(
       "table",
@@ -109,7 +119,7 @@ function row(corpus, document) {
     ),
     make("td", { class: "number" }, visible ? number(characters) : "–"),
     make("td", { class: "number" }, number(chunks)),
-    cell,
+    mayWrite ? cell : null,
   );
 }
 
@@ -127,6 +137,24 @@ async function deleteDocument(corpus, { id, title }, cell) {
     await refresh();
     if (here) byId("documents-title").focus();
   } catch (problem) {
+    show(problem);
+  }
+}
+
+async function deleteCorpus() {
+  const corpus = byId("corpus").value;
+  const sure = await confirmed(`Delete the corpus “${corpus}”?`, "All of its documents disappear, with everything that was made of them. This cannot be undone.");
+  if (!sure) return;
+  clear();
+  const button = byId("delete-corpus");
+  const cell = byId("corpus-action");
+  try {
+    await shownIn(cell, await call("DELETE", inCorpus(corpus)), true);
+    cell.replaceChildren(button);
+    await refresh();
+    byId("documents-title").focus();
+  } catch (problem) {
+    cell.replaceChildren(button);
     show(problem);
   }
 }

@@ -30,14 +30,14 @@ export function drawGraph(panel, { nodes, relationships }, labels, open) {
   const entities = graph.nodes.filter((node) => node.kind === "entity");
   const words = `${counted(entities.length, "entity").replace("entitys", "entities")}, ${counted(
     graph.nodes.length - entities.length,
-    "chunk",
+    "passage",
   )} and ${counted(graph.edges.length, "link")}`;
   const left = graph.nodes.length - drawn.nodes.length;
   panel.replaceChildren(
     make("h3", { class: "hidden" }, "Evidence graph"),
     picture(drawn, words, open),
     make("p", { class: "note legend" }, ...legend()),
-    alone.length && linked.length ? make("p", { class: "note" }, "The chunks in the last row mention no entity of the question.") : "",
+    alone.length && linked.length ? make("p", { class: "note" }, "The passages in the last row mention no entity of the question.") : "",
     left ? make("p", { class: "note" }, `${left} nodes with the fewest links are only in the table.`) : "",
     make("details", {}, make("summary", {}, "Show as a table"), table(graph, open)),
   );
@@ -45,26 +45,33 @@ export function drawGraph(panel, { nodes, relationships }, labels, open) {
 
 function graphOf(nodes, relationships, labels) {
   const kept = new Map();
+  const passages = new Map();
   for (const { id, labels: kinds, properties } of nodes) {
     if (kinds.includes("Entity")) {
       kept.set(id, { id, kind: "entity", name: properties.name, type: properties.type, near: new Set() });
     } else if (labels.has(properties.id)) {
       const found = labels.get(properties.id);
       const kind = properties.level ? "summary" : "chunk";
-      kept.set(id, { id, kind, passages: found, name: passageNames(found), near: new Set() });
+      const same = JSON.stringify([kind, found.map(({ place }) => place)]); // a passage of several chunks is one node
+      if (!passages.has(same)) passages.set(same, { id, kind, passages: found, name: passageNames(found), near: new Set() });
+      kept.set(id, passages.get(same));
     }
   }
-  const edges = relationships
-    .filter((one) => one.type !== "CHILD_OF" && kept.has(one.start) && kept.has(one.end))
-    .map((one) => ({ type: one.type, from: kept.get(one.start), to: kept.get(one.end), count: one.properties.count }));
-  for (const { from, to } of edges) {
+  const edges = new Map();
+  for (const { type, start, end, properties } of relationships) {
+    const [from, to] = [kept.get(start), kept.get(end)];
+    if (type === "CHILD_OF" || !from || !to || from === to) continue;
+    const same = JSON.stringify([type, from.id, to.id]);
+    const edge = edges.get(same) ?? { type, from, to, count: 0 };
+    edge.count += properties.count ?? 0;
+    edges.set(same, edge);
     from.near.add(to);
     to.near.add(from);
   }
-  return { nodes: [...kept.values()], edges };
+  return { nodes: [...new Set(kept.values())], edges: [...edges.values()] };
 }
 
-const passageNames = (found) => found.map(({ n }) => n).filter(Boolean).join(", ");
+const passageNames = (found) => found.map(({ n }) => n).filter(Boolean).join(", ") || "·";
 
 function mostLinked({ nodes, edges }) {
   const drawn = nodes.toSorted((a, b) => b.near.size - a.near.size).slice(0, MOST_DRAWN);
@@ -174,7 +181,7 @@ function legend() {
   ];
   return [
     ...key(makeSvg("g", { class: "node entity" }, makeSvg("circle", { cx: 13, cy: 8, r: 6 })), "entity"),
-    ...key(makeSvg("g", { class: "node chunk" }, makeSvg("rect", { x: 3, y: 2, width: 20, height: 12, rx: 2 })), "chunk, with the numbers of its passages"),
+    ...key(makeSvg("g", { class: "node chunk" }, makeSvg("rect", { x: 3, y: 2, width: 20, height: 12, rx: 2 })), "passage, with its number, or a letter if the chat model did not read it"),
     ...key(makeSvg("line", { x1: 2, y1: 8, x2: 24, y2: 8, class: "together" }), "in the same sentence"),
     ...key(makeSvg("line", { x1: 2, y1: 8, x2: 24, y2: 8, class: "mention" }), "mentions"),
   ];

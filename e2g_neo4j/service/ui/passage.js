@@ -2,6 +2,7 @@
 
 import { call, inCorpus } from "./api.js";
 import { byId, make, number, span } from "./dom.js";
+import { bestSentence, sentenceAt } from "./excerpt.js";
 import { show } from "./problems.js";
 
 const CONTEXT = 700; // characters shown before and after a passage
@@ -10,6 +11,42 @@ const MARKED = 8000; // characters of a passage that are shown at once
 
 let opener = null;
 let shown = 0;
+let terms = [];
+
+/** Set the words of the question: the best sentence of a passage is marked. */
+export const lookFor = (words) => {
+  terms = words;
+};
+
+/** Return the address in this page of a place in a document. */
+const addressOf = (corpus, document, at) =>
+  `#/corpora/${encodeURIComponent(corpus)}/documents/${encodeURIComponent(document)}?at=${at}`;
+
+/** Return the place that an address names: {corpus, document, at}; null if it is another address. */
+export function placeIn(hash) {
+  const parts = /^#\/corpora\/([^/?]+)\/documents\/([^/?]+)(?:\?(.*))?$/.exec(hash);
+  if (!parts) return null;
+  try {
+    const at = Number.parseInt(new URLSearchParams(parts[3]).get("at") ?? "0", 10);
+    return { corpus: decodeURIComponent(parts[1]), document: decodeURIComponent(parts[2]), at: Math.max(0, at) || 0 };
+  } catch {
+    return null; // a percent sign that encodes nothing
+  }
+}
+
+/** Show the text of a document at a place, in an element of its own. */
+export async function showPlace(container, { corpus, document, at }) {
+  container.replaceChildren(make("p", { class: "note" }, "Loading …"));
+  try {
+    const text = await read(corpus, document, Math.max(0, at - CONTEXT), at + STEP);
+    const here = sentenceAt(text.text, inUnits(text.text, at - text.start)) ?? { start: text.text.length, end: text.text.length };
+    const [start, end] = [here.start, here.end].map((place) => text.start + inCharacters(text.text, place));
+    render(container, { corpus, document }, text, { start, end, sentence: (whole) => ({ start: 0, end: whole.length }) });
+  } catch (problem) {
+    container.replaceChildren();
+    show(problem);
+  }
+}
 
 /** Return the id of the document of a passage: ids of nodes begin with it. */
 export const documentOf = (passage) => passage.nodes[0].split("-")[0];
@@ -65,7 +102,7 @@ export async function openPassage(passage, from) {
     const text = await read(corpus, document, first, last === end ? end + CONTEXT : last);
     if (mine !== shown) return;
     showTab("text");
-    render(passage, text, { start, end });
+    render(byId("panel-text"), passage, text, { start, end, sentence: (marked) => bestSentence(marked, terms) });
   } catch (problem) {
     show(problem);
   }
@@ -80,11 +117,19 @@ function goBack() {
 const read = (corpus, document, start, end) =>
   call("GET", inCorpus(corpus, "documents", document, "text"), { query: { start, end } });
 
-function render(passage, text, { start, end }) {
-  const characters = Array.from(text.text); // offsets count characters, not UTF-16 units
+// offsets count characters, places in a string UTF-16 units
+const inUnits = (text, offset) => Array.from(text).slice(0, Math.max(0, offset)).join("").length;
+const inCharacters = (text, place) => Array.from(text.slice(0, place)).length;
+
+/** Show a part of a text. Its best sentence is marked strongly, the rest of the passage from `start` to `end` lightly. */
+function render(container, passage, text, { start, end, sentence }) {
+  const characters = Array.from(text.text);
   const cut = (from, to) => characters.slice(Math.max(0, from - text.start), Math.max(0, to - text.start)).join("");
   const before = make("span", {}, cut(text.start, start));
-  const mark = make("mark", { tabindex: "-1" }, cut(start, Math.min(end, text.end)));
+  const within = cut(start, Math.min(end, text.end));
+  const best = sentence(within);
+  const strong = best ? make("strong", {}, within.slice(best.start, best.end)) : null;
+  const mark = make("mark", { tabindex: "-1" }, ...(best ? [within.slice(0, best.start), strong, within.slice(best.end)] : [within]));
   const after = make("span", {}, cut(end, text.end));
   const place = { first: text.start, last: text.end, end, length: text.characters };
   const region = make("div", { class: "text", role: "region", tabindex: "0", "aria-label": `Text of ${text.title}` });
@@ -121,18 +166,16 @@ function render(passage, text, { start, end }) {
     `${span(start, end)} of ${number(text.characters)}`,
     passage.corpus,
   ];
-  byId("panel-text").replaceChildren(
-    make(
-      "div",
-      { class: "title" },
-      make("h3", {}, text.title),
-      make("button", { type: "button", onclick: goBack }, "Back", make("span", { class: "note" }, " Esc")),
-    ),
-    make("p", { class: "note" }, where.filter(Boolean).join(" · ")),
+  const inPanel = container === byId("panel-text");
+  const back = make("button", { type: "button", onclick: goBack }, "Back", make("span", { class: "note" }, " Esc"));
+  const link = make("a", { href: addressOf(passage.corpus, passage.document, start) }, "Link to this place");
+  container.replaceChildren(
+    make("div", { class: "title" }, make("h3", {}, text.title), inPanel ? back : null),
+    make("p", { class: "note" }, where.filter(Boolean).join(" · "), ...(inPanel ? [" · ", link] : [])),
     ...(passage.level ? summary(passage) : []),
     region,
   );
-  const top = (mark.getClientRects()[0] ?? region.getBoundingClientRect()).top;
+  const top = ((strong ?? mark).getClientRects()[0] ?? region.getBoundingClientRect()).top;
   region.scrollTop += top - region.getBoundingClientRect().top - 80;
   region.scrollIntoView({ block: "nearest" });
   mark.focus({ preventScroll: true });

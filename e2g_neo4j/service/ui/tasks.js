@@ -41,7 +41,7 @@ export function taskState(task, changed) {
     parts.push(make("progress", { "aria-label": `Progress: ${stage}`, ...amount }));
     parts.push(make("span", { class: "note" }, task.total ? `${stage}, ${number(task.done)} of ${number(task.total)}` : stage));
   }
-  if (task.state === "succeeded" && task.result) parts.push(make("span", { class: "note" }, outcome(task.result)));
+  if (task.state === "succeeded" && task.result) parts.push(make("span", { class: "note" }, outcome(task.result)), ...remarks(task.result));
   if (task.error) parts.push(make("span", { class: "error" }, task.error.detail ?? task.error.code));
   const name = `${KINDS[task.kind] ?? task.kind}, ${task.corpus}`;
   if (!hasEnded(task)) parts.push(action(task, "cancel", "Cancel", name, changed));
@@ -57,6 +57,20 @@ function outcome(result) {
   if (result.replaced) said.push(`${number(result.replaced)} replaced`);
   if (result.unchanged) said.push(`${number(result.unchanged)} unchanged`);
   return said.join(", ");
+}
+
+/** Say what was left out and why, and what looks wrong. Each reason names its file. */
+function remarks({ failed, warnings }) {
+  const list = (label, reasons, kind) => {
+    const said = Object.values(reasons ?? {});
+    if (!said.length) return [];
+    const items = said.map((one) => make("li", {}, one));
+    return [make("details", { open: said.length <= 5 ? "" : null, class: kind }, make("summary", {}, label(said.length)), make("ul", {}, ...items))];
+  };
+  return [
+    ...list((count) => `${counted(count, "source")} left out`, failed, "error"),
+    ...list((count) => counted(count, "warning"), warnings, "note"),
+  ];
 }
 
 function action(task, verb, label, name, changed) {

@@ -1,7 +1,7 @@
-// Undo `set_do_not_merge`: allow merges of a name again.
+// Undo `set_do_not_merge` and `set_merge`: the rules decide about a name again.
 // $corpus, $key
 MATCH (a:Alias {corpus: $corpus, key: $key})
-REMOVE a.apart
+REMOVE a.apart, a.into
 WITH a
 WHERE NOT EXISTS { (a)-[:ALIAS_OF]->() }
 DELETE a

@@ -1,0 +1,293 @@
+"""Read files in another process, which is stopped when a file takes too much time or memory.
+
+A small file can make a parser of PDF, DOCX, EPUB or HTML work for hours. So parsers run in processes of their own that
+inherit no secrets. A process reads one file after the other, until one breaks a limit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Semaphore, Thread
+from typing import Any, BinaryIO
+
+import psutil
+
+from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.indexing.sources import parser_process
+from e2g_neo4j.indexing.sources.files import ReadingReport, read_all
+from e2g_neo4j.indexing.sources.text import shown
+from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.documents import Section, SourceDocument
+
+READ_HERE = (".md", ".txt")
+"""Formats that need no process: these are decoded, and searched for headings with expressions that need linear time.
+Their size is limited, so time and memory are too. JSON Lines are not among them: an object can take twenty times the
+memory of its text."""
+
+POLL_SECONDS = 0.05
+"""How often to look whether the caller still waits, and at the memory where the system does not limit it."""
+
+WAITING = 5
+"""Maximum ratio of time by the clock and time of the processor. It is large if disks are slow or cores are busy."""
+
+AT_ONCE = 2
+"""How many files are read at once, so that the memory of all processes is limited too. Others wait."""
+
+_ENVIRONMENT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH")
+"""The variables that a process inherits. The others may have secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What reading one file may take.
+
+    Attributes:
+        memory_mb: memory of the process, in MiB.
+        seconds: time of the processor. On Windows, which cannot limit it, WAITING times as many seconds by the clock.
+    """
+
+    memory_mb: int
+    seconds: float
+
+
+LIBRARY = Limits(memory_mb=4096, seconds=1800)
+"""The limits for files of the user's own, unless the settings say otherwise."""
+
+SERVICE = Limits(memory_mb=1024, seconds=300)
+"""The limits for files that were sent to the service, unless the settings say otherwise."""
+
+
+def limits_of(settings: Settings, defaults: Limits) -> Limits:
+    """Return the limits that the settings name, or else the defaults."""
+    return Limits(settings.parse_memory_mb or defaults.memory_mb, settings.parse_seconds or defaults.seconds)
+
+
+def read_file(
+    path: Path,
+    corpus: str,
+    max_bytes: int,
+    limits: Limits,
+    check: Callable[[], object] = lambda: None,
+    report: ReadingReport | None = None,
+) -> list[SourceDocument]:
+    """Read the documents of a file, in another process if its format needs one.
+
+    Args:
+        path: as `read_all`.
+        corpus: as `read_all`.
+        max_bytes: as `read_all`.
+        limits: what it may take.
+        check: called every POLL_SECONDS. If it raises, the process is stopped at once.
+        report: as `read_all`.
+
+    Raises:
+        ReadingError: the file cannot be read, or takes more than the limits.
+    """
+    check()
+    if path.suffix.lower() in READ_HERE:
+        return read_all(path, corpus, max_bytes, report)
+    while not _slots.acquire(timeout=POLL_SECONDS):
+        check()
+    try:
+        request = {"path": str(path.absolute()), "corpus": corpus, "max_bytes": max_bytes, "report": report is not None}
+        while (documents := _read_with(_idle_process() or _Process(), request, limits, check, report)) is None:
+            pass  # the process had ended, because it was idle for too long
+        return documents
+    finally:
+        _slots.release()
+
+
+def end_idle() -> None:
+    """End the processes that have nothing to do."""
+    with _lock:
+        idle, _idle[:] = _idle[:], []
+    for process in idle:
+        process.end()
+
+
+class _Process:
+    """A process that reads files.
+
+    Attributes:
+        replies: its replies: pairs of an object and a text. None: it has ended.
+        used: whether it has read a file.
+    """
+
+    def __init__(self) -> None:
+        self.replies: SimpleQueue[tuple[dict[str, Any], bytes] | None] = SimpleQueue()
+        self.used = False
+        inherited = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        try:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-I", parser_process.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=inherited | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C is for this process, which ends that one
+            )
+        except OSError as error:
+            raise ReadingError(
+                f"No process can be started to read files: {error}. Free memory or processes."
+            ) from error
+        with _lock:
+            _alive.add(self)
+        assert self._popen.stdin is not None  # noqa: S101
+        assert self._popen.stdout is not None  # noqa: S101
+        self._requests = self._popen.stdin
+        Thread(target=self._receive, args=(self._popen.stdout,), name="e2g-parser", daemon=True).start()
+        self.send([str(Path(one).absolute()) for one in sys.path])
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    @property
+    def memory(self) -> int:
+        """Its memory, in bytes."""
+        try:
+            return psutil.Process(self._popen.pid).memory_info().rss
+        except psutil.Error:
+            return 0
+
+    def send(self, request: Any) -> None:
+        with suppress(OSError):  # it has ended, which the replies tell
+            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.flush()
+
+    def end(self) -> int:
+        """Kill the process, if it has not ended, and return its exit code."""
+        with _lock:
+            _alive.discard(self)
+        self._popen.kill()
+        with suppress(OSError):
+            self._requests.close()
+        return self._popen.wait()
+
+    def _receive(self, output: BinaryIO) -> None:
+        with output, suppress(OSError, ValueError, struct.error):  # a reply without its end: the process was killed
+            while lengths := output.read(parser_process.LENGTHS.size):
+                header, text = parser_process.LENGTHS.unpack(lengths)
+                self.replies.put((json.loads(output.read(header)), output.read(text)))
+        self.replies.put(None)
+
+
+_lock = Lock()
+
+_idle: list[_Process] = []
+
+_alive: set[_Process] = set()
+
+_slots = Semaphore(AT_ONCE)
+
+
+def _idle_process() -> _Process | None:
+    with _lock:
+        process = _idle.pop() if _idle else None
+    if process is None or process.is_alive:
+        return process
+    process.end()
+    return _idle_process()
+
+
+def _read_with(
+    process: _Process,
+    request: dict[str, Any],
+    limits: Limits,
+    check: Callable[[], object],
+    report: ReadingReport | None,
+) -> list[SourceDocument] | None:
+    """Read a file with a process, and keep it for other files if it is sound. Return None if it had ended before."""
+    name, reusable = shown(request["path"]), False
+    began, limited = time.monotonic(), True
+    documents: list[SourceDocument] = []
+    process.send({**request, "memory_mb": limits.memory_mb, "seconds": limits.seconds})
+    try:
+        while True:
+            check()
+            if time.monotonic() - began > WAITING * limits.seconds:
+                raise _broken(name, "time", limits)
+            try:
+                reply = process.replies.get(timeout=POLL_SECONDS)
+            except Empty:
+                if not limited and process.memory > limits.memory_mb * 2**20:
+                    raise _broken(name, "memory", limits) from None
+                continue
+            if reply is None:
+                code = process.end()
+                if code == parser_process.OUT_OF_TIME:
+                    raise _broken(name, "time", limits)
+                if process.used and code == 0 and not documents:
+                    return None
+                raise ReadingError(
+                    f"{name} ended the process that read it (exit code {code}). It is broken, or takes more memory "
+                    f"than there is, or than {limits.memory_mb} MiB: open it in its own program and save it again, "
+                    "or raise E2G_PARSE_MEMORY_MB."
+                )
+            header, text = reply
+            if "limited" in header:
+                limited = header["limited"]
+            elif "end" not in header:
+                documents.append(_document(header, text))
+            else:
+                process.used, reusable = True, header["reusable"]
+                if "broken" in header["end"]:
+                    raise _broken(name, header["end"]["broken"], limits)
+                if "error" in header["end"]:
+                    raise ReadingError(header["end"]["error"])
+                if report is not None:
+                    report.failed |= header["end"]["failed"]
+                    report.warnings |= header["end"]["warnings"]
+                return documents
+    finally:
+        if reusable:
+            with _lock:
+                _idle.append(process)
+        else:
+            process.end()
+
+
+def _broken(name: str, limit: str, limits: Limits) -> ReadingError:
+    if limit == "time":
+        return ReadingError(
+            f"{name} takes more than {limits.seconds:g} s of processor time to read. Split it, save it in another "
+            "format, or raise E2G_PARSE_SECONDS."
+        )
+    return ReadingError(
+        f"{name} takes more than {limits.memory_mb} MiB of memory to read. Split it, save it in another format, or "
+        "raise E2G_PARSE_MEMORY_MB."
+    )
+
+
+def _document(header: dict[str, Any], text: bytes) -> SourceDocument:
+    sections = tuple(Section(*one) for one in header.pop("sections"))
+    return SourceDocument(**header, sections=sections, text=text.decode())
+
+
+def _forget() -> None:
+    """In a fork of this process, forget the processes of its parent."""
+    global _lock, _slots
+    _lock, _slots = Lock(), Semaphore(AT_ONCE)
+    _idle.clear()
+    _alive.clear()
+
+
+def _end_all() -> None:
+    for process in list(_alive):
+        process.end()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

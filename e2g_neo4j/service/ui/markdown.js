@@ -1,0 +1,92 @@
+// Markdown of answers as elements: headings, paragraphs, lists, quotations, code and emphasis. Everything else stays the
+// text that it is, and so does HTML: text is only ever put in as text.
+
+import { make } from "./dom.js";
+
+const FENCE = /^\s*(```+|~~~+)/;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+const HEADING = /^#{1,6}\s+(.*?)\s*#*$/;
+const QUOTATION = /^\s*>\s?/;
+const INLINE = /(`+)(?!`)(.+?)(?<!`)\1(?!`)|\*\*(?=\S)(.+?)(?<=\S)\*\*|\*(?=[^\s*])(.+?)(?<=[^\s*])\*|(?<![\p{L}\p{N}_])__(?=\S)(.+?)(?<=\S)__(?![\p{L}\p{N}_])|(?<![\p{L}\p{N}_])_(?=[^\s_])(.+?)(?<=[^\s_])_(?![\p{L}\p{N}_])/su;
+const DEEPEST = 8; // levels of lists, quotations and emphasis; deeper ones are shown as text
+
+/** Return the elements of a text. `plain` makes the nodes of text without emphasis, such as citations. */
+export function renderMarkdown(text, plain) {
+  return blocks(text.replaceAll("\r", "").split("\n"), plain, 0);
+}
+
+function blocks(lines, plain, depth) {
+  const found = [];
+  let at = 0;
+  const inline = (part) => emphasised(part, plain, 0);
+  while (at < lines.length) {
+    const line = lines[at];
+    if (!line.trim()) {
+      at += 1;
+    } else if (FENCE.test(line)) {
+      const fence = FENCE.exec(line)[1];
+      const end = lines.findIndex((one, place) => place > at && one.trim().startsWith(fence));
+      const last = end < 0 ? lines.length : end;
+      found.push(make("pre", { tabindex: "0" }, make("code", {}, lines.slice(at + 1, last).join("\n"))));
+      at = last + 1;
+    } else if (HEADING.test(line)) {
+      found.push(make("p", { class: "heading" }, ...inline(HEADING.exec(line)[1])));
+      at += 1;
+    } else if (QUOTATION.test(line) && depth < DEEPEST) {
+      const last = endOf(lines, at, (one) => QUOTATION.test(one));
+      found.push(make("blockquote", {}, ...blocks(lines.slice(at, last).map((one) => one.replace(QUOTATION, "")), plain, depth + 1)));
+      at = last;
+    } else if (ITEM.test(line) && depth < DEEPEST) {
+      const last = endOf(lines, at, (one, place) => ITEM.test(one) || /^\s+\S/.test(one) || (!one.trim() && ITEM.test(lines[place + 1] ?? "")));
+      found.push(list(lines.slice(at, last), plain, depth));
+      at = last;
+    } else {
+      const last = Math.max(at + 1, endOf(lines, at, (one) => one.trim() && ![FENCE, ITEM, HEADING, QUOTATION].some((kind) => kind.test(one))));
+      found.push(make("p", {}, ...inline(lines.slice(at, last).join("\n"))));
+      at = last;
+    }
+  }
+  return found;
+}
+
+function endOf(lines, from, belongs) {
+  let at = from;
+  while (at < lines.length && belongs(lines[at], at)) at += 1;
+  return at;
+}
+
+/** Make a list. Lines that are indented more than the first item belong to the item before them. */
+function list(lines, plain, depth) {
+  const [, indent, bullet] = ITEM.exec(lines[0]);
+  const items = [];
+  for (const line of lines) {
+    const item = ITEM.exec(line);
+    if (item && item[1].length <= indent.length + 1) items.push([item[3]]);
+    else items.at(-1).push(line.slice(Math.min(indent.length + 2, line.length - line.trimStart().length)));
+  }
+  const numbered = /\d/.test(bullet);
+  return make(
+    numbered ? "ol" : "ul",
+    numbered ? { start: parseInt(bullet, 10) } : {},
+    ...items.map((item) => make("li", {}, ...unwrapped(blocks(item, plain, depth + 1)))),
+  );
+}
+
+/** The text of an item that is a single paragraph needs no paragraph of its own. */
+const unwrapped = ([first, ...rest]) => (first?.tagName === "P" && !first.className ? [...first.childNodes, ...rest] : [first, ...rest].filter(Boolean));
+
+function emphasised(text, plain, depth) {
+  const found = [];
+  let rest = text;
+  for (;;) {
+    const match = depth < DEEPEST ? INLINE.exec(rest) : null;
+    if (!match) break;
+    const [whole, , code, strong, em, strongToo, emToo] = match;
+    found.push(...plain(rest.slice(0, match.index)));
+    if (code !== undefined) found.push(make("code", {}, code));
+    else found.push(make((strong ?? strongToo) === undefined ? "em" : "strong", {}, ...emphasised(strong ?? strongToo ?? em ?? emToo, plain, depth + 1)));
+    rest = rest.slice(match.index + whole.length);
+  }
+  found.push(...plain(rest));
+  return found;
+}

@@ -1,0 +1,165 @@
+"""Small files that make parsers work for long, or use much memory. Each grows with a number."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+PAGES = [b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Kids [3 0 R] /Count 1>>"]
+FONT = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
+CID_FONT = (
+    b"/Type /Font /Subtype /CIDFontType2 /BaseFont /X /CIDSystemInfo <</Registry (A) /Ordering (I) /Supplement 0>>"
+)
+
+
+def pdf(content: bytes, *more: bytes, filters: str = "", resources: str = "", size: int = 20_000) -> bytes:
+    """A PDF of one page with these instructions. Its font is object 5; `more` are the objects from 6 on."""
+    page = (
+        f"<</Type /Page /Parent 2 0 R /MediaBox [0 0 {size} {size}] /Contents 4 0 R /Resources <</Font <</F 5 0 R>> "
+        f"{resources}>>>>"
+    )
+    objects = [*PAGES, page.encode(), stream(content, f"/Filter [{filters}]" if filters else ""), FONT, *more]
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % (number, one) for number, one in enumerate(objects, 1))
+    return b"%PDF-1.7\n" + body + b"trailer\n<</Root 1 0 R>>\n%%EOF\n"
+
+
+def stream(content: bytes, entries: str = "") -> bytes:
+    return f"<</Length {len(content)} {entries}>>\nstream\n".encode() + content + b"\nendstream"
+
+
+def separate_letters(number: int) -> bytes:
+    side = math.isqrt(number - 1) + 1
+    places = ((60 * (one % side) + 20, 60 * (one // side) + 20) for one in range(number))
+    return pdf(zlib.compress(shown(*(f"1 0 0 1 {x} {y} Tm (x) Tj" for x, y in places))), filters="/FlateDecode")
+
+
+def lines_in_one_place(number: int) -> bytes:
+    return pdf(
+        zlib.compress(shown(*["1 0 0 1 20 20 Tm (hello world, hello fog) Tj"] * number)),
+        filters="/FlateDecode",
+        size=600,
+    )
+
+
+def shown(*instructions: str) -> bytes:
+    return "\n".join(["BT /F 8 Tf", *instructions, "ET"]).encode()
+
+
+def forms_in_forms(depth: int, times: int = 2) -> bytes:
+    """The innermost form is drawn `times ** depth` times."""
+    kind = "/Type /XObject /Subtype /Form /BBox [0 0 1 1]"
+    outer = [
+        stream(b"/X Do " * times, f"{kind} /Resources <</XObject <</X {number} 0 R>>>>")
+        for number in range(7, 6 + depth)
+    ]
+    return pdf(b"/X Do " + shown("(fog) Tj"), *outer, stream(b"q Q", kind), resources="/XObject <</X 6 0 R>>")
+
+
+def runs_of_runs(times: int) -> bytes:
+    return pdf(b"\x81" * 1000 + b"\x80", filters="/RunLengthDecode " * times)
+
+
+def wide_font(last: int) -> bytes:
+    font = b"<<%s /W [0 %d 500] /FontDescriptor <</Type /FontDescriptor /FontName /X /Flags 4>>>>" % (CID_FONT, last)
+    return _with_font(font)
+
+
+def mapped_font(last: int) -> bytes:
+    mapping = b"begincmap 1 beginbfrange <00000000> <%08X> <0041> endbfrange endcmap" % last
+    font = b"<<%s /FontDescriptor <</Type /FontDescriptor /FontName /X /Flags 4>>>>" % CID_FONT
+    return _with_font(font, stream(mapping), entries=b"/ToUnicode 7 0 R")
+
+
+def _with_font(font: bytes, *more: bytes, entries: bytes = b"") -> bytes:
+    kind = b"<</Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [6 0 R] %s>>" % entries
+    return pdf(shown("<0001> Tj"), font, *more).replace(FONT, kind)
+
+
+WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+
+
+def docx(body: str, doctype: str = "", encoding: str = "utf-8") -> bytes:
+    document = (
+        f'<?xml version="1.0" encoding="{encoding}"?>{doctype}<w:document {WORD}><w:body>{body}</w:body></w:document>'
+    )
+    return _zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
+            f'ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="{CONTENT_TYPE}"/>'
+            "</Types>",
+            "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="a" Type="{RELATION}" '
+            'Target="word/document.xml"/></Relationships>',
+            "word/document.xml": document.encode(encoding),
+        }
+    )
+
+
+def paragraph(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def nested_tables(number: int) -> bytes:
+    return docx("<w:tbl><w:tr><w:tc>" * number + paragraph("fog") + "</w:tc></w:tr></w:tbl>" * number)
+
+
+def entities(times: int, encoding: str) -> bytes:
+    return docx(paragraph("&a;" * times), f'<!DOCTYPE d [<!ENTITY a "{"x" * times}">]>', encoding)
+
+
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile
+full-path="a.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
+
+
+def repeated_chapter(number: int, encoding: str = "utf-8", doctype: str = "") -> bytes:
+    """A book of one chapter, which grows with the number, as often."""
+    named = '<itemref idref="a"/>' * number
+    package = (
+        f'<?xml version="1.0" encoding="{encoding}"?>{doctype}<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+        f'<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine>'
+        f"{named}</spine></package>"
+    )
+    chapter = f"<html><body>{'<p>Ada wrote.</p>' * 20 * number}</body></html>"
+    return _zipped({"META-INF/container.xml": CONTAINER, "a.opf": package.encode(encoding), "a.xhtml": chapter})
+
+
+def _zipped(parts: dict[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def nested(tags: Sequence[str], number: int, inner: str) -> bytes:
+    opened, closed = "".join(f"<{tag}>" for tag in tags), "".join(f"</{tag}>" for tag in reversed(tags))
+    return f"<html><body>{opened * number}{inner}{closed * number}</body></html>".encode()
+
+
+def deep_quotation(number: int) -> bytes:
+    return nested(["blockquote"], number, "fog<br>" * 60 * number)
+
+
+def long_list(number: int) -> bytes:
+    return nested(["ol"], 1, "<li>fog" * number)
+
+
+def spaced_heading(number: int) -> bytes:
+    return b"Ada wrote.\n\nChapter 1" + b" " * number + b"x"
+
+
+def heading_signs(number: int) -> bytes:
+    return b"# Fog" + b" #" * number + b"x\n" + b"`" * number + b"x`\n"
+
+
+def spaced_heading_row(number: int) -> bytes:
+    return b'{"text": "%s"}\n' % spaced_heading(number).replace(b"\n", b"\\n")
+
+
+def empty_lists(number: int) -> bytes:
+    return b'{"text": "fog", "more": [%s[]]}\n' % (b"[]," * number)

@@ -1,0 +1,90 @@
+"""Text in other languages is recognised, and odd English text is not mistaken for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.indexing.language import NAMES, other_language
+
+FOREIGN = {
+    "Czech": "Když stařec dočetl dopis, dal ho své dceři a beze slova vyšel do zahrady, kde stála lavička a kde už na "
+    "něj čekal jeho bratr, který se právě vrátil z města.",
+    "Danish": "Da den gamle mand havde læst brevet, gav han det til sin datter og gik ud i haven uden at sige et ord.",
+    "Dutch": "Toen de oude man de brief had gelezen, gaf hij hem aan zijn dochter en liep zonder een "
+    "woord te zeggen de "
+    "tuin in.",
+    "Finnish": "Kun vanha mies oli lukenut kirjeen, hän antoi sen tyttärelleen ja meni sanaakaan sanomatta ulos "
+    "puutarhaan, jossa hänen veljensä jo odotti, mutta hän ei ollut siellä enää yksin.",
+    "French": "Lorsque le vieil homme eut fini de lire la lettre, il la donna à sa fille et sortit dans le jardin sans "
+    "dire un mot.",
+    "German": "Als der alte Mann den Brief gelesen hatte, schenkte er ihn seiner Tochter und ging ohne ein Wort in den "
+    "Garten, wo eine Bank stand.",
+    "Italian": "Quando il vecchio ebbe finito di leggere la lettera, la diede a sua figlia e uscì nel giardino senza "
+    "dire una parola.",
+    "Polish": "Kiedy starzec przeczytał list, oddał go swojej córce i bez słowa wyszedł do ogrodu, gdzie już na niego "
+    "czekał jego brat, który właśnie wrócił z miasta, ale nie był tam sam.",
+    "Portuguese": "Quando o velho terminou de ler a carta, entregou-a à filha e saiu para o jardim sem dizer "
+    "uma palavra "
+    "a ninguém.",
+    "Spanish": "Cuando el viejo terminó de leer la carta, se la dio a su hija y salió al jardín sin decir una palabra.",
+    "Swedish": "När den gamle mannen hade läst brevet gav han det till sin dotter och gick ut i "
+    "trädgården utan att säga "
+    "ett ord.",
+    "cjk script": "老人读完信,把它交给女儿,一言不发地走进花园。花园里有一张长"
+    "椅,他的弟弟已经在那里等着他了,刚从城里回来。",
+    "cyrillic script": "Когда старик прочитал письмо, он отдал его дочери и молча вышел в сад.",
+    "greek script": "Όταν ο γέρος διάβασε το γράμμα, το έδωσε στην κόρη του και βγήκε στον κήπο χωρίς λέξη.",
+    "arabic script": "عندما انتهى الرجل العجوز من قراءة الرسالة أعطاها لابنته وخرج إلى الحديقة دون أن يقول كلمة.",
+    "hiragana script": "おじいさんはてがみをよみおわると、それをむすめにわたし、なに"
+    "もいわずににわへでていきました。とてもしずかでした。",
+}
+
+ENGLISH = {
+    "prose": "When the old man had read the letter he gave it to his daughter and went out into the garden.",
+    "verse": "O wild West Wind, thou breath of Autumn's being,\nThou, from whose unseen presence the leaves dead\n"
+    "Are driven, like ghosts from an enchanter fleeing,\nYellow, and black, and pale, and hectic red",
+    "Scots": "Wee, sleekit, cow'rin, tim'rous beastie, O, what a panic's in thy breastie! Thou need na start awa sae "
+    "hasty, Wi' bickering brattle! I wad be laith to rin an' chase thee, Wi' murd'ring pattle!",
+    "table": "| ship | tons | master | port |\n|---|---|---|---|\n" + "| Averil | 312 | Josiah Quill | Hesk |\n" * 20,
+    "numbers": "\n".join(f"{number}, {number * number}, {number / 7:.3f}" for number in range(200)),
+    "recipe": "2 cups flour, 1 tsp salt, 3 eggs, butter, sugar, vanilla. Mix, bake 40 min, cool, serve. Cream, jam, "
+    "icing sugar, mint leaves, lemon zest, baking soda, oats, raisins.",
+    "code": "def main(args):\n    return [x for x in args if x.startswith('a')]\n\nimport os, sys\n" * 5,
+    "names": "Josiah Quill, Luke Farran, Ann Harper, Bob Miller, Dora Finch, Hester Pendry, Walter Crail, Zoë Lamb, "
+    "Carol Finch, Tobias Reed, Van Helsing, De Witt Clinton, Leonardo da Vinci, Otto von Bismarck",
+    "foreign words": "The motto was Per ardua ad astra; de mortuis nil nisi bonum, as he was fond of saying in "
+    "the club, "
+    "and his wife would add c'est la vie, or honi soit qui mal y pense.",
+    "short": "Guten Tag!",
+    "Greek letters": "α, β, γ, δ and ε are the angles of the figure, and π is the ratio of the circle.",
+    "signs": "★★★ 2.5 € §§ 17–19 %%% --- *** === ::: " * 20,
+}
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+@pytest.mark.parametrize("times", [1, 100], ids=["short", "long"])
+def test_another_language_is_recognised(language: str, times: int) -> None:
+    assert other_language(" ".join([FOREIGN[language]] * times), "en") == language
+
+
+@pytest.mark.parametrize("kind", ENGLISH)
+@pytest.mark.parametrize("times", [1, 100], ids=["short", "long"])
+def test_english_is_not_mistaken_for_another_language(kind: str, times: int) -> None:
+    assert other_language("\n".join([ENGLISH[kind]] * times), "en") is None
+
+
+def test_an_english_preface_does_not_hide_another_language() -> None:
+    assert other_language(ENGLISH["prose"] * 30 + FOREIGN["German"] * 300, "en") == "German"
+    assert other_language(ENGLISH["prose"] * 300 + FOREIGN["German"] * 30, "en") is None
+
+
+def test_the_language_is_that_of_the_pipeline() -> None:
+    assert other_language(FOREIGN["German"], "de") is None
+    assert other_language(ENGLISH["prose"] * 2, "de") == "English"
+    assert other_language(FOREIGN["German"], "xx") is None
+    assert "en" in NAMES
+
+
+def test_the_sample_library_is_english() -> None:
+    assert [path.name for path in LIBRARY.iterdir() if other_language(path.read_text(errors="replace"), "en")] == []
