@@ -26,7 +26,7 @@ from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.errors import ArchiveError, DatabaseError, E2GError, FingerprintError, InputError, NotFoundError
+from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
 from e2g_neo4j.indexing.sources.files import from_text

@@ -6,22 +6,18 @@ and RELATIONSHIPS is refused. `checks` compares nodes with each other once they 
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from neo4j.time import DateTime
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.archive.format import decoded
+from e2g_neo4j.graph.archive.format import bounded, loads
 from e2g_neo4j.models.entities.extraction_codec import own_sentences_before_list
 from e2g_neo4j.types.graph import Sentence
-from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.properties import PREFIX, check_properties
+from e2g_neo4j.types.properties import check_properties
 
 LARGEST_NOTES = 2**24
 """Maximum bytes of a packed extraction once it is unpacked."""

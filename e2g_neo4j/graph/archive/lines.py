@@ -15,7 +15,6 @@ from e2g_neo4j.types.ids import corpus_key
 from e2g_neo4j.types.properties import PREFIX, check_properties
 
 
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """A node of an archive: its key there, its labels, the first of which is one of NODES, and its properties."""
