@@ -26,7 +26,7 @@ import pytest
 from graphs import forget_replies
 from hypothesis import HealthCheck, settings
 from libraries import clear, remove
-from lts import lts_server
+from lts import lts_server, started
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
 from perturbed import perturbed_models
@@ -108,9 +108,8 @@ def neo4j_connection() -> Iterator[Connection]:
             pytest.fail("E2G_TEST_NEO4J=uri wants NEO4J_URI and NEO4J_PASSWORD.")
         yield _with_schema(Connection(configured.neo4j_uri, configured.neo4j_username, configured.neo4j_password, ""))
     else:
-        server = LocalServer(Settings(home=_server_home("main"), db_heap_mb=768))
-        yield _with_schema(server.start())
-        server.stop()
+        with started(_server_home("main"), 768) as connection:
+            yield _with_schema(connection)
 
 
 def _with_schema(connection: Connection) -> Connection:
@@ -136,9 +135,8 @@ def _server_home(name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def _scratch_server() -> Iterator[Connection]:
-    server = LocalServer(Settings(home=_server_home("scratch"), db_heap_mb=512))
-    yield server.start()
-    server.stop()
+    with started(_server_home("scratch"), 512) as connection:
+        yield connection
 
 
 @pytest.fixture(scope="session")

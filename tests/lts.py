@@ -1,4 +1,5 @@
-"""A server of 5.26, the release with long-term support, started as the managed one is; its jars have their own lock."""
+"""Servers of the tests: the managed one, and one of 5.26, the release with long-term support, which is started as the
+managed one is; its jars have their own lock."""
 
 from __future__ import annotations
 
@@ -27,6 +28,26 @@ def lts_server(home: Path) -> Iterator[Connection]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jars, "LOCK", LOCK)
         patch.setattr(config, "MAIN_CLASS", "org.neo4j.server.CommunityEntryPoint")
+        patch.setattr(server, "write_settings", write_settings)
+        connection = local.start()
+    try:
+        yield connection
+    finally:
+        local.stop()
+
+
+@contextmanager
+def started(home: Path, heap_mb: int) -> Iterator[Connection]:
+    """A managed server. What tests write and delete changes the statistics of the database all the time, so that a
+    server plans statements again each ten seconds; this one does so once a minute."""
+    local = LocalServer(Settings(home=home, db_heap_mb=heap_mb))
+
+    def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
+        config.write_settings(conf, bolt_port, http_port)
+        with (conf / "neo4j.conf").open("a", encoding="utf-8") as file:
+            file.write("dbms.cypher.min_replan_interval=60s\n")
+
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "write_settings", write_settings)
         connection = local.start()
     try:

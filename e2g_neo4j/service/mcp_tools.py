@@ -156,7 +156,8 @@ class Access:
         if not names:
             if len(visible) == 1:
                 return list(visible)
-            raise QueryError(f"Name a corpus: there are {len(visible)}, see list_corpora.")
+            listed = f"there are {len(visible)}, see list_corpora" if visible else "there is none yet"
+            raise QueryError(f"Name a corpus: {listed}.")
         for name in names:
             if name not in visible:
                 raise CorpusNotFoundError(name)
