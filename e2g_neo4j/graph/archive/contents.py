@@ -87,8 +87,14 @@ class _Document(Row):
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None
     claimed_properties: Text | None = None
+    names: Texts | None = None
+    name_counts: Counts | None = None
+    open_names: Texts | None = None
+    resolved_names: Texts | None = None
 
     def check(self) -> None:
+        _same_length(self.names, self.name_counts, "properties 'names' and 'name_counts'")
+        _fit(len(self.resolved_names or ()) % 2 == 0, "property 'resolved_names': it has no pairs")
         if self.claimed_properties is not None:
             claimed = loads(self.claimed_properties)
             _fit(isinstance(claimed, dict), "property 'claimed_properties': it is no object")
@@ -188,6 +194,7 @@ class _Alias(Row):
     key: Key
     name: Line | None = None
     apart: Literal[True] | None = None
+    into: Key | None = None
 
 
 class _Corpus(Row):
