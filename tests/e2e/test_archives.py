@@ -26,7 +26,7 @@ from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.errors import ArchiveError, DatabaseError, E2GError, FingerprintError, InputError, NotFoundError
+from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
 from e2g_neo4j.indexing.sources.files import from_text
@@ -489,7 +489,7 @@ def test_relationships_to_nowhere_are_refused(client, driver, origin, corpus, tm
 
 def test_two_nodes_of_one_key_are_refused(client, driver, origin, corpus, tmp_path):
     bad = rewritten(origin[1], tmp_path / "bad.zip", node(properties={**EVE, "key": "alice"}))
-    with pytest.raises(E2GError):
+    with pytest.raises(ArchiveError, match="two nodes have the same id or key"):
         client.import_corpus(bad, corpus=corpus)
     assert left_behind(driver, corpus) == []
 

@@ -16,11 +16,34 @@ from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.runtime.requests import Execute, Read, Rows
 
+NODES_READ = 200
+"""Nodes that one statement compares with their neighbours."""
+
+FAULTS = {
+    "archive/wrong_documents": "Document {id!r}: its counts, or the order of its chunks, are not those of its chunks",
+    "archive/wrong_chunks": "Chunk {id!r}: it is not in its place in a document",
+    "archive/wrong_windows": "Window {id!r}: it is not part of one chunk of its document",
+    "archive/wrong_summaries": "Summary {id!r}: it is not in its place in a tree",
+    "archive/wrong_entities": "Entity {id!r}: its mentions or edges are not those of an entity",
+    "archive/wrong_aliases": "Alias {id!r}: it does not stand for an entity in a document",
+    "archive/wrong_communities": "Community {id!r}: its entities, parent or quotations are not those of a community",
+    "archive/wrong_clusters": "Cluster {id!r}: its members or document are not those of a cluster",
+    "archive/wrong_statements": "Statement {id!r}: it is not about an entity in one chunk",
+}
+"""By statement, what it finds."""
+
 
 def fault_of(perform: Execute, corpus: str) -> str:
-    """Return which nodes of an import do not fit together, or ""."""
-    rows = perform(Read("archive/faults", {"corpus": corpus}))
-    return f"{rows[0]['label']} {rows[0]['id']!r}: {rows[0]['fault']}" if rows else ""
+    """Return which node of an import does not fit to its neighbours, or ""."""
+    for statement, fault in FAULTS.items():
+        after: str | None = ""
+        while after is not None:
+            page = {"corpus": corpus, "after": after, "limit": NODES_READ}
+            [row] = perform(Read(statement, page))
+            if row["wrong"] is not None:
+                return fault.format(id=row["wrong"])
+            after = row["last"]
+    return ""
 
 
 def fault_of_chunk(row: Mapping[str, Any]) -> str:

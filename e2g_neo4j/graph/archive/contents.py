@@ -6,28 +6,21 @@ and RELATIONSHIPS is refused. `checks` compares nodes with each other once they 
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from neo4j.time import DateTime
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.archive.format import decoded
+from e2g_neo4j.graph.archive.format import bounded, loads
 from e2g_neo4j.models.entities.extraction_codec import own_sentences_before_list
 from e2g_neo4j.types.graph import Sentence
-from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.properties import PREFIX, check_properties
+from e2g_neo4j.types.properties import check_properties
 
 LARGEST_NOTES = 2**24
 """Maximum bytes of a packed extraction once it is unpacked."""
-
-MOST_BRACKETS = 2**17
-"""Maximum number of lists and objects in a line of JSON: each takes twenty times as much memory as text."""
 
 
 # --- types of values ---------------------------------------------------------------------------------
@@ -56,7 +49,7 @@ def _vector(values: list[float]) -> list[float]:
 Vector = Annotated[list[float], Field(min_length=1, max_length=2**14), AfterValidator(_vector)]
 
 
-class _Row(BaseModel):
+class Row(BaseModel):
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True
     )
@@ -77,7 +70,7 @@ def _same_length(first: list[Any] | None, second: list[Any] | None, what: str) -
 # --- nodes -------------------------------------------------------------------------------------------
 
 
-class _Document(_Row):
+class _Document(Row):
     id: Key
     source: Key
     title: Line | None = None
@@ -94,8 +87,14 @@ class _Document(_Row):
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None
     claimed_properties: Text | None = None
+    names: Texts | None = None
+    name_counts: Counts | None = None
+    open_names: Texts | None = None
+    resolved_names: Texts | None = None
 
     def check(self) -> None:
+        _same_length(self.names, self.name_counts, "properties 'names' and 'name_counts'")
+        _fit(len(self.resolved_names or ()) % 2 == 0, "property 'resolved_names': it has no pairs")
         if self.claimed_properties is not None:
             claimed = loads(self.claimed_properties)
             _fit(isinstance(claimed, dict), "property 'claimed_properties': it is no object")
@@ -107,7 +106,7 @@ class _Document(_Row):
             _fit(counts == (None,) * len(counts), "the document is not ready, but has a hash or counts")
 
 
-class _OfDocument(_Row):
+class _OfDocument(Row):
     id: Key
     document: Key
     index: Count
@@ -173,7 +172,7 @@ class _Summary(_OfDocument):
         _summary_notes(self.notes or b"", self.text, len(self.embedding))
 
 
-class _Entity(_Row):
+class _Entity(Row):
     key: Key
     name: Line
     chunks: Number
@@ -191,13 +190,14 @@ class _Entity(_Row):
         _fit((self.embedding is None) == (self.embedded_name is None), "'embedded_name' and 'embedding' go together")
 
 
-class _Alias(_Row):
+class _Alias(Row):
     key: Key
     name: Line | None = None
     apart: Literal[True] | None = None
+    into: Key | None = None
 
 
-class _Corpus(_Row):
+class _Corpus(Row):
     """Of its numbers, only which layers are up to date counts."""
 
     revision: Count = 0
@@ -212,7 +212,7 @@ class _Corpus(_Row):
     term_windows: Count | None = None
 
 
-class _Community(_Row):
+class _Community(Row):
     id: Key
     level: Count
     title: Line
@@ -227,7 +227,7 @@ class _Community(_Row):
         _fit(self.level <= 50, "property 'level': it is too high")
 
 
-class _Cluster(_Row):
+class _Cluster(Row):
     id: Key
     level: Annotated[int, Field(ge=1, le=5)]
     text: Text
@@ -244,7 +244,7 @@ class _Cluster(_Row):
         _fit(self.start <= self.end, "property 'end': it is before the start")
 
 
-class _Statement(_Row):
+class _Statement(Row):
     id: Key
     predicate: Line
     text: Text
@@ -253,14 +253,14 @@ class _Statement(_Row):
     embedding: Vector
 
 
-class _Term(_Row):
+class _Term(Row):
     """Earlier versions exported the counts of words. They are counted again."""
 
     term: Key
     windows: Count
 
 
-NODES: Mapping[str, type[_Row]] = {
+NODES: Mapping[str, type[Row]] = {
     "Document": _Document,
     "Chunk": _Chunk,
     "Window": _Window,
@@ -285,11 +285,11 @@ NOT_CREATED = ("Corpus", "Term")
 # --- relationships -----------------------------------------------------------------------------------
 
 
-class _Nothing(_Row):
+class _Nothing(Row):
     pass
 
 
-class _FromChunk(_Row):
+class _FromChunk(Row):
     count: Number
     sentences: Counts
     windows: Counts
@@ -303,12 +303,12 @@ class _FromChunk(_Row):
         _same_length(self.types, self.type_counts, "'types' and 'type_counts'")
 
 
-class _CoOccurs(_Row):
+class _CoOccurs(Row):
     count: Number
     weight: Annotated[float, Field(gt=0, le=1e12)]
 
 
-class _AliasOf(_Row):
+class _AliasOf(Row):
     corpus: Key
     document: Key
     count: Count
@@ -318,7 +318,7 @@ class _AliasOf(_Row):
 
 Ends: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
-RELATIONSHIPS: Mapping[str, tuple[type[_Row], Ends]] = {
+RELATIONSHIPS: Mapping[str, tuple[type[Row], Ends]] = {
     "FROM_DOCUMENT": (_Nothing, (("Chunk",), ("Document",))),
     "NEXT_CHUNK": (_Nothing, (("Chunk",), ("Chunk",))),
     "CHILD_OF": (_Nothing, (("Chunk", "Summary"), ("Summary",))),
@@ -340,7 +340,7 @@ RELATIONSHIPS: Mapping[str, tuple[type[_Row], Ends]] = {
 # --- what is cached for the corpus -------------------------------------------------------------------
 
 
-class _Cached(_Row):
+class Cached(Row):
     key: Annotated[str, StringConstraints(pattern=r"^(added-)?[0-9a-f]{64}$")]
     text: Text
     model: Line | None = None
@@ -349,7 +349,7 @@ class _Cached(_Row):
     created: DateTime | None = None
 
 
-class _Claim(_Row):
+class _Claim(Row):
     subject: Line
     predicate: Line
     object: Line
@@ -358,7 +358,7 @@ class _Claim(_Row):
     strength: Annotated[int, Field(ge=0, le=100)]
 
 
-class _Added(_Row):
+class Added(Row):
     characters: Count
     before: Count
     after: Count
@@ -367,158 +367,8 @@ class _Added(_Row):
     claims: Annotated[list[_Claim], Field(max_length=10_000)]
 
 
-# --- export ------------------------------------------------------------------------------------------
-
-
-def own_node(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a node as it is exported: without labels and properties that others have added to it."""
-    [label] = [label for label in row["labels"] if label in NODES]
-    own = NODES[label].model_fields.keys() - ({"terms", "term_windows"} if label == "Chunk" else set())
-    labels = [one for one in row["labels"] if one in (label, UNCOUNTED)]
-    return {
-        **row,
-        "labels": labels,
-        "properties": _own(row["properties"], own, PREFIX if label == "Document" else None),
-    }
-
-
-def own_relationship(row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a relationship as it is exported; None for one that others have added."""
-    if row["type"] not in RELATIONSHIPS:
-        return None
-    return {**row, "properties": _own(row["properties"], RELATIONSHIPS[row["type"]][0].model_fields.keys())}
-
-
-def _own(properties: dict[str, Any], names: Collection[str], prefix: str | None = None) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in properties.items()
-        if name in names or (prefix is not None and name.startswith(prefix))
-    }
-
-
-# --- rows --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node of an archive: its key there, its labels, the first of which is one of NODES, and its properties."""
-
-    key: str
-    labels: tuple[str, ...]
-    properties: dict[str, Any]
-
-    @property
-    def label(self) -> str:
-        return self.labels[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Relationship:
-    """A relationship of an archive, whose ends are keys of nodes."""
-
-    a: str
-    type: str
-    b: str
-    properties: dict[str, Any]
-
-
-def node(row: Any, corpus: str, dimensions: int) -> Node:
-    """Return the node of a line. Raises ValueError if there may be no such node in an archive of the corpus."""
-    key, labels, properties = _fields(row, "key", "labels", "properties")
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ValueError("'labels' is not a list of texts")
-    known = [label for label in labels if label in NODES]
-    others = sorted({*labels} - {*known} - ({UNCOUNTED} if known == ["Chunk"] else set()))
-    if others or len(known) != 1 or len(labels) > 2:
-        named = ", ".join(map(repr, others or labels))[:200] or "none"
-        raise ValueError(f"labels that are not allowed in a corpus: {named}")
-    label = known[0]
-    of_user = {}
-    if label == "Document" and isinstance(properties, dict):
-        of_user = {name: value for name, value in properties.items() if name.startswith(PREFIX)}
-        properties = {name: value for name, value in properties.items() if name not in of_user}
-    found = _checked(label, NODES[label], properties)
-    of_user = {name: decoded(value) for name, value in of_user.items()}
-    check_properties({name.removeprefix(PREFIX): value for name, value in of_user.items()})
-    if found.get("corpus_key", expected := corpus_key(corpus)) != expected:
-        raise ValueError(f"{label}: property 'corpus_key': it is that of another corpus")
-    if len(found.get("embedding", ())) not in (0, dimensions):
-        raise ValueError(f"{label}: property 'embedding': it has {len(found['embedding'])} numbers")
-    return Node(_end(key), (label, *(one for one in labels if one == UNCOUNTED)), found | of_user)
-
-
-def relationship(row: Any, corpus: str) -> Relationship:
-    """Return the relationship of a line. Raises ValueError if there may be none such in an archive of the corpus."""
-    a, kind, b, properties = _fields(row, "a", "type", "b", "properties")
-    if not isinstance(kind, str) or kind not in RELATIONSHIPS:
-        raise ValueError(f"the type {str(kind)[:200]!r} is not allowed in a corpus")
-    found = _checked(kind, RELATIONSHIPS[kind][0], properties)
-    if found.get("corpus", corpus) != corpus:
-        raise ValueError(f"{kind}: property 'corpus': it is another corpus")
-    return Relationship(_end(a), kind, _end(b), found)
-
-
-def cached(row: Any) -> dict[str, Any]:
-    """Return what a line holds of the cache, with its key in the archive. Raises ValueError."""
-    [properties] = _fields(row, "properties")
-    found = _checked("a cached reply", _Cached, properties)
-    if found["key"].startswith("added-"):
-        _ADDED.validate_json(_bounded(found["text"]), strict=True)
-    return found
-
-
-def loads(line: str | bytes) -> Any:
-    """Parse JSON whose memory is bounded. Raises ValueError."""
-    try:
-        return json.loads(_bounded(line))
-    except RecursionError as error:
-        raise ValueError("its lists and objects are too deep") from error
-
-
-def _bounded(line: str | bytes) -> str | bytes:
-    brackets = line.count("[") + line.count("{") if isinstance(line, str) else line.count(b"[") + line.count(b"{")
-    if brackets > MOST_BRACKETS:
-        raise ValueError(f"it has more than {MOST_BRACKETS} lists or objects")
-    return line
-
-
-def _fields(row: Any, *names: str) -> list[Any]:
-    if not isinstance(row, dict) or set(row) != set(names):
-        raise ValueError(f"its fields are not {', '.join(names)}")
-    return [row[name] for name in names]
-
-
-def _end(key: Any) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= 200 or not key.isprintable():
-        raise ValueError("the key of a node is not a text of 1 to 200 characters")
-    return key
-
-
-def _checked(what: str, kind: type[_Row], properties: Any) -> dict[str, Any]:
-    if not isinstance(properties, dict):
-        raise TypeError(f"{what}: 'properties' is no object")
-    values = {}
-    for name, value in properties.items():
-        try:
-            values[name] = decoded(value)
-        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
-            raise ValueError(f"{what}: property {name[:200]!r}: {error}") from error
-    return _validated(what, kind, values).model_dump(exclude_none=True)
-
-
-def _validated(what: str, kind: type[_Row], values: Any) -> _Row:
-    try:
-        found = kind.model_validate(values)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, fault["loc"]))[:200]
-        raise ValueError(f"{what}: property {place!r}: {fault['msg'][:200]}") from error
-    try:
-        found.check()
-    except (InputError, ValueError) as error:
-        raise ValueError(f"{what}: {error}") from error
-    return found
+ADDED: TypeAdapter[Any] = TypeAdapter(Added)
+"""What graph documents said about a text, as JSON."""
 
 
 # --- packed values -----------------------------------------------------------------------------------
@@ -530,7 +380,6 @@ _EXTRACTION: TypeAdapter[Any] = TypeAdapter(
     tuple[_Spans, _Counted, _CountedByKey, _Counted, _CountedByKey] | tuple[_Spans, _Counted, _CountedByKey, _Counted]
 )
 _NOTES: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted])
-_ADDED: TypeAdapter[Any] = TypeAdapter(_Added)
 
 
 def _extraction(notes: bytes, length: int) -> list[Sentence]:
@@ -555,7 +404,7 @@ def _unpacked(kind: TypeAdapter[Any], packed: bytes) -> Any:
     try:
         text = unpacking.decompress(packed, LARGEST_NOTES)
         _fit(unpacking.eof and not unpacking.unused_data, "property 'notes': it is incomplete or too large")
-        return kind.validate_json(_bounded(text), strict=True)
+        return kind.validate_json(bounded(text), strict=True)
     except (zlib.error, ValueError) as error:
         raise ValueError(f"property 'notes': it cannot be unpacked ({str(error)[:100]})") from error
 

@@ -23,7 +23,7 @@ from e2g_neo4j.errors import (
     InputError,
     QueryError,
 )
-from e2g_neo4j.graph.archive import contents
+from e2g_neo4j.graph.archive import lines
 from e2g_neo4j.graph.archive.format import (
     LONGEST_LINE,
     MANIFEST,
@@ -103,9 +103,9 @@ def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any
             nonlocal documents
             for row in rows("archive/nodes"):
                 documents += "Document" in row["labels"]
-                yield contents.own_node(row)
+                yield lines.own_node(row)
 
-        relationships = map(contents.own_relationship, rows("archive/relationships"))
+        relationships = map(lines.own_relationship, rows("archive/relationships"))
         members = {
             NODES: _write(archive, NODES, nodes()),
             RELATIONSHIPS: _write(archive, RELATIONSHIPS, filter(None, relationships)),

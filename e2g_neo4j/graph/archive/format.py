@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +24,9 @@ MANIFEST = "manifest.json"
 
 LONGEST_LINE = 2**24
 """Maximum bytes of a node or relationship."""
+
+MOST_BRACKETS = 2**17
+"""Maximum number of lists and objects in a line of JSON: each takes twenty times as much memory as text."""
 
 _SHORTEST_VECTOR = 16
 _TIMES: dict[str, Any] = {kind.__name__: kind for kind in (Date, DateTime, Duration, Time)}
@@ -58,6 +62,25 @@ class Manifest(_Strict):
     documents: int
     fingerprint: MadeWith
     members: dict[str, Member]
+
+
+# --- JSON ------------------------------------------------------------------------------------------------
+
+
+def loads(line: str | bytes) -> Any:
+    """Parse JSON whose memory is bounded. Raises ValueError."""
+    try:
+        return json.loads(bounded(line))
+    except RecursionError as error:
+        raise ValueError("its lists and objects are too deep") from error
+
+
+def bounded(line: str | bytes) -> str | bytes:
+    """Return JSON, or raise ValueError if it has too many lists or objects."""
+    brackets = line.count("[") + line.count("{") if isinstance(line, str) else line.count(b"[") + line.count(b"{")
+    if brackets > MOST_BRACKETS:
+        raise ValueError(f"it has more than {MOST_BRACKETS} lists or objects")
+    return line
 
 
 # --- values ------------------------------------------------------------------------------------------

@@ -19,10 +19,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from neo4j.exceptions import ConstraintError
 from pydantic import ValidationError
 
 from e2g_neo4j.errors import ArchiveError, DatabaseError, InputError
-from e2g_neo4j.graph.archive import checks, contents, recovery
+from e2g_neo4j.graph.archive import checks, contents, lines, recovery
 from e2g_neo4j.graph.archive.format import (
     LONGEST_LINE,
     MANIFEST,
@@ -31,6 +32,7 @@ from e2g_neo4j.graph.archive.format import (
     RELATIONSHIPS,
     SUMMARIES,
     Manifest,
+    loads,
 )
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
@@ -120,7 +122,7 @@ class Archive:
         )
 
     @property
-    def layers(self) -> contents.Node | None:
+    def layers(self) -> lines.Node | None:
         """The node that says which layers of the corpus are up to date; None without visible documents."""
         return self._layers
 
@@ -132,7 +134,7 @@ class Archive:
         ours = {"corpus": corpus, "corpus_key": corpus_key(corpus)}
         for number, line in enumerate(self._lines(member), 1):
             found = self._parsed(member, number, line)
-            if isinstance(found, contents.Node) and found.label in contents.NOT_CREATED:
+            if isinstance(found, lines.Node) and found.label in contents.NOT_CREATED:
                 continue
             properties = found if isinstance(found, dict) else found.properties
             for name in ("id", "document"):
@@ -141,11 +143,11 @@ class Archive:
                     properties[name] = renamed.get(head, head) + rest
             properties |= {name: value for name, value in ours.items() if name in properties}
             match found:
-                case contents.Node():
+                case lines.Node():
                     labels = _staged(found.labels)
                     embedding = properties.pop("embedding", None)
                     row = {"key": found.key, "labels": labels, "embedding": embedding, "properties": properties}
-                case contents.Relationship():
+                case lines.Relationship():
                     start, end = contents.RELATIONSHIPS[found.type][1]
                     row = {"a": found.a, "type": found.type, "b": found.b, "properties": properties}
                     row |= {"starts": _staged(start), "ends": _staged(end)}
@@ -183,7 +185,7 @@ class Archive:
         """Read everything once. Return the source by id of the documents whose id is derived from corpus and source."""
         known: dict[str, str] = {}
         documents = 0
-        self._layers: contents.Node | None = None
+        self._layers: lines.Node | None = None
         for member in MEMBERS:
             expected = self.manifest.members[member]
             digest, size, number = sha256(), 0, 0
@@ -191,11 +193,11 @@ class Archive:
                 digest.update(line)
                 size += len(line)
                 found = self._parsed(member, number, line)
-                if isinstance(found, contents.Node) and found.label == "Corpus":
+                if isinstance(found, lines.Node) and found.label == "Corpus":
                     if self._layers is not None:
                         raise self.damaged(f"{member}, line {number}: there are two nodes with the label Corpus")
                     self._layers = found
-                if isinstance(found, contents.Node) and found.label == "Document":
+                if isinstance(found, lines.Node) and found.label == "Document":
                     documents += 1
                     identity, source = found.properties["id"], found.properties["source"]
                     if identity == document_id(self.manifest.corpus, source):
@@ -206,12 +208,12 @@ class Archive:
             raise self.damaged(f"it contains {documents} documents")
         return known
 
-    def _parsed(self, member: str, number: int, line: bytes) -> contents.Node | contents.Relationship | dict[str, Any]:
+    def _parsed(self, member: str, number: int, line: bytes) -> lines.Node | lines.Relationship | dict[str, Any]:
         try:
-            row = contents.loads(line)
+            row = loads(line)
             if member == NODES:
-                return contents.node(row, self.manifest.corpus, self.manifest.fingerprint.dimensions)
-            return contents.relationship(row, self.manifest.corpus) if member == RELATIONSHIPS else contents.cached(row)
+                return lines.node(row, self.manifest.corpus, self.manifest.fingerprint.dimensions)
+            return lines.relationship(row, self.manifest.corpus) if member == RELATIONSHIPS else lines.cached(row)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise self.damaged(f"{member}, line {number}: {error}") from error
 
@@ -297,7 +299,13 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
         written = 0
         for rows in _batches(archive.rows(member, corpus), size):
             written += len(rows)
-            _checked(perform, Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation)))
+            request = Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation))
+            try:
+                _checked(perform, request)
+            except DatabaseError as error:
+                if isinstance(error.__cause__, ConstraintError):
+                    raise archive.damaged(f"{member}: two nodes have the same id or key") from error
+                raise
         if member == RELATIONSHIPS:
             [imported] = perform(Read("archive/imported", {"corpus": corpus}))
             if imported["relationships"] != written:
