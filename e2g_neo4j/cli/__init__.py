@@ -20,7 +20,8 @@ def main() -> None:
     """Run the command line. An error prints one line and sets the exit code of its type."""
     debug, arguments = _without_debug(sys.argv[1:])
     _show_warnings()
-    signal.signal(signal.SIGINT, _stop)
+    with suppress(ValueError):  # in the main thread only
+        signal.signal(signal.SIGINT, _stop)
     try:
         from e2g_neo4j.cli.app import app
 

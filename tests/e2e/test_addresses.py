@@ -19,12 +19,11 @@ from tiers import few_of
 
 from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, Settings, cli
 from e2g_neo4j.errors import InputError, NotFoundError
-from e2g_neo4j.graph import keys
+from e2g_neo4j.graph import catalog, keys
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.mcp_writing import DirectWriter, QueueWriter
-from e2g_neo4j.service.routes import documents
 from e2g_neo4j.service.schemas import CitationLink
 from e2g_neo4j.types.results import Citation
 from e2g_neo4j.types.service import LOCAL
@@ -200,7 +199,7 @@ def test_the_id_of_a_document_is_not_read_as_another_address(url: str, key: str)
 
 
 def test_a_text_is_read_in_parts(url: str, key: str, client: E2G, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "MAX_TEXT", 10)
+    monkeypatch.setattr(catalog, "MAX_TEXT", 10)
     text = f"The keeper of {PLAIN} has the ledger."
     [document] = [one.id for one in client.documents(PLAIN) if one.characters == len(text)]
     for start, end, until in ((0, None, 10), (4, None, 14), (4, 8, 8), (4, 14, 14), (4, 1000, 14)):
