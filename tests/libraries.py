@@ -271,7 +271,7 @@ def chunks_of(document: NaiveDocument) -> list[Chunk]:
             one.start,
             one.end,
             tokens=one.end - one.start,
-            own=(first, last),
+            own=(first, min(last, one.end)),
             sections=tuple(section for some in by_kind for section in around(some, one.start, one.end)),
         )
         for one, (first, last) in zip(document.chunks, pairwise(own_borders(document)), strict=True)
