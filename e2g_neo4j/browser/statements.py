@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.results import Evidence
+
+MOST_PASSAGES = 8
+"""Number of passages that Browser shows. More of them, with their trees, cannot be told apart."""
 
 _ESCAPES = {"&": "\\u0026", "#": "\\u0023", "?": "\\u003f"}
 """Browser decodes its address before it parses it, so that text after one of these characters would be lost."""
@@ -30,7 +34,7 @@ def literal(value: Any) -> str:
 
 
 def evidence_address(browser_url: str, evidence: Evidence) -> str:
-    """Return the address that opens Neo4j Browser with the statement that shows the evidence of a question.
+    """Return the address that opens Neo4j Browser with the statement that shows the best passages of a question.
 
     Browser only fills its editor. The user runs the statement.
 
@@ -38,7 +42,7 @@ def evidence_address(browser_url: str, evidence: Evidence) -> str:
         browser_url: The address of Neo4j Browser.
         evidence: The evidence.
     """
-    parameters = evidence_parameters(evidence)
+    parameters = evidence_parameters(replace(evidence, passages=evidence.passages[:MOST_PASSAGES]))
     filled_in = re.sub(r"\$(\w+)", lambda name: literal(parameters[name[1]]), load("explore/evidence"))
     escaped = re.sub(r"[&#?]", lambda found: _ESCAPES[found[0]], filled_in)
     return f"{browser_url}?cmd=edit&arg={quote(escaped, safe='')}"

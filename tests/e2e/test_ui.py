@@ -82,7 +82,7 @@ def variables(
         E2G_OLLAMA_HOST=ollama_server.host,
         E2G_CHAT_MODEL="ollama:ui-writer",
         E2G_ANSWER_TOKENS="15000",
-        E2G_EVIDENCE_TOKENS="700",  # so that the chat model reads some of the passages only
+        E2G_EVIDENCE_TOKENS="1600",  # so that the chat model reads some of the passages only
     )
 
 

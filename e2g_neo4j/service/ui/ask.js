@@ -62,8 +62,10 @@ async function showExamples() {
   if (asked || !corpus) return;
   const found = await call("GET", inCorpus(corpus, "entities"), { query: { limit: 200 } }).catch(() => []);
   if (asked || corpus !== chosenCorpora()[0]) return;
-  const names = (...types) => found.filter(({ type }) => types.includes(type)).map(({ name }) => name);
-  const [people, places] = [names("person"), names("place", "organisation")];
+  const full = (name) => Number(name.includes(" ")); // full names first: a single word is taken for a name more often
+  const names = (...types) =>
+    found.filter(({ type }) => types.includes(type)).map(({ name }) => name).sort((a, b) => full(b) - full(a));
+  const [people, places] = [[...names("person"), ...names("name")], names("place", "organisation")];
   const questions = [
     people.length ? `Who is ${people[0]}?` : "",
     people.length > 1 ? `How are ${people[0]} and ${people[1]} connected?` : "",
