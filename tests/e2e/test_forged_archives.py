@@ -344,7 +344,8 @@ def nudged(value: Any, by: int) -> Any:
     return value
 
 
-@few_examples(2_000)
+@pytest.mark.timeout(900)
+@few_examples(60)
 @given(
     wanted=st.lists(changes, min_size=1, max_size=3),
     modes=st.lists(st.sampled_from(MODES), min_size=2, max_size=2),
