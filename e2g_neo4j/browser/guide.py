@@ -39,7 +39,7 @@ def example_parameters(corpus: str, documents: list[DocumentInfo], entities: lis
     Args:
         corpus: The corpus.
         documents: Its documents.
-        entities: Its entities, by frequency.
+        entities: Its entities, names before nouns, by frequency.
     """
     longest = sorted(documents, key=lambda one: (-one.chunks, one.title))
     names = [one.name for one in entities if one.name[:1].isupper()] or [one.name for one in entities]
@@ -51,7 +51,9 @@ def example_parameters(corpus: str, documents: list[DocumentInfo], entities: lis
     if names:
         found |= {"name": names[0], "limit": NEIGHBOURS}
     if len(names) > 1:
-        found |= {"a": names[0], "b": names[-1], "hops": HOPS}
+        # Rare enough to be some hops away. A name in one chunk may have no path to the other.
+        several = [one.name for one in entities if one.name in names[1:] and one.chunks > 1] or names
+        found |= {"a": names[0], "b": several[-1], "hops": HOPS}
     return found
 
 
