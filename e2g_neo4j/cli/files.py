@@ -67,7 +67,7 @@ def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
     try:
         if file.is_dir():
             raise InputError(f"{file} is a folder: pass a file with {option}.")
-        if file.exists() and not overwrite:
+        if file.is_file() and not overwrite:
             raise InputError(f"{file} exists already. Choose another file, or pass --overwrite.")
         if not file.absolute().parent.is_dir():
             raise InputError(f"The folder of {file} does not exist: create it, or pass another file with {option}.")
@@ -88,7 +88,8 @@ def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -
         InputError: The file cannot be written.
     """
     try:
-        with file.open("w" if overwrite else "x", encoding="utf-8") as opened:
+        may_exist = overwrite or (file.exists() and not file.is_file())  # a device or a pipe
+        with file.open("w" if may_exist else "x", encoding="utf-8") as opened:
             opened.write(text)
     except OSError as error:
         raise _cannot_write(file, error, option) from error

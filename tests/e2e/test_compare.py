@@ -108,7 +108,7 @@ def test_the_tables_and_passages_are_printed_and_the_page_written(run: Run, samp
 
     code, _, error = run(QUESTION, "-c", sample, "--html", "modes.html")
     assert code == 4
-    assert error == "Error: modes.html exists already. Choose another file, or remove it first.\n"
+    assert error == "Error: modes.html exists already. Choose another file, or pass --overwrite.\n"
     assert Path("modes.html").read_text(encoding="utf-8") == written
 
 
