@@ -74,8 +74,8 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
     with E2G(settings=settings) as e2g:
         e2g.index([folder / "papers"], corpus="papers")
     driver.execute_query(
-        "CREATE (p:Person {name: 'Luke Farran', aliases: ['Old Luke']})-[:ACTED_IN]->(f:Film {title: 'The Chronometer'}), "
-        "(p)-[:DIRECTED]->(f)"
+        "CREATE (p:Person {name: 'Luke Farran', aliases: ['Old Luke']}), (f:Film {title: 'The Chronometer'}), "
+        "(p)-[:ACTED_IN]->(f), (p)-[:DIRECTED]->(f)"
     )
     driver.execute_query(
         "CREATE (:File {name: 'Manual', year: 1908})<-[:PART_OF]-"
