@@ -217,7 +217,17 @@ def test_converted_questions_are_asked_of_their_converted_books(run, e2g, sample
     assert "Left out: 1 piece of evidence that is not a literal quotation of its book.\n" in done.output
 
     e2g.index(["out/books/B1.txt"], corpus=f"{sample}-B1")
-    done = run("eval", "out/questions.jsonl", "-c", f"{sample}-{{book}}", "--modes", "dense", "--json", "all.json")
+    done = run(
+        "eval",
+        "out/questions.jsonl",
+        "-c",
+        f"{sample}-{{book}}",
+        "--modes",
+        "dense",
+        "--json",
+        "all.json",
+        "--overwrite",
+    )
     assert done.exit_code == 0, done.output
     [outcome] = json.loads(Path("all.json").read_text(encoding="utf-8"))["modes"]["dense"]["outcomes"]
     assert (outcome["question"], outcome["type"], outcome["answer"]) == ("B1-Q1", "sh", None)

@@ -344,7 +344,18 @@ def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):
     def score(model: str, *lines: dict) -> tuple[str, dict]:
         (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         monkeypatch.setenv("E2G_CHAT_MODEL", f"ollama:{model}")
-        arguments = ["-c", log, "--modes", "dense,auto", "--answers", "--json", "all.json", "--html", "all.html"]
+        arguments = [
+            "-c",
+            log,
+            "--modes",
+            "dense,auto",
+            "--answers",
+            "--json",
+            "all.json",
+            "--html",
+            "all.html",
+            "--overwrite",
+        ]
         code, out, err = run("eval", "questions.jsonl", *arguments)
         assert code == 0, err
         saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
@@ -407,7 +418,9 @@ def test_answers_are_judged_in_both_orders(run, log, monkeypatch, tmp_path, olla
     def judge(model: str) -> tuple[str, dict]:
         monkeypatch.setenv("E2G_JUDGE_MODEL", f"ollama:{model}")
         asked = ["-c", log, "--modes", "dense", "--against", "fulltext", "--judge"]
-        code, out, err = run("eval", "questions.jsonl", *asked, "--json", "all.json", "--html", "all.html")
+        code, out, err = run(
+            "eval", "questions.jsonl", *asked, "--json", "all.json", "--html", "all.html", "--overwrite"
+        )
         assert code == 0, err
         assert f"Judged by ollama:{model}@" in (tmp_path / "all.html").read_text(encoding="utf-8")
         saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
