@@ -104,7 +104,7 @@ def test_the_templates_name_only_variables_of_the_program() -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    assert set(re.findall(r"\b(?:E2G|NEO4J)_[A-Z_]+\b", PAGE)) <= set(FIELDS)
+    assert set(re.findall(r"\b(?:E2G|NEO4J)_[A-Z_]+\b", PAGE)) <= {*FIELDS, "NEO4J_IMAGE"}
     metrics = set(Metrics().registry._names_to_collectors)
     named = set(re.findall(r"`(e2g_\w+)`", PAGE))
     assert len(named) > 5

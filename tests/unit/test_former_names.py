@@ -50,7 +50,7 @@ def test_through_is_now_relationship_types() -> None:
         assert RetrievalOptions.of({"through": ["ACTED_IN"]}) == RetrievalOptions(relationship_types=("ACTED_IN",))
     with (
         pytest.warns(DeprecationWarning, match="relationship_types"),
-        pytest.raises(QueryError, match="non-empty"),
+        pytest.raises(QueryError, match="1 to 1000 characters"),
     ):
         RetrievalOptions.of({"through": [""]})
 
