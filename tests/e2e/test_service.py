@@ -632,7 +632,9 @@ def test_no_route_shows_a_foreign_corpus(service: RunningService, remote: Remote
                 told = [{**one.json(), "request_id": ""} for one in (foreign, missing)]
                 assert json.dumps(told[0]).replace("vault", "nobody") == json.dumps(told[1])
         assert http.get("/v1/corpora").json() == []
-        assert {one["key"] for one in http.get("/v1/audit").json()["entries"]} <= {keys["team"].split("_")[1]}
+        made = {one["id"] for one in http.get("/v1/keys").json()}  # by this key in other tests
+        assert keys["all"].split("_")[1] not in made
+        assert {one["key"] for one in http.get("/v1/audit").json()["entries"]} <= {keys["team"].split("_")[1], *made}
         refused = http.post("/v1/keys", json={"name": "more", "scopes": ["read"], "corpora": ["*"]})
         assert refused.status_code == 403
         made = http.post("/v1/keys", json={"name": "less", "scopes": ["read"], "corpora": ["team-a"]})
@@ -703,7 +705,7 @@ def test_a_foreign_task_is_as_if_it_were_not_there(
     service: RunningService, remote: RemoteE2G, keys: dict[str, str]
 ) -> None:
     with service.client(keys["all"]) as http:
-        [foreign] = [one["id"] for one in http.get("/v1/tasks").json()["tasks"] if one["corpus"] == "vault"]
+        [foreign, *_] = [one["id"] for one in http.get("/v1/tasks").json()["tasks"] if one["corpus"] == "vault"]
     with service.client(keys["team"]) as http:
         assert http.get("/v1/tasks").json()["tasks"] == []
         for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
@@ -833,14 +835,18 @@ def test_refused_keys_are_audited_a_few_times_in_a_minute(
     with service.client() as http:
         assert http.get("/v1/corpora").status_code == 401
     with service.client(keys["all"]) as http:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 100  # other tests may have used up the entries of a minute
         entries: list[dict[str, Any]] = []
-        while not entries and time.monotonic() < until:
+        wanted = "key aaaaaaaaaaaa from 127.0.0.1"
+        while not any(one["target"].startswith(wanted) for one in entries) and time.monotonic() < until:
+            time.sleep(1)
+            with service.client(wrong) as stranger:
+                stranger.get("/v1/corpora")
             found = http.get("/v1/audit?limit=200").json()["entries"]
             entries = [one for one in found if one["action"] == "REFUSED KEY"]
-        assert 0 < len(entries) <= 20  # two minutes may have been touched
+        assert 0 < len(entries) <= 40  # some minutes may have been touched
         assert {one["status"] for one in entries} == {401}
-        assert any(one["target"] == "key aaaaaaaaaaaa from 127.0.0.1" for one in entries)
+        assert any(one["target"].startswith(wanted) for one in entries)
         assert wrong[17:] not in json.dumps(found)
     with service.client(keys["team"]) as http:
         assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
