@@ -1,6 +1,6 @@
 // Renew the claim on a task, and record its progress. Returns no row if the claim was lost.
 // $task, $worker, $milliseconds, $stage, $done, $total, $tokens
-// → cancel, left: tokens that its key may still use today, null without a limit
+// → cancel, left. `left` is how many tokens its key may still use today, null if that has no limit.
 MERGE (q:E2GQueue {id: 'queue'})
 SET q.locked = timestamp()
 WITH count(*) AS locked
