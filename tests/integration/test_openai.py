@@ -26,7 +26,7 @@ from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.chat import PLAIN
 
 NAME = f"api-{uuid4().hex[:8]}"
-LOG, LETTERS, SIGNS, FOREIGN = f"{NAME}-log", f"{NAME}-letters", f"{NAME}-a+b 50%", f"foreign-{NAME}"
+LOG, LETTERS, SIGNS, FOREIGN = f"{NAME}-log", f"{NAME}-letters", f"{NAME}-a b-50.x", f"foreign-{NAME}"
 TEXTS = {
     LOG: "On the third day Luke Farran stood at the helm of the Averil. The wind was in the north.",
     LETTERS: "Dear Sarah, Luke Farran was at the helm all night, and the Averil came safe to Port Hesk.",
