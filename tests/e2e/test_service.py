@@ -707,7 +707,7 @@ def test_a_foreign_task_is_as_if_it_were_not_there(
     with service.client(keys["all"]) as http:
         [foreign, *_] = [one["id"] for one in http.get("/v1/tasks").json()["tasks"] if one["corpus"] == "vault"]
     with service.client(keys["team"]) as http:
-        assert http.get("/v1/tasks").json()["tasks"] == []
+        assert "vault" not in {one["corpus"] for one in http.get("/v1/tasks").json()["tasks"]}
         for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
             there, missing = (http.request(method, f"/v1/tasks/{task}{path}") for task in (foreign, "0" * 32))
             assert there.status_code == missing.status_code == 404
