@@ -632,9 +632,12 @@ def test_no_route_shows_a_foreign_corpus(service: RunningService, remote: Remote
                 told = [{**one.json(), "request_id": ""} for one in (foreign, missing)]
                 assert json.dumps(told[0]).replace("vault", "nobody") == json.dumps(told[1])
         assert http.get("/v1/corpora").json() == []
-        made = {one["id"] for one in http.get("/v1/keys").json()}  # by this key in other tests
-        assert keys["all"].split("_")[1] not in made
-        assert {one["key"] for one in http.get("/v1/audit").json()["entries"]} <= {keys["team"].split("_")[1], *made}
+        children = {one["id"] for one in http.get("/v1/keys").json()}  # of this key, from other tests
+        assert keys["all"].split("_")[1] not in children
+        assert {one["key"] for one in http.get("/v1/audit").json()["entries"]} <= {
+            keys["team"].split("_")[1],
+            *children,
+        }
         refused = http.post("/v1/keys", json={"name": "more", "scopes": ["read"], "corpora": ["*"]})
         assert refused.status_code == 403
         made = http.post("/v1/keys", json={"name": "less", "scopes": ["read"], "corpora": ["team-a"]})

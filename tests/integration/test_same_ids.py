@@ -148,7 +148,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
     }
 
 
-OF_ONE = {
+OF_ONE: dict[str, dict[str, Any]] = {
     "index/hold_version": {"known": [], "pairs": [], "any_words": []},
     "index/shared_names": {"pairs": [{"document": "d0", "full": "jonathan harker", "names": ["mr harker"]}]},
 }
