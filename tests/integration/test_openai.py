@@ -293,8 +293,8 @@ def test_limits_of_requests_and_of_tokens_are_rate_limits(served):
     assert int(raised.value.response.headers["retry-after"]) > 0
     for name in (model(LOG), PLAIN):
         client = served.client(served.new_key(tokens_per_minute=1))
-        for _ in client.chat.completions.create(model=name, messages=asked(), stream=True):
-            pass
+        with pytest.raises(openai.APIError, match="limited to 1 tokens per minute"):  # before the model is called
+            list(client.chat.completions.create(model=name, messages=asked(), stream=True))
         with pytest.raises(openai.RateLimitError):
             client.chat.completions.create(model=name, messages=asked())
 
