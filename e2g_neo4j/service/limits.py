@@ -37,6 +37,9 @@ MAX_REQUESTS_OF_KEY = MAX_REQUESTS // 4
 MAX_BODIES_OF_KEY = 16
 """Requests of one key whose bodies are awaited at once."""
 
+ARRIVED_SECONDS = 0.5
+"""How long a body beyond MAX_BODIES_OF_KEY may take: one that came with its request needs no waiting."""
+
 BODY_SECONDS = 10.0
 """How long a body may keep the service waiting, besides the time that BODY_RATE allows for what has arrived."""
 
@@ -285,15 +288,17 @@ class Shares:
             nonlocal waited, size, complete
             if complete:  # what follows is that the client leaves
                 return await receive()
-            if self._bodies[key] >= MAX_BODIES_OF_KEY:
-                detail = f"The bodies of {MAX_BODIES_OF_KEY} requests of this key are awaited already, the maximum."
-                raise HTTPException(429, detail, {"Retry-After": "1", "Connection": "close"})
+            crowded = self._bodies[key] >= MAX_BODIES_OF_KEY
             began = time.monotonic()
             try:
                 with _counted(self._bodies, key):
-                    async with asyncio.timeout(BODY_SECONDS + size / BODY_RATE - waited):
+                    patience = ARRIVED_SECONDS if crowded else BODY_SECONDS + size / BODY_RATE - waited
+                    async with asyncio.timeout(patience):
                         message = await receive()
             except TimeoutError:
+                if crowded:
+                    detail = f"The bodies of {MAX_BODIES_OF_KEY} requests of this key are awaited already, the maximum."
+                    raise HTTPException(429, detail, {"Retry-After": "1", "Connection": "close"}) from None
                 detail = f"The body has kept the service waiting for {BODY_SECONDS:.0f} s; {size} bytes have arrived."
                 raise HTTPException(408, detail, {"Connection": "close"}) from None
             waited += time.monotonic() - began

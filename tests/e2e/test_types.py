@@ -102,7 +102,7 @@ def test_entities_of_a_type_are_listed_by_both_clients_and_the_command(
     client: E2G, corpus: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client.index(library(corpus), corpus=corpus)
-    for type in ("person", "place", "noun", "organisation"):
+    for type in ("person", "place", "noun"):
         listed = client.entities(corpus=corpus, type=type)
         assert types(listed) == {key: one for key, one in TYPES.items() if one[0] == type}
 

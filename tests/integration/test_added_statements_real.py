@@ -181,7 +181,7 @@ def test_a_chat_model_is_asked_about_the_other_text_alone(driver: Driver, corpor
     assert {row[2] for row in stated(driver, corpus) if row[0] == "d0-c0"} == {"knows"}
     write(driver, later, [*DOCUMENTS, small_document("d2", ["fay", "gil"])])
     enriched(driver, later, model)
-    assert len(model.requests) == 3, "about the text that has statements in the first corpus alone"
+    assert len(model.requests) == 5, "about each of its texts: replies serve their own corpus alone"
     added(driver, later, KNOWS)
     assert snapshot(driver, later) == snapshot(driver, corpus)
     with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):

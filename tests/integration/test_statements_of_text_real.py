@@ -117,8 +117,9 @@ def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: s
     again = made(driver, corpus, model)
     assert (again.usage.calls, again.usage.remembered, again.statements, again.made) == (0, 2, 4, 0)
     write(driver, other, [*DOCUMENTS, small_document("copy", ["ann", "bob"], ["bob", "cid"])])
-    assert made(driver, other, model).usage.calls == 0
-    assert len(model.requests) == 2
+    paid = made(driver, other, model).usage
+    assert (paid.calls, paid.remembered) == (2, 0), "a reply serves its own corpus alone"
+    assert len(model.requests) == 4
     driven(performing(driver), delete(corpus, ["d0", "d1"]))
     assert made(driver, other, model).usage.calls == 0, "the other corpus keeps the replies that it uses"
     made(driver, other, Model(REPLIES, ANOTHER))
