@@ -12,7 +12,6 @@ from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.remote_client import RemoteE2G
 from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
-from e2g_neo4j.runtime.former_names import keep_former_modules
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types import (
     Adoption,
@@ -49,7 +48,6 @@ from e2g_neo4j.types import (
 )
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
-keep_former_modules()
 
 __all__ = [
     "E2G",

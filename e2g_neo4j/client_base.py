@@ -107,7 +107,7 @@ class AsyncClient:
         nlp: Language | None = None,
     ) -> None:
         self.settings = settings or load_settings()
-        self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp, beside_event_loop=True)
+        self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None
         self.driver = driver
         self._opening = asyncio.Lock()

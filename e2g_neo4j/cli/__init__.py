@@ -44,12 +44,12 @@ def main() -> None:
 
 def hide_torch() -> None:
     """Do not import torch with the bundled pipeline. Others may need it. Invalid settings are reported later."""
-    from e2g_neo4j.runtime.lazy_imports import hide_torch_from_spacy
+    from e2g_neo4j.runtime.lazy_imports import leave_out_torch
     from e2g_neo4j.settings import load_settings
 
     with suppress(E2GError):
         if load_settings().spacy_model is None:
-            hide_torch_from_spacy()
+            leave_out_torch()
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any, cast, get_args
@@ -96,7 +95,6 @@ Where = Annotated[
         help="Search only documents with this property, such as year>=1890. All conditions that you repeat must hold.",
     ),
 ]
-Through = Annotated[str, typer.Option("--through", help="The former name of --relationship-types.", hidden=True)]
 
 
 def choose_corpus(e2g: E2G, given: str | None) -> str:
@@ -126,7 +124,6 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "relationship_types": (Types, ""),
     "llm": (Llm, False),
     "where": (Where, None),
-    "through": (Through, ""),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""
 
@@ -147,10 +144,7 @@ def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_options(**values: Any) -> None:
         retrieval = {name: values.pop(name) for name in RETRIEVAL}
-        through = retrieval.pop("through")
-        if through:
-            print("Warning: --through is now --relationship-types.", file=sys.stderr)
-        types = retrieval["relationship_types"] or through
+        types = retrieval["relationship_types"]
         retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []
         retrieval["where"] = retrieval["where"] or []
         command(**values, **retrieval)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
@@ -43,7 +41,6 @@ class Models:
         chat_model: A langchain-core chat model. Default: the configured one.
         embedder: An embedding model. Default: the configured one.
         nlp: A spaCy pipeline. Default: the configured one.
-        beside_event_loop: Whether an event loop runs in this process. Garbage collection would block it.
     """
 
     def __init__(
@@ -53,11 +50,9 @@ class Models:
         *,
         embedder: Embedder | None = None,
         nlp: Language | None = None,
-        beside_event_loop: bool = False,
     ) -> None:
         self.settings = settings
         self._given_chat_model, self._given_embedder, self._given_nlp = chat_model, embedder, nlp
-        self._beside_event_loop = beside_event_loop
         self._loading = Lock()
 
     @property
@@ -181,10 +176,6 @@ class Models:
 
         nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
         check_pipeline(nlp)
-        if self._beside_event_loop:  # traversing the libraries' many objects during garbage collection would block it
-            gc.collect()
-            gc.freeze()
-            atexit.register(gc.unfreeze)  # otherwise libraries report leaks
         return nlp
 
     @cached_property

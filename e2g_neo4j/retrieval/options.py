@@ -7,7 +7,6 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
@@ -135,16 +134,6 @@ class RetrievalOptions(BaseModel):
     llm: bool = False
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _former_names(cls, values: Any) -> Any:
-        if not isinstance(values, dict) or "through" not in values:
-            return values
-        warnings.warn("`through` is now `relationship_types`.", DeprecationWarning, stacklevel=3)
-        values = dict(values)
-        through = values.pop("through")
-        return values if values.get("relationship_types") else {**values, "relationship_types": through}
-
     @field_validator("mode", mode="before")
     @classmethod
     def _known_mode(cls, mode: Any) -> Any:
@@ -212,7 +201,7 @@ class RetrievalOptions(BaseModel):
             TypeError: A keyword is unknown.
         """
         values: dict[str, Any] = dict(keywords)
-        if unknown := values.keys() - cls.model_fields.keys() - {"through"}:
+        if unknown := values.keys() - cls.model_fields.keys():
             raise TypeError(f"There is no option {min(unknown)!r}: choose among {', '.join(cls.model_fields)}.")
         try:
             return cls(**values)
@@ -243,7 +232,7 @@ class FilledOptions(RetrievalOptions):
 
 
 class RetrievalKeywords(TypedDict, total=False):
-    """The fields of `RetrievalOptions` as keywords. `through` is the former name of `relationship_types`."""
+    """The fields of `RetrievalOptions` as keywords."""
 
     k: int | None
     tokens: int | None
@@ -253,7 +242,6 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     where: Where
-    through: Sequence[str]
 
 
 def check_llm(modes: Iterable[Mode], *, llm: bool) -> None:

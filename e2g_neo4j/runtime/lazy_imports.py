@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -46,15 +44,20 @@ def require_sentence_transformers(what: str) -> None:
         )
 
 
-class _TorchHider(MetaPathFinder):
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        importer = sys.modules.get("thinc.compat")
-        if name == "torch" and importer is not None and not hasattr(importer, "has_torch"):
-            raise ModuleNotFoundError("torch is hidden from thinc", name=name)
-        return None
+_spacy_needs_torch = True
 
 
-def hide_torch_from_spacy() -> None:
-    """Prevent spaCy from importing torch, which takes more than a second and is only needed for transformers. Call this
-    only in processes of this program: it cannot be undone once spaCy is imported."""
-    sys.meta_path.insert(0, _TorchHider())
+def leave_out_torch() -> None:
+    """Make `import_spacy` leave out torch. Only processes of this program call this: it cannot be undone once spaCy is
+    imported."""
+    global _spacy_needs_torch
+    _spacy_needs_torch = False
+
+
+def import_spacy() -> ModuleType:
+    """Import spaCy. It imports torch, which takes more than a second and is only needed for transformers, unless
+    `leave_out_torch` was called."""
+    with nullcontext() if _spacy_needs_torch else hidden("torch"):
+        import spacy
+    module: ModuleType = spacy
+    return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -154,6 +155,8 @@ def _load(client: AsyncE2G) -> None:
     with suppress(E2GError):  # /readyz says why
         client.models.query_embedder.embed(["ready"])
         client.models.nlp("Ready.")
+    gc.collect()
+    gc.freeze()  # searching the libraries' many objects for garbage would block the event loop
 
 
 def _add_health(app: FastAPI) -> None:

@@ -24,9 +24,6 @@ from e2g_neo4j.types.reports import (
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
 from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
-Spending = TokenUsage
-"""The former name of `TokenUsage`."""
-
 __all__ = [
     "AdoptReport",
     "Adoption",
@@ -62,7 +59,6 @@ __all__ = [
     "Sentence",
     "SourceDocument",
     "Span",
-    "Spending",
     "StandsFor",
     "State",
     "StatementReport",

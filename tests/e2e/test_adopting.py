@@ -266,7 +266,7 @@ def test_adopted_asked_changed_and_let_go(
     assert [one.key for one in place.client.link(corpus="adopted", label="Someone", name="name").links] == [
         "luke farran"
     ]
-    asked = place.client.retrieve("Who was Luke Farran?", corpus="adopted", through=["SAILED"])
+    asked = place.client.retrieve("Who was Luke Farran?", corpus="adopted", relationship_types=["SAILED"])
     assert [fact.stated() for fact in asked.facts] == ["Luke Farran SAILED Otto Vinge"]
     assert place.client.unlink(corpus="adopted") == 1
     assert len(place.client.unadopt(corpus="adopted")) == 2

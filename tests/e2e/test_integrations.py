@@ -448,3 +448,9 @@ def test_langchains_hybrid_vector_store(store, asked: str) -> None:
     found = hybrid.similarity_search(QUESTION, k=40, params=words)
     assert_of_this_corpus(said(found), asked)
     assert found[0].metadata["score"] == pytest.approx(1.0)
+
+
+def test_none_in_a_call_leaves_what_the_retriever_has() -> None:
+    retriever: Any = langchain.E2GRetriever(corpus="novels", k=7, mode="dense")
+    found = retriever._options({"k": None, "mode": None, "hops": 2})
+    assert (found.k, found.mode, found.hops) == (7, "dense", 2)

@@ -26,7 +26,7 @@ from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
 pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
 QUESTION = "What did Luke Farran and Theodora Quill do with the chronometer?"
-THROUGH = ["ACTED_IN", "DIRECTED", "OWNS"]
+TYPES = ["ACTED_IN", "DIRECTED", "OWNS"]
 
 
 @dataclass
@@ -199,7 +199,7 @@ def test_labels_and_properties_are_data(place: Joined, corpus: str, label: str) 
         place.client.link(corpus=corpus, label="Person", name=label)
     assert place.client.unlink(corpus=corpus, label=label) == 0
     with pytest.raises(QueryError, match="no relationships of the type"):
-        place.client.retrieve(QUESTION, corpus=corpus, through=[label])
+        place.client.retrieve(QUESTION, corpus=corpus, relationship_types=[label])
     unharmed(place)
 
 
@@ -210,8 +210,13 @@ def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
     for empty in empties:
         with pytest.raises(InputError):
             place.client.link(**{"corpus": corpus, "label": "Person", "name": "name", **empty})
-    leading_back = {"through": ["KNOWS", "REFERS_TO"]}, {"through": ["STANDS_FOR"]}
-    for wrong in ({"through": [""]}, {"through": ["X"] * 51}, {"through": ["X"], "mode": "dense"}, *leading_back):
+    types: list[list[str]] = [[""], ["X"] * 51, ["KNOWS", "REFERS_TO"], ["STANDS_FOR"]]
+    for wrong in (*({"relationship_types": one} for one in types), {"relationship_types": ["X"], "mode": "dense"}):
+        {"relationship_types": [""]},
+        {"relationship_types": ["X"] * 51},
+        {"relationship_types": ["X"], "mode": "dense"},
+        *leading_back,
+    ):
         with pytest.raises(QueryError):
             place.client.retrieve(QUESTION, corpus=corpus, **wrong)
 
@@ -222,7 +227,7 @@ def test_what_cannot_be_joined_is_refused(place: Joined, corpus: str) -> None:
 def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -> None:
     assert place.client.retrieve(QUESTION, corpus=corpus).facts == ()
     for mode in sorted(GRAPH_MODES):
-        found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, through=THROUGH)
+        found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, relationship_types=TYPES)
         assert [fact.stated() for fact in found.facts] == [
             "Luke Farran ACTED_IN The Chronometer (roles: Himself, the mate)",
             "THEODORA QUILL DIRECTED The Chronometer",
@@ -230,7 +235,7 @@ def test_facts_come_with_the_evidence(place: Joined, corpus: str, linked: Any) -
         ], "those that join two of the question's entities come first"
         assert [fact.entities for fact in found.facts] == [("luke farran",), ("theodora quill",), ("luke farran",)]
         assert found.round_trips <= MOST_READS.get(mode, 3) + 1
-    assert place.client.retrieve("Who is Walter Crail?", corpus=corpus, through=THROUGH).facts == ()
+    assert place.client.retrieve("Who is Walter Crail?", corpus=corpus, relationship_types=TYPES).facts == ()
     with pytest.raises(QueryError, match=r"of the type 'ACTED_INN'\. Did you mean 'ACTED_IN'\?"):
         place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["ACTED_INN"])
     unharmed(place, linked=True)
@@ -241,7 +246,7 @@ def test_facts_of_a_hub_are_bounded(place: Joined, corpus: str, linked: Any) -> 
         "MATCH (p:Person {name: 'Luke Farran'}) UNWIND range(1, 3000) AS n CREATE (p)-[:HAS]->(:Thing {name: n})"
     )
     try:
-        found = place.client.retrieve(QUESTION, corpus=corpus, through=["HAS"])
+        found = place.client.retrieve(QUESTION, corpus=corpus, relationship_types=["HAS"])
         assert len(found.facts) == 25
     finally:
         place.driver.execute_query("MATCH (n:Thing) DETACH DELETE n")
@@ -251,8 +256,8 @@ def test_an_answer_cites_facts_by_the_ids_of_their_nodes(place: Joined, corpus: 
     passages = len(place.client.retrieve(QUESTION, corpus=corpus).passages)
     model = FakeListChatModel(responses=[f"Luke Farran played in The Chronometer [1, {passages + 1}, 99]."])
     with E2G(settings=place.settings, chat_model=model) as client:
-        *_, streamed = client.stream(QUESTION, corpus=corpus, through=THROUGH)
-        given = client.answer(QUESTION, corpus=corpus, through=THROUGH)
+        *_, streamed = client.stream(QUESTION, corpus=corpus, relationship_types=TYPES)
+        given = client.answer(QUESTION, corpus=corpus, relationship_types=TYPES)
     for answer in (given, streamed):
         assert isinstance(answer, Answer)
         first, fact = answer.citations
@@ -266,8 +271,8 @@ async def test_the_async_client_does_the_same(place: Joined, corpus: str, linked
     async with AsyncE2G(settings=place.settings) as client:
         again = await client.link(corpus=corpus, label="Person", name="name", aliases="aliases")
         assert (again.links, again.added) == (linked.links, 0)
-        facts = (await client.retrieve(QUESTION, corpus=corpus, through=THROUGH)).facts
-        assert facts == place.client.retrieve(QUESTION, corpus=corpus, through=THROUGH).facts
+        facts = (await client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES)).facts
+        assert facts == place.client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES).facts
         assert await client.doctor() == place.client.doctor()
         assert await client.unlink(corpus=corpus) == 4
 
@@ -296,10 +301,12 @@ def test_commands(place: Joined, corpus: str, monkeypatch: pytest.MonkeyPatch, c
     told = run(*people)
     assert "4 added" in told
     assert "Walter Crail" in told
-    asked = json.loads(run("query", QUESTION, "--corpus", corpus, "--through", "DIRECTED, OWNS", "--json"))
+    asked = json.loads(run("query", QUESTION, "--corpus", corpus, "--relationship-types", "DIRECTED, OWNS", "--json"))
     assert [fact["relationship"] for fact in asked["facts"]] == ["OWNS", "DIRECTED"]
     assert asked["facts"][0]["properties"] == {"since": "1870"}
-    assert "THEODORA QUILL DIRECTED The Chronometer" in run("query", QUESTION, "-c", corpus, "--through", "DIRECTED")
+    assert "THEODORA QUILL DIRECTED The Chronometer" in run(
+        "query", QUESTION, "-c", corpus, "--relationship-types", "DIRECTED"
+    )
     assert {one["state"] for one in json.loads(run("doctor", "--json"))} <= {"ok", "note"}
     assert "ok " in run("doctor")
     linked = place.client.links(corpus=corpus)

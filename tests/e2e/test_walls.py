@@ -311,9 +311,9 @@ def link(client: Any, two: Two) -> None:
     """Entities of the other corpus stay without links, and facts hang on this one's."""
     report = client.link(corpus=two.mine, label=two.label, name="name")
     assert [(one.key, one.method) for one in report.links] == [("ann harper", "exact")]
-    facts = client.retrieve(QUESTIONS[0], corpus=two.mine, through=["KNOWS"]).facts
+    facts = client.retrieve(QUESTIONS[0], corpus=two.mine, relationship_types=["KNOWS"]).facts
     assert [one.entities for one in facts] == [("ann harper",)]
-    assert client.retrieve(QUESTIONS[0], corpus=two.other, through=["KNOWS"]).facts == ()
+    assert client.retrieve(QUESTIONS[0], corpus=two.other, relationship_types=["KNOWS"]).facts == ()
 
 
 def links(client: Any, two: Two) -> None:

@@ -53,7 +53,7 @@ READS: dict[str, Callable[[E2G, str], Any]] = {
     "entities": lambda client, corpus: client.entities(corpus=corpus),
     "merges": lambda client, corpus: client.merges(corpus=corpus),
     "doctor": lambda client, corpus: client.doctor(),
-    "through": lambda client, corpus: client.retrieve("Alice?", corpus=corpus, through=["KNOWS"]),
+    "facts": lambda client, corpus: client.retrieve("Alice?", corpus=corpus, relationship_types=["CO_OCCURS"]),
 }
 
 

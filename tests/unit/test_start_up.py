@@ -51,9 +51,9 @@ def test_what_is_not_used_is_not_loaded(code: str, unused: set[str]) -> None:
     assert done.stdout == "[]\n"
 
 
-def test_spacy_finds_torch_again_where_nobody_hides_it() -> None:
+def test_spacy_finds_torch_in_processes_of_others() -> None:
     """thinc must not lose torch in a process that is not ours: pipelines with transformers need it."""
-    script = "from e2g_neo4j import E2G\nimport e2g_neo4j.models.entities.extraction\nimport thinc.compat\n"
+    script = "from e2g_neo4j.models.entities.pipeline import load_pipeline\nload_pipeline()\nimport thinc.compat\n"
     script += "print(thinc.compat.has_torch)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"

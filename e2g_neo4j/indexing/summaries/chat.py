@@ -72,7 +72,7 @@ class ChatSummariser:
         self._cache = cache
         self._meter = meter
         self._instructions = load_prompt(PROMPTS / "summary.txt", prompts)
-        self._again = load_prompt(PROMPTS / "retry.txt", prompts, former="again.txt")
+        self._again = load_prompt(PROMPTS / "retry.txt", prompts)
         self._budget = budget
         self.concurrency = concurrency
         identity = json.dumps([model.name, budget, self._instructions, self._again])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from hashlib import sha256
 from pathlib import Path
 from string import Template
@@ -10,13 +9,12 @@ from string import Template
 from e2g_neo4j.errors import ConfigurationError
 
 
-def load_prompt(bundled: Path, folder: Path | None = None, *, former: str | None = None) -> str:
+def load_prompt(bundled: Path, folder: Path | None = None) -> str:
     """Return the text of a prompt.
 
     Args:
         bundled: The bundled prompt file.
         folder: A folder with the user's prompts. A file of the same name replaces the bundled one.
-        former: The former name of that file, which is deprecated.
 
     Raises:
         ConfigurationError: The folder or the file cannot be read.
@@ -24,9 +22,6 @@ def load_prompt(bundled: Path, folder: Path | None = None, *, former: str | None
     if folder is not None and not folder.is_dir():
         raise ConfigurationError(f"E2G_PROMPTS {str(folder)!r} is not a folder: create it, or unset E2G_PROMPTS.")
     own = folder / bundled.name if folder else None
-    if folder is not None and former and (folder / former).exists() and not (folder / bundled.name).exists():
-        warnings.warn(f"Rename {folder / former} to {bundled.name}.", DeprecationWarning, stacklevel=2)
-        own = folder / former
     path = own if own is not None and own.exists() else bundled
     try:
         return path.read_text("utf-8").strip()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.lazy_imports import hide_torch_from_spacy
+from e2g_neo4j.runtime.lazy_imports import leave_out_torch
 from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
 
 if TYPE_CHECKING:  # spaCy takes a second to import
@@ -241,7 +241,7 @@ def extract_all(nlp: Language, texts: Iterable[str], workers: int = 1) -> Iterat
     from loky import get_reusable_executor
 
     one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    prepare = hide_torch_from_spacy if nlp.path == BUNDLED else None
+    prepare = leave_out_torch if nlp.path == BUNDLED else None
     pool = get_reusable_executor(max_workers=workers, timeout=60, env=one_thread, initializer=prepare)
     pending: deque[Future] = deque()
     for batch in chain(first, batches):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.runtime.lazy_imports import import_spacy
 
 if TYPE_CHECKING:  # spaCy takes a second to import
     from spacy.language import Language
@@ -47,7 +48,7 @@ def load_pipeline(name: str | None = None) -> Language:
     Raises:
         PipelineError: The pipeline is not installed, or is made for another version of spaCy.
     """
-    import spacy
+    spacy = import_spacy()
     from spacy.about import __version__ as installed_spacy
 
     source = name or str(BUNDLED)
@@ -94,8 +95,7 @@ def check_pipeline(nlp: Language) -> None:
 
 
 def _meta(source: str) -> dict[str, Any]:
-    import spacy
-
+    spacy = import_spacy()
     folder = Path(source)
     if not folder.is_dir():
         folder = spacy.util.get_package_path(source)
