@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
-from types import ModuleType
 
 from e2g_neo4j.errors import ConfigurationError, ModelError
 
@@ -54,10 +53,8 @@ def leave_out_torch() -> None:
     _spacy_needs_torch = False
 
 
-def import_spacy() -> ModuleType:
+def import_spacy() -> None:
     """Import spaCy. It imports torch, which takes more than a second and is only needed for transformers, unless
     `leave_out_torch` was called."""
     with nullcontext() if _spacy_needs_torch else hidden("torch"):
-        import spacy
-    module: ModuleType = spacy
-    return module
+        import spacy  # noqa: F401

@@ -48,7 +48,8 @@ def load_pipeline(name: str | None = None) -> Language:
     Raises:
         PipelineError: The pipeline is not installed, or is made for another version of spaCy.
     """
-    spacy = import_spacy()
+    import_spacy()
+    import spacy
     from spacy.about import __version__ as installed_spacy
 
     source = name or str(BUNDLED)
@@ -95,7 +96,9 @@ def check_pipeline(nlp: Language) -> None:
 
 
 def _meta(source: str) -> dict[str, Any]:
-    spacy = import_spacy()
+    import_spacy()
+    import spacy
+
     folder = Path(source)
     if not folder.is_dir():
         folder = spacy.util.get_package_path(source)
