@@ -17,8 +17,8 @@ CLASS = '''class AsyncE2G(AsyncClient):
     in threads, so that the event loop stays free. A call that is cancelled ends soon; of a cancelled index run, what
     was complete stays. `progress` is called from other threads.
 
-    Once its models are loaded it calls `gc.freeze()`: Python's garbage collector would search the 200,000 objects of
-    the libraries again and again, and block the event loop for a tenth of a second each time.
+    Python's garbage collector searches the objects of all imported libraries, and blocks the event loop meanwhile. An
+    application that minds calls `gc.freeze()` once the models are loaded, as the service does.
 
     Args:
         driver: a neo4j async driver to borrow, left open in the end; None: one of its own, opened by the first call.

@@ -155,8 +155,8 @@ class Evidence:
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
         mode: the retrieval mode.
-        facts: relationships of the user's graph of the types that `through` names, those between two entities of the
-            question first.
+        facts: relationships of the user's graph of the types that `relationship_types` names, those between two
+            entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
             an entity, the type in the first of them. Unknown types are left out.
         calls: the number of calls of the chat model, with the option `llm`.

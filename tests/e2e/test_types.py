@@ -16,7 +16,7 @@ from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, cli
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.graph import rows
 from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -105,6 +105,8 @@ def test_entities_of_a_type_are_listed_by_both_clients_and_the_command(
     for type in ("person", "place", "noun"):
         listed = client.entities(corpus=corpus, type=type)
         assert types(listed) == {key: one for key, one in TYPES.items() if one[0] == type}
+    with pytest.raises(QueryError, match="'organisation'"):
+        client.entities(corpus=corpus, type="organisation")
 
     async def places() -> list[EntityInfo]:
         async with AsyncE2G() as same:

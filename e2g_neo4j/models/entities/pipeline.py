@@ -96,7 +96,6 @@ def check_pipeline(nlp: Language) -> None:
 
 
 def _meta(source: str) -> dict[str, Any]:
-    import_spacy()
     import spacy
 
     folder = Path(source)
