@@ -72,8 +72,6 @@ def answer(out: Console, given: Answer) -> None:
         out.print(f"[bold]{given.choice}[/bold]")
         for letter, probability in (given.distribution or {}).items():
             out.print(f"[dim]{letter} {probability:.3f}[/dim]")
-    elif not given.given:
-        out.print(escape(given.text), end="")
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
     for citation_ in given.citations:
         fact, corpora = citation_.fact, given.evidence.corpora

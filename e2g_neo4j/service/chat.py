@@ -19,10 +19,11 @@ from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.service.routes.questions import answer_events
+from e2g_neo4j.service.routes.questions import answer_pieces
 from e2g_neo4j.service.schemas import MAX_CORPORA, AnswerReply, AskedQuestion, CitationLink
 from e2g_neo4j.service.state import State
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish, StreamingChatModel
+from e2g_neo4j.types.results import Answer
 from e2g_neo4j.types.service import Caller
 
 PLAIN = "e2g-plain"
@@ -135,18 +136,19 @@ async def reply_pieces(
     if not question.strip():
         raise refused("The last message of the user is empty.")
     if not corpora:
+        most = state.client.settings.answer_tokens
         request = ChatRequest(
             "\n\n".join(text_of(one) for one in messages[:last] if one.role in ("system", "developer")),
             question,
-            state.settings_for(max_tokens).answer_tokens,
+            min(max_tokens or most, most),
             earlier=tuple(filter(None, map(_earlier, messages[:last]))),
         )
         pieces = _plain_pieces(state, chat_model, request)
     elif len(question) > MAX_QUESTION:
         raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:
-        asked = AskedQuestion(question=question, corpora=corpora)
-        pieces = _answer_pieces(state, caller, asked, max_tokens)
+        asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens)
+        pieces = _answer_pieces(state, caller, asked)
     async with aclosing(pieces):
         async for piece in pieces:
             yield piece
@@ -175,20 +177,15 @@ def refused(detail: str) -> ProblemError:
     return ProblemError(400, "unsupported", detail)
 
 
-async def _answer_pieces(
-    state: State, caller: Caller, question: AskedQuestion, max_tokens: int | None
-) -> AsyncGenerator[str | Reply, None]:
-    async with aclosing(answer_events(state, question, caller, max_tokens)) as events:
-        async for event in events:
-            if event.name == "evidence":
-                yield ""
-            elif event.name == "delta":
-                yield event.data["text"]
-            elif isinstance(event.data, AnswerReply):
-                answer = event.data
-                finish: Finish = "stop" if answer.finished else "length"
-                tokens = answer.usage
-                yield Reply(answer.text or "", finish, answer.citations, tokens.prompt_tokens, tokens.completion_tokens)
+async def _answer_pieces(state: State, caller: Caller, question: AskedQuestion) -> AsyncGenerator[str | Reply, None]:
+    async with aclosing(answer_pieces(state, question, caller)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Answer):
+                finish: Finish = "stop" if piece.finished else "length"
+                links = AnswerReply.of(piece, state.public_url).citations
+                yield Reply(piece.text or "", finish, links, piece.prompt_tokens, piece.completion_tokens)
+            else:
+                yield piece if isinstance(piece, str) else ""
 
 
 async def _plain_pieces(
@@ -200,7 +197,7 @@ async def _plain_pieces(
             if isinstance(piece, ChatReply):
                 text = without_thought(piece.text)
                 yield Reply(text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
-            else:
+            elif isinstance(piece, str):
                 yield piece
 
 

@@ -13,7 +13,7 @@ from real_ollama import RealOllama
 from running_service import RunningService, create_key, environment, linked_text, running
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Answer, Settings
+from e2g_neo4j import E2G, Answer, Evidence, Settings
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -129,7 +129,7 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     key = create_key(variables, scopes="read,ask", corpora="*")
     with running(settings) as url, RemoteE2G(url, key) as client:
         answer = client.answer(ASKED, corpus="ships", method="map_reduce")
-        *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
+        _, *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
     assert "Map-reduce: points above 0: 1, batches: 1" in answer.evidence.reason
     assert (answer.calls, [one.number for one in answer.citations]) == (2, [1])
     assert "".join(map(str, pieces)) == answer.text
@@ -159,7 +159,7 @@ def test_a_client_elsewhere_answers_by_follow_up_questions(
         with E2G(settings=settings) as e2g:
             e2g.enrich(corpus="ships", layers=["communities"])
         answer = client.answer(ASKED, corpus="ships", method="drift")
-        *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
+        _, *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
     assert answer.evidence.reason.endswith("Follow-up questions in mode auto: Who met Luke Farran?")
     assert (answer.calls, [one.number for one in answer.citations]) == (4, [1])
     assert "".join(map(str, pieces)) == answer.text
@@ -222,7 +222,8 @@ def test_what_a_model_thinks_is_never_sent(thinker: str, key: str) -> None:
 def test_the_remote_client_answers_and_streams(service: RunningService, key: str) -> None:
     with RemoteE2G(service.url, key) as client:
         whole = client.answer(ASKED, corpus="ships")
-        *pieces, last = client.stream(ASKED, corpus="ships")
+        found, *pieces, last = client.stream(ASKED, corpus="ships")
+        assert isinstance(found, Evidence)
         assert isinstance(last, Answer)
         assert "".join(map(str, pieces)) == whole.text == last.text
         assert (last.citations, last.given) == (whole.citations, whole.given)
