@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
@@ -54,7 +54,7 @@ from e2g_neo4j.types.reports import (
     Progress,
     ReportKind,
 )
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Answer, Evidence
 
 
 class RemoteE2G(RemoteBase):
@@ -189,7 +189,7 @@ class RemoteE2G(RemoteBase):
     ) -> Evidence:
         """See `E2G.retrieve`."""
         body = _question(question, corpus, corpora, retrieval, options)
-        return TypeAdapter(Evidence).validate_python(self._send("POST", "/v1/retrieve", json=body))
+        return Evidence.from_dict(self._send("POST", "/v1/retrieve", json=body))
 
     def answer(
         self,
@@ -208,7 +208,7 @@ class RemoteE2G(RemoteBase):
         asked = _question(question, corpus, corpora, retrieval, options)
         body = {**asked, "choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
         try:
-            return _answer(self._send("POST", "/v1/ask", json=body))
+            return Answer.from_dict(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:
             return Answer(None, self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval))
 
@@ -236,13 +236,13 @@ class RemoteE2G(RemoteBase):
                     raise error_in(reply)
                 for name, data in events(reply.iter_lines()):
                     if name == "evidence":
-                        yield TypeAdapter(Evidence).validate_python(data)
+                        yield Evidence.from_dict(data)
                     elif name == "delta":
                         yield data["text"]
                     elif name == "error":
                         raise error_of(data)
                     elif name == "done":
-                        yield _answer(data)
+                        yield Answer.from_dict(data)
         except NoChatModelError:
             evidence = self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval)
             yield evidence
@@ -390,23 +390,3 @@ def _question(
 
 def _tokens(report: IndexReport) -> int:
     return sum(usage.prompt_tokens + usage.completion_tokens for usage in report.spending.values())
-
-
-def _answer(body: Mapping[str, Any]) -> Answer:
-    given = TypeAdapter(tuple[Passage, ...]).validate_python(body["given"])
-    facts = TypeAdapter(Fact | None)
-    citations = tuple(
-        Citation(one["n"], given[one["n"] - 1], facts.validate_python(one["fact"])) for one in body["citations"]
-    )
-    return Answer(
-        text=body["text"],
-        evidence=TypeAdapter(Evidence).validate_python(body["evidence"]),
-        given=given,
-        citations=citations,
-        dropped=tuple(body["dropped"]),
-        found=body["found"],
-        finished=body["finished"],
-        choice=body["choice"],
-        distribution=body["distribution"],
-        **body["usage"],
-    )

@@ -12,7 +12,7 @@ from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
 from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
-from e2g_neo4j.cli.json_output import as_answer, as_object, print_json
+from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Corpora,
     ExistingCorpus,
@@ -45,7 +45,7 @@ def query(
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if as_json:
-        print_json(as_object(evidence))
+        print_json(evidence.to_dict())
     else:
         chosen = full or retrieval.get("k") or retrieval.get("tokens")
         show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
@@ -84,7 +84,7 @@ def ask(
             elif isinstance(piece, str) and not (choices or as_json):
                 out.print(escape(piece), end="")
     if as_json:
-        print_json(as_answer(answer))
+        print_json(answer.to_dict())
     else:
         show_evidence.answer(out, answer)
 

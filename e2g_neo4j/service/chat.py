@@ -20,10 +20,11 @@ from e2g_neo4j.retrieval.options import MAX_QUESTION
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.routes.questions import answer_pieces
-from e2g_neo4j.service.schemas import MAX_CORPORA, AnswerReply, AskedQuestion, CitationLink
+from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
+from e2g_neo4j.service.sources import shown_answer
 from e2g_neo4j.service.state import State
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish, StreamingChatModel
-from e2g_neo4j.types.results import Answer
+from e2g_neo4j.types.results import Answer, Citation
 from e2g_neo4j.types.service import Caller
 
 PLAIN = "e2g-plain"
@@ -59,7 +60,7 @@ class Reply:
 
     text: str
     finish: Finish
-    citations: tuple[CitationLink, ...]
+    citations: tuple[Citation, ...]
     prompt_tokens: int
     completion_tokens: int
 
@@ -69,20 +70,20 @@ class Reply:
         Args:
             base: The address of the service.
         """
-        links = {link.n: link for link in self.citations if link.url is not None}
+        cited = {one.number: (one.url, one.passage.document) for one in self.citations if one.url is not None}
         return [
             {
                 "type": "url_citation",
                 "url_citation": {
                     "start_index": start,
                     "end_index": end,
-                    "url": urljoin(base, links[number].url),
-                    "title": links[number].title,
+                    "url": urljoin(base, cited[number][0]),
+                    "title": cited[number][1],
                 },
             }
             for start, end, numbers in citations_in(self.text)
             for number in numbers
-            if number in links
+            if number in cited
         ]
 
 
@@ -182,8 +183,8 @@ async def _answer_pieces(state: State, caller: Caller, question: AskedQuestion) 
         async for piece in pieces:
             if isinstance(piece, Answer):
                 finish: Finish = "stop" if piece.finished else "length"
-                links = AnswerReply.of(piece, state.public_url).citations
-                yield Reply(piece.text or "", finish, links, piece.prompt_tokens, piece.completion_tokens)
+                cited = shown_answer(piece, caller, state.public_url).citations
+                yield Reply(piece.text or "", finish, cited, piece.prompt_tokens, piece.completion_tokens)
             else:
                 yield piece if isinstance(piece, str) else ""
 

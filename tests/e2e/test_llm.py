@@ -335,7 +335,7 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     told = json.loads(out)
     assert told["dropped"] == [7]
     [cited] = told["citations"]
-    assert TEXT[cited["start"] : cited["end"]] == cited["text"]
+    assert TEXT[cited["passage"]["start"] : cited["passage"]["end"]] == cited["passage"]["text"]
 
 
 def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):

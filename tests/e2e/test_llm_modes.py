@@ -222,11 +222,11 @@ def test_the_command_line_has_all(
         return capsys.readouterr().out
 
     answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
-    assert "Map-reduce" in answer["reason"]
+    assert "Map-reduce" in answer["evidence"]["reason"]
     assert answer["calls"] > 2
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-drift")
     answer = json.loads(run("ask", QUESTION, "--method", "drift", "--json"))
-    assert (answer["calls"], FOLLOW_UP in answer["reason"]) == (4, True)
+    assert (answer["calls"], FOLLOW_UP in answer["evidence"]["reason"]) == (4, True)
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1

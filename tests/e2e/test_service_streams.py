@@ -80,17 +80,27 @@ def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: st
         text = "".join(data["text"] for name, data in streamed if name == "delta")
         assert text == whole["text"] == "Luke Farran was at the helm [1]. He came from the moon [1]."
         done = streamed[-1][1]
-        for name in ("text", "citations", "given", "dropped", "usage", "found", "finished"):
+        for name in (
+            "text",
+            "citations",
+            "given",
+            "dropped",
+            "calls",
+            "prompt_tokens",
+            "completion_tokens",
+            "found",
+            "finished",
+        ):
             assert done[name] == whole[name]
         assert whole["dropped"] == [7]
         [citation] = whole["citations"]
         there = linked_text(citation["url"], str(http.base_url).rstrip("/"), dict(http.headers))
-        assert there == citation["text"] == TEXT
-        assert whole["usage"]["prompt_tokens"] > 0
+        assert there == citation["passage"]["text"] == TEXT
+        assert whole["prompt_tokens"] > 0
         with http.stream("POST", "/v1/ask", json={**QUESTION, "samples": 2}) as reply:
             sampled = list(events(reply.iter_lines()))
         assert [data["text"] for name, data in sampled if name == "delta"] == [text]
-        assert sampled[-1][1]["usage"]["prompt_tokens"] == 2 * whole["usage"]["prompt_tokens"]
+        assert sampled[-1][1]["prompt_tokens"] == 2 * whole["prompt_tokens"]
         assert http.post("/v1/ask", json={**QUESTION, "samples": 11}).status_code == 422
 
 
@@ -105,8 +115,8 @@ def test_a_mode_that_calls_the_chat_model_needs_a_key_that_may_ask(
         assert "sent no usable reply in 3 calls" in found["reason"]
         assert http.post("/v1/retrieve", json={**body, "mode": "auto"}).status_code == 422
         whole = http.post("/v1/ask", json=body).json()
-        assert whole["usage"]["calls"] == 4
-        assert whole["usage"]["prompt_tokens"] > whole["evidence"]["prompt_tokens"] > 0
+        assert whole["calls"] == 4
+        assert whole["prompt_tokens"] > whole["evidence"]["prompt_tokens"] > 0
         assert http.post("/v1/ask", json={**body, "method": "map_reduce", "samples": 2}).status_code == 422
     reader = create_key(variables, scopes="read", corpora="*")
     with service.client(reader) as http:
@@ -203,7 +213,7 @@ def test_what_a_model_thinks_is_never_sent(thinker: str, key: str) -> None:
         [citation] = [data for name, data in streamed if name == "citation"]
         assert [citation] == done["citations"] == whole["citations"]
         there = linked_text(citation["url"], str(http.base_url).rstrip("/"), dict(http.headers))
-        assert there == citation["text"] == TEXT
+        assert there == citation["passage"]["text"] == TEXT
 
         message = json.loads(sent("/v1/chat/completions", chat))["choices"][0]["message"]
         lines = sent("/v1/chat/completions", {**chat, "stream": True}).split("\n\n")

@@ -9,14 +9,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import TypeAdapter
+from pydantic_core import to_json
 
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import (
-    AnswerReply,
     AskedQuestion,
     Explanation,
     GraphNode,
@@ -31,15 +30,13 @@ from e2g_neo4j.types.service import Caller
 
 router = APIRouter(prefix="/v1", tags=["questions"])
 
-_EVIDENCE: TypeAdapter[Evidence] = TypeAdapter(Evidence)
-
 
 @router.post("/retrieve", response_model=Evidence, responses=documented(404, 409, 502))
 async def retrieve_evidence(request: Request, question: Question, caller: Reader) -> Response:
     """Return the evidence for a question."""
     check_wall(caller, question.corpora)
     evidence = await evidence_for(state_of(request), question, caller)
-    return Response(_EVIDENCE.dump_json(shown_evidence(evidence, caller)), media_type="application/json")
+    return Response(to_json(shown_evidence(evidence, caller)), media_type="application/json")
 
 
 @router.post("/explain", responses=documented(404, 409, 502))
@@ -77,7 +74,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
 
 @router.post(
     "/ask",
-    response_model=AnswerReply,
+    response_model=Answer,
     responses={
         **documented(404, 409, 501, 502),
         200: {
@@ -97,8 +94,8 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Answer):
-                reply = shown_answer(AnswerReply.of(piece, state.public_url), caller)
-    return Response(reply.model_dump_json(), media_type="application/json")
+                reply = shown_answer(piece, caller, state.public_url)
+    return Response(to_json(reply), media_type="application/json")
 
 
 async def answer_pieces(
@@ -170,7 +167,7 @@ def _events_of(state: State, piece: Evidence | str | Answer, caller: Caller) -> 
         case str():
             yield Event("delta", {"text": piece})
         case Answer():
-            reply = shown_answer(AnswerReply.of(piece, state.public_url), caller)
+            reply = shown_answer(piece, caller, state.public_url)
             for citation in reply.citations:
                 yield Event("citation", citation)
             yield Event("done", reply)
