@@ -72,18 +72,13 @@ class E2G(SyncClient):
         NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
     """
 
-    def migrate(self, *, accept_pipeline: bool = False) -> list[Applied]:
+    def migrate(self) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
-
-        Args:
-            accept_pipeline: take an index whose record has only name and version of its spaCy pipeline, as earlier
-                versions wrote it, for one made with the configured pipeline.
 
         Raises:
             MigrationError: the schema differs from the migrations in a way that none of them can mend.
-            FingerprintError: with `accept_pipeline`, the index was made with another pipeline.
         """
-        return self._run(operations.migrate(self.models, accept_pipeline=accept_pipeline))
+        return self._run(operations.migrate(self.models))
 
     def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""
@@ -547,20 +542,17 @@ class E2G(SyncClient):
         """
         return self._run(exporting.export_corpus(Path(file), corpus, format))
 
-    def import_corpus(
-        self, file: str | Path, *, corpus: str | None = None, accept_pipeline: bool = False
-    ) -> ArchiveInfo:
+    def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
         """Make a corpus from an archive: all of it or nothing. It becomes queryable once it is complete.
 
         Args:
             file: an archive of `export_corpus`.
             corpus: another name for the corpus; None: its own. Under its own name it is exactly what was exported;
                 under another the ids are those that indexing would give.
-            accept_pipeline: as `migrate`, for the archive.
 
         Raises:
             ArchiveError: the archive is damaged; nothing is written.
             FingerprintError: it was made with other models.
             InputError: the corpus exists already.
         """
-        return self._run(operations.import_corpus(self.models, Path(file), corpus, accept_pipeline=accept_pipeline))
+        return self._run(operations.import_corpus(self.models, Path(file), corpus))

@@ -63,7 +63,7 @@ class RemoteE2G(RemoteBase):
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
     `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `bookmark` and `wait_for`; those for graph
     documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` of questions,
-    `dry_run` of `enrich` and `link`, and `accept_pipeline` of `import_corpus`. Calls that change a corpus block until
+    and `dry_run` of `enrich` and `link`. Calls that change a corpus block until
     that is done; if the service or its worker is restarted meanwhile, it goes on.
 
     Args:
