@@ -275,8 +275,10 @@ def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
     text = f"**{number(one['value'])}**" if bold and "against" not in one else number(one["value"])
     if "against" in one:
         text = f"{one['value']:+.3f}".replace("0.", ".", 1)
-    around = one.get("interval") if "against" in one else one.get("spread")
-    return f"{text} ({around[0]:.2f} to {around[1]:.2f})".replace("0.", ".") if around else text
+    if "against" in one:
+        low, high = (f"{bound:.2f}".replace("0.", ".", 1) for bound in one["interval"])
+        return f"{text} ({low} to {high})"
+    return f"{text} ({number(one['spread'][0])} to {number(one['spread'][1])})" if "spread" in one else text
 
 
 def variants(arguments: str, path: str) -> str:
