@@ -2,7 +2,7 @@
 #
 #   docker build --tag e2g-neo4j .
 #
-# The build needs BuildKit and about 10 GB of disk. Behind a mirror or a proxy of PyPI, hand pip its settings and the
+# The build needs BuildKit. Behind a mirror or a proxy of PyPI, hand pip its settings and the
 # certificates; they are not stored in the image:  --secret id=pip,src=pip.conf --secret id=certificates,src=ca.pem
 ARG BASE=python:3.13-slim-bookworm
 
