@@ -18,11 +18,13 @@ from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -62,6 +64,7 @@ class AsyncE2G(AsyncClient):
             any.
         embedder: an embedding model (`models.embedding.base.Embedder`); None: the one that the settings name.
         nlp: a spaCy pipeline; None: the one that the settings name.
+        strategies: retrieval modes besides those of this package.
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
@@ -199,7 +202,18 @@ class AsyncE2G(AsyncClient):
             ModelError: with `llm`, the chat model failed.
         """
         asked = corpora_to_ask(corpus, corpora)
-        return await self._ask(retrieve(self.models, question, asked, RetrievalOptions.of(retrieval)))
+        return await self._ask(retrieve(self.models, question, asked, RetrievalOptions.of(retrieval, self.strategies)))
+
+    async def modes(self, corpora: Sequence[str] = ()) -> list[ModeInfo]:
+        """The retrieval modes: what each does and needs.
+
+        Args:
+            corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
+
+        Raises:
+            NotFoundError: a corpus has no documents.
+        """
+        return await self._run(list_modes(self.strategies, corpora))
 
     async def paths(self, evidence: Evidence) -> list[GraphPath]:
         """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
@@ -238,7 +252,9 @@ class AsyncE2G(AsyncClient):
         """
         asked = corpora_to_ask(corpus, corpora)
         return await self._ask(
-            answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples, method)
+            answer(
+                self.models, question, asked, RetrievalOptions.of(retrieval, self.strategies), options, samples, method
+            )
         )
 
     async def stream(
@@ -252,7 +268,7 @@ class AsyncE2G(AsyncClient):
     ) -> AsyncIterator[str | Answer]:
         """As `answer`, in pieces of text as the chat model writes them; the last item is the `Answer`."""
         asked = corpora_to_ask(corpus, corpora)
-        options = RetrievalOptions.of(retrieval)
+        options = RetrievalOptions.of(retrieval, self.strategies)
         async with aclosing(self._stream(answer(self.models, question, asked, options, method=method))) as pieces:
             async for piece in pieces:
                 yield piece
