@@ -34,6 +34,8 @@ from e2g_neo4j.cli.app import app
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.graph import keys
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.retrieval.requirements import mode_info
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -122,8 +124,10 @@ def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, c
         monkeypatch.setenv("OLLAMA_HOST", ollama.host)
     if any("E2G_SERVICE" in text for _, text in shown):
         request.getfixturevalue("service")
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, object] = {"__name__": "__main__", "__file__": str(here / "named.py")}
     for language, text in shown:
+        if page == "strategies/own" and language == "cypher":
+            (here / "named.cypher").write_text(text, encoding="utf-8")
         if language == "sh":
             for line in text.splitlines():
                 run(line, monkeypatch)
@@ -258,6 +262,19 @@ def test_the_settings_are_those_of_the_program() -> None:
             value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
             value = value.lower() if isinstance(field.default, bool) else value
             assert default == value, variable
+
+
+def test_the_modes_are_those_of_the_program() -> None:
+    """Every one, in its order, with what it does and needs, and no other."""
+    documented = [
+        (names(cells[0])[0], cells[1], cells[2], names(cells[3]), names(cells[4]))
+        for cells in rows("strategies/index")
+        if cells[0].startswith("[`")
+    ]
+    assert documented == [
+        (one.name, one.summary, one.source, list(one.needs), list(one.uses))
+        for one in map(mode_info, STRATEGIES.values())
+    ]
 
 
 def test_the_exit_codes_are_those_of_the_errors() -> None:
