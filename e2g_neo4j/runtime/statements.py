@@ -30,14 +30,16 @@ def folder(name: str) -> Path:
 
 @cache
 def load(name: str) -> str:
-    """Load the statement in `cypher/<name>.cypher`, without its header.
+    """Load the statement in `cypher/<name>.cypher`, or in `<name>.cypher` if the name is an absolute path, without its
+    header.
 
     Raises:
         ConfigurationError: The file does not exist.
     """
     path = folder("cypher") / f"{name}.cypher"
     if not path.is_file():
-        raise ConfigurationError(f"The statement {name}.cypher is missing in {path.parent}: reinstall e2g-neo4j.")
+        step = "add the file" if Path(name).is_absolute() else "reinstall e2g-neo4j"
+        raise ConfigurationError(f"The statement {path.name} is missing in {path.parent}: {step}.")
     lines = path.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
 
