@@ -7,7 +7,7 @@ sentence-transformers in 32 bits, and stores its graph in networkx and its vecto
 of one run on one machine: compare ratios. A line of QUESTIONS.jsonl needs a "question". If it has a "book", it is used
 only for this book. Each question is asked `--turns` times; the first turn is not counted. The plain script retrieves
 like mode e2g. Its time excludes spaCy and the embedding of the question: compare it with "database and ranking". The
-database must not have the corpus `benchmark-first-light`.
+database must not have the corpus `benchmark-first-light`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 
 import networkx
 import numpy as np
+from record import Figure, add_option, record
 
 from e2g_neo4j import E2G
 from e2g_neo4j.evaluation.asking import ask
@@ -105,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("book", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--turns", type=int, default=4, help="number of turns, at least 2")
+    add_option(parser)
     chosen = parser.parse_args(argv)
     if chosen.turns < 2:
         parser.error("--turns: at least 2, because the first is not counted.")
@@ -150,13 +152,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     print("        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()))
     print(f"query   plain {statistics.median(theirs):6.1f} ms (medians)")
     dense = statistics.median(ours["dense"])
+    figures = [Figure(book.stem, "index", "ratio to plain", round(report.seconds["total"] / plain_seconds, 2))]
     for mode, times in ours.items():
+        figures.append(Figure(book.stem, mode, "median ms", round(statistics.median(totals[mode]), 1)))
         median, high = statistics.median(times), np.quantile(times, 0.95)
         print(
             f"        {mode:5} database and ranking {median:5.1f} ms, 95th percentile {high:5.1f} ms, "
             f"{median / dense:.2f} x dense; whole question {statistics.median(totals[mode]):5.1f} ms; "
             f"at most {trips[mode]} round trips"
         )
+    record(figures, chosen.results)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from e2g_neo4j.answering.evidence import (
@@ -27,12 +26,11 @@ from e2g_neo4j.answering.evidence import (
     usage_of,
     within_budget,
 )
-from e2g_neo4j.answering.map_reduce import (
+from e2g_neo4j.answering.points import (
     MOST,
-    TRIES,
+    PROMPTS,
     Point,
     answer_of,
-    asked,
     important_of,
     kept_of,
     points_in,
@@ -43,8 +41,8 @@ from e2g_neo4j.errors import QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts, objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.chat_calls import Unshown
 from e2g_neo4j.retrieval.modes.communities import nearest
 from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
@@ -52,8 +50,6 @@ from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence, Passage
-
-PROMPTS = Path(__file__).with_name("prompts")
 
 CALLS = 12
 """Maximum number of calls of the chat model. TRIES of them are kept for the answer."""
@@ -132,14 +128,16 @@ class Calls:
         """Ask up to TRIES times, as long as calls are left, and return what the reply means. None: no usable reply."""
         instructions = load_prompt(PROMPTS / prompt, self.settings.prompts)
         examples = example_texts(instructions)
-        for attempt in range(min(TRIES, self.left)):
-            request = request_for(question, listed, instructions, self.model, self.settings, attempt)
-            reply = yield from asked(self.model, request, Unshown(), self.used)
-            self.left -= 1
-            found = parse(without_thought(reply.text), examples)
-            if found is not None:
-                return found
-        return None
+        before = self.used.calls
+        found = yield from ask_until_usable(
+            self.model,
+            partial(request_for, question, listed, instructions, self.model, self.settings),
+            lambda reply: parse(without_thought(reply.text), examples),
+            self.used,
+            tries=min(TRIES, self.left),
+        )
+        self.left -= self.used.calls - before
+        return found
 
 
 def drift(

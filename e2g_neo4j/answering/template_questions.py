@@ -15,18 +15,15 @@ from e2g_neo4j.errors import ConfigurationError, InputError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.chat_calls import Unshown
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.templates import checked, run_template, template_of
-from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 PROMPT = Path(__file__).with_name("prompts") / "template.txt"
-
-TRIES = 3
-"""Maximum number of requests, until all values are of the declared types."""
 
 REPLY_TOKENS = 300
 """Maximum length of a reply. It doubles with each try, for models that think."""
@@ -78,17 +75,24 @@ def _values(
             f"is configured: set E2G_CHAT_MODEL, or give the parameters yourself ({names})."
         )
     instructions, problem = load_prompt(PROMPT, models.settings.prompts), ""
-    for attempt in range(TRIES):
-        request = request_for(template, missing, question, instructions, problem, attempt)
-        reply: ChatReply = yield Chat(model, request, Unshown())
-        used.add(reply)
+    wanted = {one.name for one in missing}
+
+    def request(attempt: int) -> ChatRequest:
+        return request_for(template, missing, question, instructions, problem, attempt)
+
+    def parse(reply: ChatReply) -> dict[str, Any] | None:
+        nonlocal problem
         found = objects_in(without_thought(reply.text))
-        wanted = {one.name for one in missing}
         values = {name: value for one in found for name, value in one.items() if name in wanted}
         try:
             return checked(template, {**values, **given})
         except InputError as error:
             problem = f"The last reply was not usable. {error}"
+            return None
+
+    values = yield from ask_until_usable(model, request, parse, used)
+    if values is not None:
+        return values
     raise UnusableReplyError(
         f"The chat model {model.name} gave no usable parameters. {problem} Ask in another way, or give them yourself "
         f"({names})."

@@ -18,19 +18,17 @@ from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
-from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import TRIES, Unshown
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Operation, Read
 from e2g_neo4j.runtime.statements import load
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.ids import HIDDEN_LABEL
 from e2g_neo4j.types.statements import StatementResult
 
 PROMPT = Path(__file__).with_name("prompts") / "cypher.txt"
-
-TRIES = 3
-"""Maximum number of statements for a question. Another one is asked for if a statement is refused or rejected."""
 
 ROWS = 100
 """Maximum number of rows."""
@@ -82,7 +80,7 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     message = _message(question, names)
     instructions = filled(load_prompt(PROMPT, settings.prompts), fence=delimiter_for(message[0]), rows=ROWS)
     parameters = {"corpus": corpus}
-    problem, prompt_tokens, completion_tokens = "", 0, 0
+    problem, used = "", ChatUsage()
     not_run: InputError | None = None
     for attempt in range(TRIES):
         request = ChatRequest(
@@ -92,9 +90,8 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             temperature=0.7 if attempt else 0.0,
             seed=attempt,
         )
-        reply: ChatReply = yield Chat(model, request, ThoughtFilter())
-        prompt_tokens += reply.prompt_tokens
-        completion_tokens += reply.completion_tokens
+        reply: ChatReply = yield Chat(model, request, Unshown())
+        used.add(reply)
         statement = statement_in(reply.text)
         if not statement:
             problem = "The last reply had no statement.\n\n"
@@ -114,9 +111,9 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
             found.columns,
             found.rows,
             found.more,
-            calls=attempt + 1,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
+            calls=used.calls,
+            prompt_tokens=used.prompt_tokens,
+            completion_tokens=used.completion_tokens,
         )
     if not_run is not None:
         raise not_run

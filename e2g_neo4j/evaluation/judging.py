@@ -8,7 +8,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from e2g_neo4j.answering.agreement import without_citations
@@ -17,18 +17,16 @@ from e2g_neo4j.evaluation.results import Judgement
 from e2g_neo4j.models.chat.json_replies import objects_in, whole_number
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
-from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
+from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.requests import Chat, Operation
+from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 
 PROMPTS = Path(__file__).with_name("prompts")
-
-TRIES = 3
-"""Maximum number of requests, until a reply is usable."""
 
 MAX_TOKENS = 300
 """Maximum length of a reply. It doubles with each attempt, for models that think."""
@@ -71,22 +69,19 @@ def judge(
         return Judgement(dict.fromkeys(CRITERIA, 0.5), calls=0, prompt_tokens=0)
     instructions = load_prompt(PROMPTS / "judge.txt", settings.prompts)
     wins = dict.fromkeys(CRITERIA, 0.0)
-    calls = prompt_tokens = 0
+    used = ChatUsage()
     for mine, answers in ((1, (first, second)), (2, (second, first))):
-        better: Mapping[str, int] | None = None
-        for attempt in range(TRIES):
-            request = request_for(question, *answers, instructions, attempt)
-            reply: ChatReply = yield Chat(model, request, ThoughtFilter())
-            calls += 1
-            prompt_tokens += reply.prompt_tokens
-            better = better_answers(without_thought(reply.text))
-            if better is not None:
-                break
+        better = yield from ask_until_usable(
+            model,
+            partial(request_for, question, *answers, instructions),
+            lambda reply: better_answers(without_thought(reply.text)),
+            used,
+        )
         if better is None:
-            return Judgement({}, calls, prompt_tokens)
+            return Judgement({}, used.calls, used.prompt_tokens)
         for criterion, number in better.items():
             wins[criterion] += 0.25 if number == 0 else 0.5 * (number == mine)
-    return Judgement(wins, calls, prompt_tokens)
+    return Judgement(wins, used.calls, used.prompt_tokens)
 
 
 def request_for(question: str, first: str, second: str, instructions: str, attempt: int = 0) -> ChatRequest:

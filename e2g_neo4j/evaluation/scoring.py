@@ -165,7 +165,7 @@ def evaluate(
             to_judge = judged and not question.options
             if chat_model and (to_judge or (answers and question.answer)):
                 limits = RetrievalKeywords(tokens=min(e2g.settings.evidence_tokens, MAX_TOKENS))
-                answer = ask_for_answer(e2g, chat_model, question, corpus=name, **retrieval(mode, limits))
+                answer = ask_for_answer(e2g, question, corpus=name, **retrieval(mode, limits))
                 scores |= answer.scores
             outcomes[mode].append(
                 Outcome(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from threading import Lock
 from typing import Any, Protocol
 
-from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.indexing.summaries.chat import TRIES
-from e2g_neo4j.models.chat.retry import ask
+from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -27,21 +25,6 @@ HEARTBEAT = 0.5
 
 REPLIES_READ = 500
 """Cached replies that one statement reads."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a reply is worth.
-
-    Attributes:
-        text: what to keep of it.
-        value: how much can be read of it. Of several replies that are not usable, the one with the highest is kept.
-        fault: why it is not usable; "" if it is.
-    """
-
-    text: str
-    value: int
-    fault: str
 
 
 class Reader(Protocol):
@@ -66,7 +49,7 @@ class Reader(Protocol):
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
         ...
 
-    def judge(self, reply: ChatReply) -> Judgement: ...
+    def judge(self, reply: ChatReply) -> JudgedReply: ...
 
 
 def ask_about(
@@ -118,31 +101,8 @@ def ask_about(
 
 def _ask(reader: Reader, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
     """Ask about a text until a reply is usable, and cache the best reply."""
-    model = reader.model
-    best = Judgement("", -1, "")
-    prompt_tokens = completion_tokens = 0
-    wrong = ""
-    for attempt in range(TRIES):
-        request = reader.request(text, attempt, wrong)
-        most = model.count(request.text) + request.max_tokens
-        if model.context is not None and most > model.context:
-            if attempt == 0:
-                raise ModelError(
-                    f"{most} tokens exceed the context of {model.name}, {model.context}. Increase "
-                    "E2G_LLM_CONTEXT if the model allows it, or choose another model."
-                )
-            break  # there is no room for a longer reply
-        with meter.call(reader.level, most) as call:
-            reply = call.reply = ask(model, request)
-        prompt_tokens += reply.prompt_tokens
-        completion_tokens += reply.completion_tokens
-        judged = reader.judge(reply)
-        if not judged.fault or judged.value > best.value:
-            best = judged
-        wrong = judged.fault
-        if not wrong:
-            break
-    cache.keep(key, best.text, model=model.name, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+    best, used = ask_metered(reader.model, partial(reader.request, text), reader.judge, meter, reader.level)
+    cache.keep(key, best.text, model=reader.model.name, used=used)
 
 
 def key_of(name: str, text: str) -> str:

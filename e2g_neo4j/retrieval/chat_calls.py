@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
-from e2g_neo4j.runtime.requests import Chat, Operation
-from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
+from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
 
 PROMPTS = Path(__file__).with_name("prompts")
-
-TRIES = 3
-"""Maximum number of requests, until a reply is usable."""
 
 REPLY_TOKENS = 300
 """Maximum length of a reply. It doubles with each try, for models that think."""
@@ -28,16 +27,6 @@ MARGIN = 200
 """Tokens of the context that are kept free, because tokens are estimated."""
 
 T = TypeVar("T")
-
-
-class Unshown:
-    """Shows nothing of a reply to the caller that an answer is streamed to."""
-
-    def add(self, piece: str) -> str:
-        return ""
-
-    def end(self) -> str:
-        return ""
 
 
 @dataclass(slots=True)
@@ -86,17 +75,20 @@ class ChatCalls:
         if self.fitting(prompt, question, items) < len(items) or self._room(prompt, question) < 0:
             self.fault = f"The prompt does not fit into the {self.model.context} tokens of the chat model"
             return None
-        for attempt in range(TRIES):
-            if self.made == most:
-                self.fault = f"The chat model was called {most} times, the maximum"
-                return None
-            reply: ChatReply = yield Chat(self.model, request_for(question, items, instructions, attempt), Unshown())
-            self.made += 1
-            found = parse(without_thought(reply.text))
-            if found is not None:
-                return found
-        self.fault = f"The chat model sent no usable reply in {TRIES} calls"
-        return None
+        tries, used = min(TRIES, most - self.made), ChatUsage()
+        found = yield from ask_until_usable(
+            self.model,
+            partial(request_for, question, items, instructions),
+            lambda reply: parse(without_thought(reply.text)),
+            used,
+            tries=tries,
+        )
+        self.made += used.calls
+        if found is None:
+            self.fault = f"The chat model was called {most} times, the maximum"
+            if tries == TRIES:
+                self.fault = f"The chat model sent no usable reply in {TRIES} calls"
+        return found
 
     def fall_back(self, instead: str) -> None:
         """Tell why the model was not used, and what the mode does instead."""

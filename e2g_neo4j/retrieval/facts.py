@@ -21,7 +21,7 @@ def fact_of(row: dict[str, Any]) -> Fact:
         relationship=row["relationship"],
         object=row["object"],
         object_id=row["object_id"],
-        properties=tuple((name, format_value(value)) for name, value in sorted(row["properties"].items())),
+        properties={name: format_value(value) for name, value in sorted(row["properties"].items())},
         entities=tuple(sorted(set(row["entities"]))),
     )
 

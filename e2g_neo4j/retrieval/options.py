@@ -193,14 +193,18 @@ class RetrievalOptions(BaseModel):
         return self
 
     @classmethod
-    def of(cls, keywords: RetrievalKeywords) -> RetrievalOptions:
-        """Create options from keywords.
+    def of(cls, keywords: RetrievalKeywords, options: RetrievalOptions | None = None) -> RetrievalOptions:
+        """Create options from keywords, or return those that are given.
 
         Raises:
             QueryError: A value is invalid.
-            TypeError: A keyword is unknown.
+            TypeError: A keyword is unknown, or both are given.
         """
         values: dict[str, Any] = dict(keywords)
+        if options is not None:
+            if values:
+                raise TypeError(f"Got options and the keyword {min(values)!r}: pass one or the other.")
+            return options
         if unknown := values.keys() - cls.model_fields.keys():
             raise TypeError(f"There is no option {min(unknown)!r}: choose among {', '.join(cls.model_fields)}.")
         try:
@@ -220,7 +224,8 @@ class RetrievalOptions(BaseModel):
         k = self.k or (settings.top_k if self.tokens is None else MAX_K)
         hops = settings.hops if self.hops is None else self.hops
         unit = self.unit or ("window" if self.mode in WINDOW_MODES else "chunk")
-        return FilledOptions(**{**dict(self.keywords()), "k": k, "hops": hops, "unit": unit})
+        values: dict[str, Any] = {**self.keywords(), "k": k, "hops": hops, "unit": unit}
+        return FilledOptions.model_construct(**values)  # they are valid
 
 
 class FilledOptions(RetrievalOptions):

@@ -61,7 +61,7 @@ def folder(name: str) -> Path:
 
 @cache
 def load(name: str, variant: Variant = Variant.SEARCH) -> str:
-    """Compose the statement in `cypher/<name>.cypher`, without its header.
+    """Compose the statement in `cypher/<name>.cypher`, without its header. An absolute path names a file elsewhere.
 
     Raises:
         ConfigurationError: The file, or a fragment that it includes, does not exist.
@@ -102,7 +102,8 @@ def _split(name: str) -> tuple[str, str]:
     """Return the header and the text of a file, without the comments in it that include nothing."""
     path = _path(name)
     if not path.is_file():
-        raise ConfigurationError(f"The statement {name}.cypher is missing in {path.parent}: reinstall e2g-neo4j.")
+        step = "add the file" if Path(name).is_absolute() else "reinstall e2g-neo4j"
+        raise ConfigurationError(f"The statement {path.name} is missing in {path.parent}: {step}.")
     comments: list[str] = []
     lines: list[str] = []
     for line in path.read_text(encoding="utf-8").splitlines():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -13,12 +13,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOptions
-from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
@@ -28,7 +26,7 @@ from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import Caller, Scope
 
 Used: TypeAlias = Callable[[Caller, int, int], None]
@@ -246,12 +244,13 @@ class ReadingTools:
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
-        models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used, self._reserve)
-        options = answer_options(RetrievalOptions.of({"where": where or ()}), models.settings)
-        async with self._turn():
-            evidence = await runner.ask(retrieve(models, question, chosen, options))
-        given = await runner.ask(answer_from(evidence, model, models.settings))
+        model = metered(self._client.models.chat_model, caller, self._used, self._reserve)
+        async with aclosing(
+            self._client.stream(question, corpora=chosen, where=where or (), chat_model=model)
+        ) as pieces:
+            async with self._turn():
+                await anext(pieces)  # the evidence
+            [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)
 
     @with_our_errors
@@ -321,10 +320,9 @@ class ReadingTools:
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
-        models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used, self._reserve) if llm else None
+        model = metered(self._client.models.chat_model, caller, self._used, self._reserve) if llm else None
         async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
-            return await runner.ask(retrieve(models, question, chosen, options, model))
+            return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 
 class WritingTools:

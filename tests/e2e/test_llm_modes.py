@@ -125,7 +125,7 @@ def test_only_the_answer_is_streamed(settings: Settings) -> None:
     """The model says the same to the filter of sentences and to the question."""
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-relevant"})
     with E2G(settings=chosen) as e2g:
-        *pieces, answer = e2g.stream(QUESTION, corpus=CORPUS, mode="hipporag", k=2, llm=True)
+        _, *pieces, answer = e2g.stream(QUESTION, corpus=CORPUS, mode="hipporag", k=2, llm=True)
     assert isinstance(answer, Answer)
     assert "".join(map(str, pieces)) == answer.text == json.dumps(REPLIES["relevant"])
     assert (answer.calls, answer.evidence.calls) == (2, 1)
@@ -143,7 +143,7 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-points", "evidence_tokens": 1500})
     with E2G(settings=chosen) as e2g:
         answer = e2g.answer(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
-        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
+        _, *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
     assert isinstance(streamed, Answer)
     assert answer.text == json.dumps(REPLIES["points"])
     assert "".join(map(str, pieces)) == streamed.text == answer.text
@@ -156,11 +156,12 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     assert answer.calls >= 1 + given // 1500 + 1
     assert without_scores(streamed) == without_scores(answer)
 
-    async def listen() -> list[str | Answer]:
+    async def listen() -> list[Evidence | str | Answer]:
         async with AsyncE2G(settings=chosen) as client:
             return [one async for one in client.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")]
 
-    *heard, told = asyncio.run(listen())
+    found, *heard, told = asyncio.run(listen())
+    assert isinstance(found, Evidence)
     assert heard == pieces
     assert isinstance(told, Answer)
     assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
@@ -171,7 +172,7 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-drift", "evidence_tokens": 1500})
     with E2G(settings=chosen) as e2g:
         answer = e2g.answer(QUESTION, corpus=CORPUS, method="drift")
-        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, method="drift")
+        _, *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, method="drift")
     assert isinstance(streamed, Answer)
     assert answer.text == "".join(map(str, pieces)) == json.dumps(REPLIES["drift"])
     [cited] = answer.citations
@@ -181,11 +182,12 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
     assert answer.calls == 4
     assert without_scores(streamed) == without_scores(answer)
 
-    async def listen() -> list[str | Answer]:
+    async def listen() -> list[Evidence | str | Answer]:
         async with AsyncE2G(settings=chosen) as client:
             return [one async for one in client.stream(QUESTION, corpus=CORPUS, method="drift")]
 
-    *heard, told = asyncio.run(listen())
+    found, *heard, told = asyncio.run(listen())
+    assert isinstance(found, Evidence)
     assert heard == pieces
     assert isinstance(told, Answer)
     assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
@@ -220,11 +222,11 @@ def test_the_command_line_has_all(
         return capsys.readouterr().out
 
     answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
-    assert "Map-reduce" in answer["reason"]
+    assert "Map-reduce" in answer["evidence"]["reason"]
     assert answer["calls"] > 2
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-drift")
     answer = json.loads(run("ask", QUESTION, "--method", "drift", "--json"))
-    assert (answer["calls"], FOLLOW_UP in answer["reason"]) == (4, True)
+    assert (answer["calls"], FOLLOW_UP in answer["evidence"]["reason"]) == (4, True)
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1

@@ -18,7 +18,7 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
-from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
@@ -543,7 +543,6 @@ def recorded() -> Recorded:
     agreement: Any = agree_on_fingerprint(MODELS)
     record.add(agreement.send(None))
     record.add(agreement.send(None))
-    record.add(next(accept_pipeline(MODELS)))
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
     for mode in get_args(Mode):

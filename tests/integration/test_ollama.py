@@ -13,11 +13,12 @@ from scripted_models import Chooses, Says
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.summaries.base import SummaryInput
-from e2g_neo4j.indexing.summaries.chat import TRIES, ChatSummariser
+from e2g_neo4j.indexing.summaries.chat import ChatSummariser
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.chat.retry import ask
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.indexing.asking import Judgement, ask_about
-from e2g_neo4j.indexing.summaries.chat import TRIES
+from e2g_neo4j.indexing.asking import ask_about
+from e2g_neo4j.models.chat.until_usable import TRIES, JudgedReply
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
 
 
 class Model:
@@ -36,16 +36,16 @@ class Reader:
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         return ChatRequest("Read.", text + wrong, max_tokens=5, temperature=0.0, seed=attempt)
 
-    def judge(self, reply: ChatReply) -> Judgement:
-        return Judgement(reply.text, int(reply.text[-1]), "wrong" if reply.text.startswith("no") else "")
+    def judge(self, reply: ChatReply) -> JudgedReply:
+        return JudgedReply(reply.text, int(reply.text[-1]), "wrong" if reply.text.startswith("no") else "")
 
 
 class Cache:
     def __init__(self) -> None:
         self.kept: list[tuple[str, str, int]] = []
 
-    def keep(self, key: str, text: str, *, model: str, prompt_tokens: int, completion_tokens: int) -> None:
-        self.kept.append((key, text, prompt_tokens))
+    def keep(self, key: str, text: str, *, model: str, used: ChatUsage) -> None:
+        self.kept.append((key, text, used.prompt_tokens))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from e2g_neo4j.answering import drift as module
 from e2g_neo4j.answering.answer import answer_by_method
 from e2g_neo4j.answering.drift import CALLS, follow_ups_in, local_options
+from e2g_neo4j.answering.points import PROMPTS
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
@@ -302,14 +303,14 @@ def test_no_more_than_five_follow_up_questions_are_used() -> None:
 
 def test_examples_in_prompts_are_usable_replies() -> None:
     for name in ("primer", "follow_up"):
-        prompt = load_prompt(module.PROMPTS / f"{name}.txt")
+        prompt = load_prompt(PROMPTS / f"{name}.txt")
         assert follow_ups_in(prompt)
-    assert module.reply_in(load_prompt(module.PROMPTS / "follow_up.txt"), (), [2, 5]) is not None
+    assert module.reply_in(load_prompt(PROMPTS / "follow_up.txt"), (), [2, 5]) is not None
 
 
 def test_a_repeated_example_has_no_follow_up_question() -> None:
     for name in ("primer", "follow_up"):
-        prompt = load_prompt(module.PROMPTS / f"{name}.txt")
+        prompt = load_prompt(PROMPTS / f"{name}.txt")
         assert follow_ups_in(prompt, example_texts(prompt)) is None
 
 

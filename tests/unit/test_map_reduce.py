@@ -10,7 +10,8 @@ import pytest
 
 from e2g_neo4j.answering import map_reduce as module
 from e2g_neo4j.answering.answer import answer_from, answer_options
-from e2g_neo4j.answering.map_reduce import Point, batches_of, points_in
+from e2g_neo4j.answering.map_reduce import batches_of
+from e2g_neo4j.answering.points import PROMPTS, Point, points_in
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
@@ -134,7 +135,7 @@ def test_points_need_text_a_score_and_a_passage_of_their_batch(reply: str, found
 
 def test_a_repeated_example_is_no_point() -> None:
     """Small models send the example of the prompt back. Its passages are those of most batches."""
-    example = objects_in(load_prompt(module.PROMPTS / "map.txt"))[0]
+    example = objects_in(load_prompt(PROMPTS / "map.txt"))[0]
     example["points"][0]["passages"] = [1]
     with pytest.raises(UnusableReplyError, match="no points"):
         answered(evidence(passage(0, 40)), *[json.dumps(example)] * 3)

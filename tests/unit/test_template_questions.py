@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
-from e2g_neo4j.answering.template_questions import PROMPT, TRIES, run_template_for
+from e2g_neo4j.answering.template_questions import PROMPT, run_template_for
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, QueryError, UnusableReplyError
 from e2g_neo4j.graph.read_only import Rows
 from e2g_neo4j.models.chat.prompts import load_prompt
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Chat, Read
 from e2g_neo4j.settings import Settings

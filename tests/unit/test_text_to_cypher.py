@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
-from e2g_neo4j.answering.text_to_cypher import TRIES, text_to_cypher
+from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, QueryError, UnusableReplyError
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Chat
 from e2g_neo4j.settings import Settings

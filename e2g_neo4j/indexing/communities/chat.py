@@ -10,11 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from e2g_neo4j.indexing.asking import Judgement
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import filled, load_prompt
 from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
 PROMPTS = Path(__file__).with_name("prompts")
@@ -80,13 +80,13 @@ class ReportWriter:
             text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, words=WORDS, most=FINDINGS
         )
 
-    def judge(self, reply: ChatReply) -> Judgement:
+    def judge(self, reply: ChatReply) -> JudgedReply:
         """Say what a reply is worth: one that is cut off may have a summary."""
         said = without_thought(reply.text).strip()
         report = parse_report(said)
         value = len(report.text) if report else 0
         if report and reply.finish != "length" and _read(said)[1]:
-            return Judgement(said, value, "")
+            return JudgedReply(said, value, "")
         if reply.finish == "length":
             fault = f"it was not finished after {reply.completion_tokens} tokens"
         elif reply.finish == "refusal":
@@ -97,7 +97,7 @@ class ReportWriter:
             fault = "its JSON cannot be read as a whole"
         else:
             fault = 'it has no JSON object with a "summary"'
-        return Judgement(said, value, fault)
+        return JudgedReply(said, value, fault)
 
 
 def parse_report(reply: str) -> WrittenReport | None:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from e2g_neo4j.indexing.asking import Judgement, key_of
+from e2g_neo4j.indexing.asking import key_of
 from e2g_neo4j.indexing.statements.replies import parse
 from e2g_neo4j.models.chat.prompts import filled, load_prompt
 from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
 PROMPTS = Path(__file__).with_name("prompts")
@@ -51,10 +52,10 @@ class StatementExtractor:
         retry = filled(self._again, fault=wrong, most=MOST)
         return text_request(text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, most=MOST)
 
-    def judge(self, reply: ChatReply) -> Judgement:
+    def judge(self, reply: ChatReply) -> JudgedReply:
         """Return the lines of a reply that are finished, and how many statements they are."""
         said = _finished_lines(reply)
-        return Judgement(said, len(parse(said).claims), fault_of(said, reply))
+        return JudgedReply(said, len(parse(said).claims), fault_of(said, reply))
 
 
 def keys_of(names: Iterable[str], text: str) -> list[str]:

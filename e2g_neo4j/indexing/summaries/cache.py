@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from e2g_neo4j.runtime.requests import Execute, Read, Write
+from e2g_neo4j.types.chat import ChatUsage
 from e2g_neo4j.types.ids import cached_key
 
 
@@ -24,11 +25,12 @@ class SummaryCache:
             self._made[key] = rows[0]["text"]
         return self._made.get(key)
 
-    def keep(self, key: str, text: str, *, model: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
-        """Store a summary."""
+    def keep(self, key: str, text: str, *, model: str = "", used: ChatUsage | None = None) -> None:
+        """Store a summary, with the tokens that it took."""
         self._made[key] = text
         if self._read_only:
             return
-        values = {"model": model, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
+        used = used or ChatUsage()
+        values = {"model": model, "prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
         parameters = {"key": cached_key(self._corpus, key), "corpus": self._corpus, "text": text, **values}
         self._perform(Write((("index/cache_summary", parameters),)))

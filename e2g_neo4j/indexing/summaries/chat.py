@@ -10,6 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -19,16 +20,13 @@ from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.prompts import delimiter_for, filled, load_prompt
-from e2g_neo4j.models.chat.retry import ask
 from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
 PROMPTS = Path(__file__).with_name("prompts")
-
-TRIES = 3
-"""Maximum requests for one summary, each with another wording, until a reply is usable."""
 
 _ECHO = 400
 """Characters that a summary may share with the beginning of its text before it counts as a copy."""
@@ -103,33 +101,20 @@ class ChatSummariser:
 
     def _written(self, text: str, level: int, key: str) -> str:
         """Request a summary. Raises TooLongError if the text does not fit, ModelError if no reply is usable."""
-        wrong = ""
-        prompt_tokens = completion_tokens = 0
-        for attempt in range(TRIES):
-            request = self._request(text, attempt, wrong)
-            most = self._model.count(request.text) + request.max_tokens
-            if self._model.context is not None and most > self._model.context:
-                if attempt == 0:
-                    raise TooLongError(f"{most} tokens exceed the context of the model, {self._model.context}.")
-                break  # there is no room for a longer reply
-            with self._meter.call(level, most) as call:
-                reply = call.reply = ask(self._model, request)
-            prompt_tokens += reply.prompt_tokens
-            completion_tokens += reply.completion_tokens
-            summary = without_thought(reply.text).strip()
-            wrong = fault_of(summary, reply, text, self._instructions)
-            if not wrong:
-                self._cache.keep(
-                    key,
-                    summary,
-                    model=self._model.name,
-                    prompt_tokens=prompt_tokens,
-                    completion_tokens=completion_tokens,
-                )
-                return summary
-        raise ModelError(f"{self._model.name} wrote no summary: {wrong}. Index again, or choose another model.")
 
-    def _request(self, text: str, attempt: int, wrong: str) -> ChatRequest:
+        def judge(reply: ChatReply) -> JudgedReply:
+            summary = without_thought(reply.text).strip()
+            return JudgedReply(summary, 0, fault_of(summary, reply, text, self._instructions))
+
+        judged, used = ask_metered(self._model, partial(self._request, text), judge, self._meter, level)
+        if judged.fault:
+            raise ModelError(
+                f"{self._model.name} wrote no summary: {judged.fault}. Index again, or choose another model."
+            )
+        self._cache.keep(key, judged.text, model=self._model.name, used=used)
+        return judged.text
+
+    def _request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
         words = self._budget * 3 // 4
         retry = filled(self._again, fault=wrong, words=words // 2**attempt)
@@ -138,13 +123,13 @@ class ChatSummariser:
     def _parts(self, text: str, error: TooLongError) -> Sequence[str]:
         """Split a text into few parts of about equal length that fit. Raises ModelError if the context is too small."""
         tokens = self._model.count(text)
-        bare = self._request("", 0, "")
+        bare = self._request("")
         room = (self._model.context or tokens) - bare.max_tokens - self._model.count(bare.text) - 100
         # Otherwise the summaries of the parts would be as long as the text.
         if room < 2 * self._budget or tokens < 2 * self._budget:
             raise ModelError(
-                f"{error} This is too small for summaries of {self._budget} tokens. Increase E2G_LLM_CONTEXT if the "
-                "model allows it, or reduce E2G_SUMMARY_TOKENS."
+                f"{error} This is too small for summaries of {self._budget} tokens. You may also reduce "
+                "E2G_SUMMARY_TOKENS."
             ) from error
         return split(text, max(2, -(-tokens // (room * 3 // 4))))  # parts are not quite equal
 

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
-from e2g_neo4j.retrieval.chat_calls import TRIES, ChatCalls, relevant_numbers
+from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
 from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.retrieval.chat_calls import TRIES, ChatCalls
+from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking

@@ -106,12 +106,12 @@ class Run:
         self.cost = report.cost
 
 
-Kind: TypeAlias = Callable[[Run], Awaitable[dict[str, Any]]]
+TaskHandler: TypeAlias = Callable[[Run], Awaitable[dict[str, Any]]]
 
 
 async def perform(run: Run) -> dict[str, Any]:
     """Do what a task is for, and return its result."""
-    return await KINDS[run.claim.task.kind](run)
+    return await TASK_HANDLERS[run.claim.task.kind](run)
 
 
 # --- documents ---------------------------------------------------------------------------------------
@@ -272,12 +272,9 @@ async def _import(run: Run) -> dict[str, Any]:
 
 
 async def _imported(run: Run, path: Path) -> ArchiveInfo:
-    accept_pipeline = bool(run.parameters.get("accept_pipeline"))
     mark = claims.do_step(run.task, "import")
     while True:
-        restoring = operations.import_corpus(
-            run.client.models, path, run.corpus, accept_pipeline=accept_pipeline, mark=mark
-        )
+        restoring = operations.import_corpus(run.client.models, path, run.corpus, mark)
         try:
             return await run.client.runner.run(restoring)
         except InputError:
@@ -356,7 +353,7 @@ async def _unlink(run: Run) -> dict[str, Any]:
     return {"links": await run.client.unlink(corpus=run.corpus, label=run.parameters.get("label"))}
 
 
-KINDS: dict[TaskKind, Kind] = {
+TASK_HANDLERS: dict[TaskKind, TaskHandler] = {
     "index": _index,
     "replace": _replace,
     "delete": _delete,
