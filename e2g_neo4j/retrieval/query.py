@@ -27,11 +27,9 @@ Ranking: TypeAlias = Operation[RankedWindows]
 RankedChunks: TypeAlias = list[tuple[str, float]]
 """Ids of chunks with their scores, best first."""
 
-FOR_BOTH = frozenset(["activate", "fulltext", "fulltext_chunks"])
-"""The statements in `cypher/query/` that search all documents or only some."""
-
-WITHOUT_INDEX = frozenset(["nearest", "raptor"])
-"""The statements in `cypher/filtered/` that ask no vector index."""
+ALL_DOCUMENTS = {"documents": None, "overfetch": 5}
+"""The parameters of a question without a filter. On servers without the SEARCH clause no index can be searched for one
+corpus, so five times as many nodes as are needed are read from it."""
 
 
 @dataclass(slots=True)
@@ -98,13 +96,11 @@ class Query:
         """Run a read in each corpus, within the documents of the question, and add the corpus to every row.
 
         Args:
-            statement: Name of the statement, in `cypher/query/`, or in `cypher/filtered/` if only some documents are
-                searched.
+            statement: Name of the statement in `cypher/query/`.
             parameters: Parameters per corpus, without `corpus`.
         """
-        filtered = self.documents is not None and statement not in FOR_BOTH
-        given = {corpus: {**values, **self._documents(statement, corpus)} for corpus, values in parameters.items()}
-        return (yield from read_each(f"{'filtered' if filtered else 'query'}/{statement}", given))
+        given = {corpus: {**values, **self._documents(corpus)} for corpus, values in parameters.items()}
+        return (yield from read_each(f"query/{statement}", given))
 
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
@@ -133,10 +129,9 @@ class Query:
         }
         return (yield from read_each(name, given))
 
-    def _documents(self, statement: str, corpus: str) -> dict[str, Any]:
+    def _documents(self, corpus: str) -> dict[str, Any]:
         """Return the parameters that tell a statement which documents to search."""
         if self.documents is None:
-            return {"documents": None} if statement in FOR_BOTH else {}
+            return ALL_DOCUMENTS
         documents = self.documents[corpus]
-        indexed = statement not in FOR_BOTH | WITHOUT_INDEX
-        return {"documents": list(documents.ids), **({"overfetch": documents.overfetch} if indexed else {})}
+        return {"documents": list(documents.ids), "overfetch": documents.overfetch}

@@ -98,7 +98,7 @@ def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_filter_that_leaves_all_changes_nothing(client, mode):
-    """So the statements in cypher/filtered/ do not differ in anything else."""
+    """So the fragments in cypher/fragments/filtered/ do not differ in anything else."""
     for question, k in ((QUESTION, 1), (QUESTION, 3), ("What burned in the night?", 3)):
         free = client.retrieve(question, corpus=ALL, mode=mode, k=k)
         restricted = client.retrieve(question, corpus=ALL, mode=mode, k=k, where=["all>=0"])

@@ -22,7 +22,6 @@ from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 
-DIMENSIONS = 384
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
 
 
@@ -100,14 +99,14 @@ def test_what_only_reads_opens_sessions_to_read(asked: tuple[E2G, str], name: st
 
 
 def assert_are_files(sent: Sent) -> None:
-    assert set(sent.statements) <= set(files("cypher", DIMENSIONS).values())
+    assert set(sent.statements) <= files()
 
 
 async def test_the_server_refuses_a_write_on_a_read(
     driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = f"Marker{uuid4().hex}"
-    monkeypatch.setattr(database, "load", lambda name: f"CREATE (n:{marker}) RETURN n.x AS x")
+    monkeypatch.setattr(database, "load", lambda *_: f"CREATE (n:{marker}) RETURN n.x AS x")
     with pytest.raises(DatabaseError, match="read"):
         database.read(driver, "neo4j", Read("any", {}))
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
@@ -121,7 +120,7 @@ async def test_a_read_that_takes_too_long_is_ended(
     driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b WITH a WHERE a < 0 RETURN count(a) AS n"
-    monkeypatch.setattr(database, "load", lambda name: endless)
+    monkeypatch.setattr(database, "load", lambda *_: endless)
     monkeypatch.setattr(database, "READ_SECONDS", 0.5)
     began = time.monotonic()
     with pytest.raises(E2GError, match="stopped the query"):

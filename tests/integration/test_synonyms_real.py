@@ -33,7 +33,6 @@ from neo4j import Driver, GraphDatabase
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing import entity_vectors
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval import synonyms
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
@@ -114,7 +113,7 @@ def check_matches(driver: Driver, corpus: str) -> None:
         ("helsing", "van helsing", "alias"),
         ("companies", "company", "form"),
     ]
-    above, below = (near("doctor", "physician", synonyms.THRESHOLD + more) for more in (0.01, -0.01))
+    above, below = (near("doctor", "physician", mode.THRESHOLD + more) for more in (0.01, -0.01))
     assert match(driver, corpus, ["physician"], {"physician": above}) == [("physician", "doctor", "vector")]
     assert match(driver, corpus, ["physician"], {"physician": below}) == []
     assert match(driver, f"{corpus}-other", ["doctor", "ship"]) == []
@@ -144,14 +143,14 @@ def test_only_keywords_that_were_looked_up_are_unknown(
     )
     found = run(driver, operation, {})
     assert found.entities == ("ship",)
-    assert found.unknown_entities == tuple(keywords)[1 : synonyms.MAX_KEYWORDS]
+    assert found.unknown_entities == tuple(keywords)[1 : mode.MAX_KEYWORDS]
 
 
 def test_5_26_matches_the_same(scratch_5_26: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
     with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as driver:
         migrate(driver, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
-        monkeypatch.setattr(synonyms, "CANDIDATES", 2)  # the index finds those of the other corpus first
+        monkeypatch.setattr(mode, "CANDIDATES", 2)  # the index finds those of the other corpus first
         check_matches(driver, corpus)
         write(driver, f"{corpus}-twins", [small_document(f"d{n}", [f"twin{n}"]) for n in range(3)])
         driver.execute_query(

@@ -330,7 +330,7 @@ def communities_ask(*replies: str, chat: ChatCalls, number: int = 3, documents: 
     asked: list[int] = []
 
     def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-        if statement in ("query/communities", "filtered/communities"):
+        if statement == "query/communities":
             asked.append(parameters["best"])
             return [row]
         assert statement == "query/reports"

@@ -1,8 +1,7 @@
-// Like `query/raptor`. The indexes of chunks and of clusters do not know corpora: if one finds too few nodes of this
+// The chunks and clusters nearest to a vector. Their indexes do not know corpora: if one finds too few nodes of this
 // corpus, all such nodes of the corpus are compared; in an adopted corpus, all windows.
 // $corpus, $vector, $k
-// → id, level, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source,
-//   path, score
+// → n, score: (1 + cosine) / 2
 CALL () {
   CALL db.index.vector.queryNodes('e2g_embedding', 5 * $k, $vector) YIELD node AS n, score
   WHERE n.corpus = $corpus
@@ -40,15 +39,3 @@ CALL (chunks, clusters) {
   RETURN {node: n, score: vector.similarity.cosine(n.embedding, $vector)} AS one
 }
 WITH one.node AS n, one.score AS score ORDER BY round(score, 5) DESC, n.id LIMIT $k
-MATCH (d:Document {corpus: $corpus, id: n.document})
-RETURN n.id AS id, n.level AS level, n.start AS start, n.end AS end,
-       coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
-       [(n)-[r:STANDS_FOR]->(theirs) |
-        {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key]), begins: n.start}][0] AS text_node,
-       n.page AS page, n.heading AS heading, d.id AS document_id, d.title AS document, d.source AS source,
-       COLLECT {
-         MATCH (n)-[:IN_CLUSTER*1..5]->(c:Cluster)
-         WITH DISTINCT c
-         RETURN c.id ORDER BY c.level, c.id
-       } AS path, score
-ORDER BY score DESC, id

@@ -1,11 +1,10 @@
-// Like `query/raptor`, within the documents of a filter. Their chunks are compared one by one; in an adopted corpus, the
-// windows of chunks.
+// The chunks of $documents, and the clusters, nearest to a vector. Chunks are compared one by one; in an adopted corpus,
+// the windows of chunks.
 //
 // A cluster is found if all of its chunks are of these documents. The summary of another one may quote other documents,
 // so its chunks of these documents stand for it: each has at least the mean of their scores.
-// $corpus, $documents, $vector, $k
-// → id, level, start, end, text, text_node: {element_id, key, begins}, page, heading, document_id, document, source,
-//   path, score
+// $documents, $corpus, $vector, $k
+// → n, score: (1 + cosine) / 2
 CALL () {
   CALL () {
     MATCH (c:Chunk {corpus: $corpus})
@@ -41,15 +40,3 @@ CALL (chunks, clusters) {
   RETURN n, score, score AS own
 }
 WITH n, max(score) AS score, max(own) AS own ORDER BY round(score, 5) DESC, round(own, 5) DESC, n.id LIMIT $k
-MATCH (d:Document {corpus: $corpus, id: n.document})
-RETURN n.id AS id, n.level AS level, n.start AS start, n.end AS end,
-       coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
-       [(n)-[r:STANDS_FOR]->(theirs) |
-        {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key]), begins: n.start}][0] AS text_node,
-       n.page AS page, n.heading AS heading, d.id AS document_id, d.title AS document, d.source AS source,
-       COLLECT {
-         MATCH (n)-[:IN_CLUSTER*1..5]->(c:Cluster)
-         WITH DISTINCT c
-         RETURN c.id ORDER BY c.level, c.id
-       } AS path, score
-ORDER BY score DESC, id
