@@ -15,7 +15,7 @@ from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.statements import Variant, load
 from e2g_neo4j.types.results import Pair, Round, Route
 
 RankedWindows: TypeAlias = list[tuple[Window, float]]
@@ -105,8 +105,8 @@ class Query:
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
 
-        The statement reads $documents, the ids of the documents to search, or null for all. It is the same on all
-        servers.
+        The statement reads $documents, the ids of the documents to search, or null for all. Or it includes fragments of
+        this package that do.
 
         Args:
             file: The file with the statement and its header.
@@ -116,17 +116,13 @@ class Query:
             ConfigurationError: There is no such file, or the statement does not use $corpus and $documents.
         """
         name = str(file.resolve().with_suffix(""))
-        text = load(name)
+        text = load(name, Variant.FILTERED)
         for parameter in ("$corpus", "$documents"):
             if not re.search(rf"{re.escape(parameter)}\b", text):
                 raise ConfigurationError(
                     f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
                 )
-        searched = self.documents or {}
-        given = {
-            corpus: {**values, "documents": list(searched[corpus].ids) if corpus in searched else None}
-            for corpus, values in parameters.items()
-        }
+        given = {corpus: {**values, **self._documents(corpus)} for corpus, values in parameters.items()}
         return (yield from read_each(name, given))
 
     def _documents(self, corpus: str) -> dict[str, Any]:
