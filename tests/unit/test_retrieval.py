@@ -119,7 +119,7 @@ class InMemory:
         assert corpus == CORPUS
         return [self.rows[id] for id in reversed(ids)]  # a database gives them in any order
 
-    def _nearest(self, corpus: str, vector: list[float], k: int, names: list[str]) -> list[dict[str, Any]]:
+    def _nearest(self, corpus: str, vector: list[float], k: int, names: list[str], **_: Any) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         unit = np.array(vector) / np.linalg.norm(vector)
         scores = {id: (1 + float(unit @ row.astype(float))) / 2 for id, row in self.vectors.items()}
