@@ -20,7 +20,7 @@ from e2g_neo4j.errors import ConfigurationError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
-_INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)$", re.MULTILINE)
+_INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)$\n?", re.MULTILINE)
 
 _CYPHER_25 = "CYPHER 25\n"
 """Selects the language of a statement. A fragment that needs it begins with it."""
@@ -67,7 +67,7 @@ def load(name: str, variant: Variant = Variant.SEARCH) -> str:
         ConfigurationError: The file, or a fragment that it includes, does not exist.
     """
     text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1])
-    return _CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text
+    return (_CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text).rstrip()
 
 
 def header(name: str) -> str:
@@ -94,7 +94,8 @@ def _fragment(line: re.Match[str], variant: Variant) -> str:
     given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
     text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", _split(found)[1])
     language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
-    return language + indent(text.removeprefix(language), spaces)
+    lines = indent(text.removeprefix(language), spaces)
+    return f"{language}{lines}\n" if lines else ""
 
 
 @cache
