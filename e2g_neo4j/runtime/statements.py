@@ -20,7 +20,7 @@ from e2g_neo4j.errors import ConfigurationError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
-_INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)$\n?", re.MULTILINE)
+_INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)(\n|\Z)", re.MULTILINE)
 
 _CYPHER_25 = "CYPHER 25\n"
 """Selects the language of a statement. A fragment that needs it begins with it."""
@@ -67,7 +67,7 @@ def load(name: str, variant: Variant = Variant.SEARCH) -> str:
         ConfigurationError: The file, or a fragment that it includes, does not exist.
     """
     text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1])
-    return (_CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text).rstrip()
+    return _CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text
 
 
 def header(name: str) -> str:
@@ -88,14 +88,13 @@ def statement_names() -> list[str]:
 
 def _fragment(line: re.Match[str], variant: Variant) -> str:
     """Return the text of the fragment that a line includes, indented as the line is."""
-    spaces, name, renamed = line.groups()
+    spaces, name, renamed, end = line.groups()
     places = (f"fragments/{place}{name}" for place in variant.value)
     found = next((place for place in places if _path(place).is_file()), f"fragments/{name}")
     given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
     text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", _split(found)[1])
     language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
-    lines = indent(text.removeprefix(language), spaces)
-    return f"{language}{lines}\n" if lines else ""
+    return language + indent(text.removeprefix(language), spaces) + end if text else ""
 
 
 @cache
