@@ -24,11 +24,11 @@ from e2g_neo4j import E2G, IndexReport
 from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
 from e2g_neo4j.evaluation.results import bootstrap
 from e2g_neo4j.retrieval import ranking, retrieve, windows
-from e2g_neo4j.retrieval.modes import auto
-from e2g_neo4j.retrieval.modes import e2g as e2g_mode
-from e2g_neo4j.retrieval.modes.e2g import Candidate
-from e2g_neo4j.retrieval.options import Mode, Unit
+from e2g_neo4j.retrieval.linking import Candidate
+from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.strategies import auto
+from e2g_neo4j.retrieval.strategies import e2g as e2g_mode
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Pair
 
@@ -41,7 +41,7 @@ class Variant:
     """A mode, what it ranks if not its default, and parts that are replaced: (object, attribute, replacement)."""
 
     name: str
-    mode: Mode = "e2g"
+    mode: str = "e2g"
     unit: Unit | None = None
     changes: Sequence[tuple[Any, str, Any]] = ()
     settings: dict[str, int] = field(default_factory=dict)

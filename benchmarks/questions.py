@@ -20,7 +20,6 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import get_args
 
 from record import RESULTS, Figure, add_option, record
 
@@ -28,7 +27,7 @@ from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.results import PARTS
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES
 
 TICK = 0.001
 
@@ -38,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus")
     parser.add_argument("questions", type=Path)
     parser.add_argument("--book", help="use only the questions of this book")
-    parser.add_argument("--mode", choices=get_args(Mode), default=DEFAULT_MODE)
+    parser.add_argument("--mode", choices=MODES, default=DEFAULT_MODE)
     parser.add_argument("--turns", type=int, default=4, help="number of measured turns")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0, help="duration of the concurrent part")
@@ -63,7 +62,7 @@ def measure(
     corpus: str,
     questions: Sequence[str],
     *,
-    mode: Mode,
+    mode: str,
     turns: int,
     clients: int,
     seconds: float,
@@ -90,7 +89,7 @@ def measure(
 
 
 async def concurrent(
-    corpus: str, questions: Sequence[str], mode: Mode, clients: int, seconds: float
+    corpus: str, questions: Sequence[str], mode: str, clients: int, seconds: float
 ) -> tuple[float, float]:
     """Return the questions per second, and the longest blocking of the event loop in seconds."""
     async with AsyncE2G() as e2g:

@@ -25,12 +25,14 @@ from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -66,6 +68,7 @@ class E2G(SyncClient):
             any.
         embedder: an embedding model (`models.embedding.base.Embedder`); None: the one that the settings name.
         nlp: a spaCy pipeline; None: the one that the settings name.
+        strategies: retrieval modes besides those of this package.
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
@@ -199,8 +202,19 @@ class E2G(SyncClient):
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
         """
-        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options)
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
         return self._ask(retrieve(self.models, question, chosen, options, chat_model))
+
+    def modes(self, corpora: Sequence[str] = ()) -> list[ModeInfo]:
+        """The retrieval modes: what each does and needs.
+
+        Args:
+            corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
+
+        Raises:
+            NotFoundError: a corpus has no documents.
+        """
+        return self._run(list_modes(self.strategies, corpora))
 
     def paths(self, evidence: Evidence) -> list[GraphPath]:
         """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
@@ -243,7 +257,7 @@ class E2G(SyncClient):
         Raises:
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
-        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options)
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
         how = choices, samples, method, max_tokens, chat_model
         return self._ask(answer(self.models, question, chosen, options, *how))
 
@@ -263,7 +277,7 @@ class E2G(SyncClient):
     ) -> Generator[Evidence | str | Answer]:
         """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
         samples, the text of the chosen answer is one piece."""
-        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options)
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
         how = choices, samples, method, max_tokens, chat_model
         yield from self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
 

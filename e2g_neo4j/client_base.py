@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -14,6 +14,8 @@ from e2g_neo4j.indexing.sources import processes
 from e2g_neo4j.managed_neo4j.address import address
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.strategies import with_strategies
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime import bookmarks, database
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
@@ -33,6 +35,7 @@ class SyncClient:
     Attributes:
         settings: the settings in use.
         models: the models, loaded when they are first needed.
+        strategies: the retrieval modes, by name.
         runner: executes operations; to be used by code that extends this package.
         driver: the neo4j driver.
     """
@@ -45,7 +48,9 @@ class SyncClient:
         chat_model: BaseChatModel | None = None,
         embedder: Embedder | None = None,
         nlp: Language | None = None,
+        strategies: Iterable[Strategy] = (),
     ) -> None:
+        self.strategies = with_strategies(strategies)
         self.settings = settings or load_settings()
         self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None
@@ -114,7 +119,9 @@ class AsyncClient:
         chat_model: BaseChatModel | None = None,
         embedder: Embedder | None = None,
         nlp: Language | None = None,
+        strategies: Iterable[Strategy] = (),
     ) -> None:
+        self.strategies = with_strategies(strategies)
         self.settings = settings or load_settings()
         self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None

@@ -6,21 +6,21 @@ that takes its place. Unknown names, and figures that were not recorded, are err
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import dirname, relpath
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
 from e2g_neo4j import AsyncE2G, Settings, errors
 from e2g_neo4j.cli.app import COMMANDS, app
-from e2g_neo4j.retrieval.options import LAYERS, LLM_MODES, WINDOW_MODES, Mode
+from e2g_neo4j.retrieval.requirements import mode_info
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.settings import variable_of
 
@@ -152,29 +152,6 @@ def http(_: str, path: str) -> str:
 # --- modes -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ModeRow:
-    """What the tables say of a mode."""
-
-    name: str
-    summary: str
-    ranks: str
-    needs: str
-    calls_model: bool
-
-
-def all_modes() -> list[ModeRow]:
-    """Return the modes of the program."""
-    rows = []
-    for name in get_args(Mode):
-        doc = importlib.import_module(f"e2g_neo4j.retrieval.modes.{name}").__doc__ or ""
-        summary = re.sub(r" \(`.*?`\)", "", doc.split("\n\n")[0].partition(": ")[2])
-        ranks = "windows" if name in WINDOW_MODES else "chunks"
-        needs = {"entity_vectors": "entities"}.get(LAYERS.get(name, ""), LAYERS.get(name, ""))
-        rows.append(ModeRow(name, summary[:1].upper() + summary[1:], ranks, needs, name in LLM_MODES))
-    return rows
-
-
 PAGES = {"diffusion": "auto", "dense": "baselines", "fulltext": "baselines", "hybrid": "baselines"}
 """Modes that share the page of another one."""
 
@@ -187,16 +164,17 @@ def modes(_: str, path: str) -> str:
         return f"[`{name}`]({relpath(page + '.md', dirname(path) or '.')})"
 
     return table(
-        ("mode", "what it does", "ranks", "needs", "`--llm`"),
+        ("mode", "ranks", "strategy of", "needs", "uses if there", "`--llm`"),
         (
             [
                 link(one.name),
                 one.summary,
-                one.ranks,
-                f"`e2g enrich --with {one.needs}`" if one.needs else "",
+                one.source,
+                ", ".join(f"`{need}`" for need in one.needs),
+                ", ".join(f"`{layer}`" for layer in one.uses),
                 "yes" if one.calls_model else "",
             ]
-            for one in all_modes()
+            for one in map(mode_info, STRATEGIES.values())
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The commands for questions: query, ask, explain, viz, guide."""
+"""The commands for questions: query, ask, explain, modes, viz, guide."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Unpack
 
 import typer
+from rich.table import Table
 
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
@@ -15,6 +16,7 @@ from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Corpora,
+    CorporaToCheck,
     ExistingCorpus,
     Json,
     NoOpen,
@@ -29,6 +31,8 @@ from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.retrieval.requirements import mode_info
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Answer
 
@@ -49,6 +53,23 @@ def query(
     else:
         chosen = full or retrieval.get("k") or retrieval.get("tokens")
         show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
+
+
+def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
+    """List the retrieval modes: what each does and needs, and with --corpus, whether the corpora have it."""
+    found = [mode_info(one) for one in STRATEGIES.values()]
+    if corpora:
+        with E2G() as e2g:
+            found = e2g.modes(corpora)
+    if as_json:
+        print_json({"modes": [asdict(one) for one in found]})
+        return
+    table = Table("mode", "ranks", "of", "needs")
+    for one in found:
+        needs = "; uses ".join(", ".join(some) for some in (one.needs, one.uses) if some)
+        lack = f"\n[red]{escape(one.missing)}[/red]" if one.missing else ""
+        table.add_row(one.name, f"{escape(one.summary)}{lack}", escape(one.source), needs)
+    out.print(table)
 
 
 @with_retrieval_options

@@ -16,7 +16,8 @@ from pydantic import Field
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
+from e2g_neo4j.retrieval.strategies import MODEL_MODES
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
@@ -68,12 +69,10 @@ Tokens = Annotated[
     int | None,
     Field(ge=MIN_TOKENS, le=MOST_TOKENS, description=f"Length of all passages. Default: {DEFAULT_TOKENS}."),
 ]
-ModeName = Annotated[
-    Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+NamedMode = Annotated[
+    ModeName, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
 ]
-Llm = Annotated[
-    bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(sorted(LLM_MODES))}.")
-]
+Llm = Annotated[bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(MODEL_MODES)}.")]
 Conditions = Annotated[
     list[str] | None,
     Field(
@@ -206,7 +205,7 @@ class ReadingTools:
         corpora: CorpusNames = None,
         k: K = None,
         tokens: Tokens = None,
-        mode: ModeName = "auto",
+        mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
     ) -> Annotated[CallToolResult, Passages]:
@@ -223,7 +222,7 @@ class ReadingTools:
         corpora: CorpusNames = None,
         k: K = None,
         tokens: Tokens = None,
-        mode: ModeName = "auto",
+        mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
     ) -> Annotated[CallToolResult, Explanation]:
@@ -309,7 +308,7 @@ class ReadingTools:
         corpora: list[str] | None,
         k: int | None,
         tokens: int | None,
-        mode: Mode,
+        mode: str,
         *,
         llm: bool,
         where: list[str] | None,

@@ -125,8 +125,10 @@ def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, c
         monkeypatch.setenv("OLLAMA_HOST", ollama.host)
     if any("E2G_SERVICE" in text for _, text in shown):
         request.getfixturevalue("service")
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, object] = {"__name__": "__main__", "__file__": str(here / "named.py")}
     for language, text in shown:
+        if page == "strategies/own" and language == "cypher":
+            (here / "named.cypher").write_text(text, encoding="utf-8")
         if language == "sh":
             for line in text.splitlines():
                 run(line, monkeypatch)

@@ -8,19 +8,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import foreign
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from libraries import MOST_READS
+from modes import GRAPH_MODES
 from neo4j import Driver, GraphDatabase
 from stated import state
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
 from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
-from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
@@ -97,7 +98,7 @@ def ours(place: Joined) -> list[tuple[str, str, str, float]]:
 
 
 def test_indexing_and_asking_leave_the_graph_alone(place: Joined, corpus: str) -> None:
-    for mode in get_args(Mode):
+    for mode in MODES:
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, k=4)
         assert found.passages, mode
         assert all(
@@ -408,7 +409,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:
-            for mode in get_args(Mode):
+            for mode in MODES:
                 assert client.retrieve(QUESTION, corpus="papers", mode=mode).passages
             [rights] = [one for one in client.doctor() if one.check == "rights"]
             assert (rights.state, "read-only" in rights.what) == ("note", True)

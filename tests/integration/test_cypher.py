@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -25,8 +25,9 @@ from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
 from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import statements
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Write
@@ -477,7 +478,7 @@ class Recorded:
 
     def retrieve(
         self,
-        mode: Mode,
+        mode: str,
         unit: Unit | None,
         shared: list[dict[str, Any]],
         where: Where = (),
@@ -545,7 +546,7 @@ def recorded() -> Recorded:
     record.add(agreement.send(None))
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
-    for mode in get_args(Mode):
+    for mode in MODES:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)

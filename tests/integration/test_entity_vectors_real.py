@@ -32,8 +32,8 @@ from neo4j import Driver
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import entity_vectors
-from e2g_neo4j.retrieval.modes import vector_context
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import vector_context
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write

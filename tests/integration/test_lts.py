@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from graphs import evidence
@@ -20,7 +19,7 @@ from e2g_neo4j.graph.doctor import shapes
 from e2g_neo4j.graph.schema import info, migrate, read_scripts, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import Variant, folder
@@ -92,7 +91,7 @@ def test_all_modes_filters_index_and_delete(client: E2G) -> None:
     client.validate()
     client.enrich(corpus="novels")
     state(client, "novels")
-    for mode in get_args(Mode):
+    for mode in MODES:
         found = client.retrieve("Did Alice Harper meet Bob Miller?", corpus="novels", mode=mode, k=3)
         assert found.passages, mode
         assert all(passage.level or passage.text in text + "It rained." for passage in found.passages)
@@ -131,7 +130,7 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
         client.enrich(corpus=corpus)
         state(client, corpus)
     unlike = {"e2g", "diffusion", "fulltext", "hybrid"}  # these need entities or words of the text
-    for mode in sorted(set(get_args(Mode)) - unlike):
+    for mode in sorted(set(MODES) - unlike):
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
         assert [passage.text for passage in found.passages] == ["Steam engines want coal."], mode
         assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5, mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,7 +18,7 @@ from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 
@@ -40,7 +40,7 @@ def settings(connection: Connection) -> Settings:
 # --- reads -------------------------------------------------------------------------------------------
 
 READS: dict[str, Callable[[E2G, str], Any]] = {
-    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in get_args(Mode)],
+    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in MODES],
     "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
@@ -242,3 +243,14 @@ def _visits(ranks: Mapping[Key, Sequence[int]], parents: Mapping[Key, Key | None
                     barren += 1
         turn = [lower for key in fruitful for lower in below[key] or [key]]
         turn.sort(key=lambda key: (ranks[key], key))
+
+
+LAZY = Strategy(
+    name="lazy",
+    summary="The nearest windows, tested community by community.",
+    source="LazyGraphRAG",
+    ranked_by="tests of the nearest ones, community by community",
+    needs={"vector", "communities"},
+    calls_model=True,
+    rank_windows=lazy,
+)

@@ -19,6 +19,7 @@ from e2g_neo4j.retrieval.passage_graph import Node, PassageGraph, pagerank, rank
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Operation
 from e2g_neo4j.types.ties import best_first
 
@@ -145,3 +146,13 @@ def window_seeds(graph: PassageGraph, active: Mapping[Node, tuple[float, int]]) 
         sum(active[node][0] * log1p(count) / active[node][1] for node, count in of.items()) for of in graph.mentions
     ]
     return COSINE * graph.cosines_from_0_to_1() + np.log1p(np.array(counted, dtype=np.float64))
+
+
+LINEAR = Strategy(
+    name="linear",
+    summary="Windows by PageRank from the entities that sentences connect with the question.",
+    source="LinearRAG (arXiv 2510.10114)",
+    ranked_by="PageRank from entities that sentences connect with the question",
+    needs={"vector", "entities"},
+    rank_windows=linear,
+)

@@ -17,6 +17,7 @@ from typing import Any
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, windows_of
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
@@ -71,3 +72,13 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
         for _, group in sorted(groups.items())
         for number in best_first([score for _, score in group], TIE)
     ]
+
+
+GRAPHRAG_LOCAL = Strategy(
+    name="graphrag_local",
+    summary="Windows by statements about the entities of the nearest statements.",
+    source="GraphRAG (arXiv 2404.16130), local search",
+    ranked_by="statements about the entities of the nearest statements",
+    needs={"vector", "statements"},
+    rank_windows=graphrag_local,
+)

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.ranking import TIE, z
+from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import ORIGINS, Window, windows_of
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
@@ -63,7 +64,9 @@ def routes(query: Query) -> Ranking:
         "limit": LIMIT,
     }
     parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
-    return ranked((yield from query.read_each("routes", parameters)))
+    windows = ranked((yield from query.read_each("routes", parameters)))
+    query.explanation.notes.append(origins_told(window for window, _ in windows))
+    return windows
 
 
 def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
@@ -86,3 +89,22 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     signals = ((RELEVANCE, cosines), (COVERAGE, coverages), (DOCUMENT, documents))
     scores = sum((weight * z(np.array(values)) for weight, values in signals), np.zeros(len(windows)))
     return [(windows[i], float(scores[i])) for i in best_first(scores, TIE)]
+
+
+def origins_told(windows: Iterable[Window]) -> str:
+    """Count the windows that were ranked by how they were found."""
+    counts = Counter(window.origin for window in windows)
+    return (
+        f"Windows found: {counts['vector']} by vector, {counts['question']} by entities of the question, "
+        f"{counts['seed']} by entities of the nearest windows, {counts['neighbour']} by neighbours of these entities."
+    )
+
+
+ROUTES = Strategy(
+    name="routes",
+    summary="Windows that vectors, entities and their neighbours in the graph lead to.",
+    source="multi-route recall with a knowledge graph",
+    ranked_by="vectors, entities and documents",
+    needs={"vector", "entities"},
+    rank_windows=routes,
+)

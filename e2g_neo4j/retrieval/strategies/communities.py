@@ -16,11 +16,12 @@ from e2g_neo4j.models.chat.json_replies import objects_in, whole_number
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
-COMMUNITIES = 10
+TURNS = 10
 """Communities that take turns. 5, 20 and 40 found no more of the evidence for questions about a whole novel."""
 
 RATED = 20
@@ -48,7 +49,7 @@ WINDOWS = 200
 def communities(query: Query) -> Ranking:
     """Rank windows, best first."""
     vector = yield Embed(query.question)
-    reports = COMMUNITIES if query.chat is None else RATED
+    reports = TURNS if query.chat is None else RATED
     parameters = {"vector": vector, "best": reports, "windows": max(query.limit, WINDOWS)}
     rows = yield from query.read_each("communities", dict.fromkeys(query.corpora, parameters))
     best = list[str]()
@@ -127,9 +128,9 @@ def by_turns(rows: Sequence[Mapping[str, Any]], best: Sequence[str] | None = Non
 
     Args:
         rows: The rows.
-        best: The ids of the communities, best first. Default: the COMMUNITIES nearest ones.
+        best: The ids of the communities, best first. Default: the TURNS nearest ones.
     """
-    best = nearest(rows, COMMUNITIES) if best is None else best
+    best = nearest(rows, TURNS) if best is None else best
     found: list[tuple[Window, float, list[str]]] = []
     for row in rows:
         of = {one["id"]: set(one["windows"]) for one in row["communities"]}
@@ -141,3 +142,14 @@ def by_turns(rows: Sequence[Mapping[str, Any]], best: Sequence[str] | None = Non
     by_id = {found[at][0].id: found[at] for at in best_first([score for _, score, _ in found], TIE)}
     members = [[window for window, (_, _, of) in by_id.items() if id in of] for id in best]
     return [by_id[window][:2] for window in dict.fromkeys([*round_robin(members), *by_id])]
+
+
+COMMUNITIES = Strategy(
+    name="communities",
+    summary="Windows of the nearest communities of entities, in turn.",
+    source="GraphRAG (arXiv 2404.16130), global search",
+    ranked_by="turns of the communities that are nearest by vector",
+    needs={"vector", "communities"},
+    calls_model=True,
+    rank_windows=communities,
+)

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from e2g_neo4j.retrieval.explain import count_of, why_global
+from e2g_neo4j.retrieval.linking import Candidate, Linked
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategy import Strategy
+from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.results import Pair, Round
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that mentions at least two of the question's entities.
-
-    Attributes:
-        chunk: Id of the chunk.
-        place: Document and number of the chunk.
-        counts: Number of mentions per entity.
-        pairs: The pairs within the allowed hops, closest first.
-    """
-
-    chunk: str
-    place: tuple[str, int]
-    counts: dict[str, int]
-    pairs: tuple[Pair, ...]
-
-    def rank(self) -> tuple[int, int]:
-        """Return the sort key: the number of distinct entities of the question, then their mentions."""
-        return len(self.counts), sum(self.counts.values())
-
-
-def pairs_within_hops(pairs: Iterable[dict[str, Any]], hops: int) -> tuple[Pair, ...]:
-    """Return the pairs that are at most `hops` edges apart, closest first."""
-    found = {Pair(pair["a"], pair["b"], pair["hops"]) for pair in pairs if pair["hops"] <= hops}
-    return tuple(sorted(found, key=lambda pair: (pair.hops, pair.a, pair.b)))
-
-
-def candidates(link: Mapping[str, Any], hops: int) -> list[Candidate]:
-    """Return the chunks that mention several of the question's entities in one corpus."""
-    pairs = pairs_within_hops(link["pairs"], hops)
-    found = []
-    for row in link["shared"]:
-        counts = {count["entity"]: count["count"] for count in row["counts"]}
-        held = tuple(pair for pair in pairs if pair.a in counts and pair.b in counts)
-        found.append(Candidate(row["chunk"], (row["document"], row["index"]), counts, held))
-    return found
+def e2g(query: Query) -> Operation[list[ScoredNode]]:
+    """Select chunks by pairs of entities. If no chunk mentions a pair, rank chunks and summaries by vector."""
+    linked, k, told = query.linked, query.limit, query.explanation
+    chosen, used, told.trace = select_chunks(linked.pairs, linked.shared, k=k, hops=query.hops)
+    if not chosen:
+        told.route, told.reason = "global", global_reason(linked, query.hops)
+        vector = yield Embed(query.question)
+        parameters = {
+            corpus: {"vector": vector, "k": 2 * k if names else k, "names": list(names)}
+            for corpus, names in query.entities.items()
+        }
+        return global_nodes((yield from query.read_each("nearest", parameters)), k=k)
+    told.route, told.reason = "local", local_reason(linked.pairs, told.trace, used, len(chosen), k)
+    told.hops, told.pairs = used, tuple(pair for pair in linked.pairs if pair.hops <= used)
+    ids = [candidate.chunk for candidate, _ in chosen]
+    rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in query.corpora})
+    return local_nodes(chosen, rows)
 
 
 def select_chunks(
@@ -106,3 +91,33 @@ def local_nodes(
 def global_nodes(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]:
     """Return the k best of the nearest nodes, sorted by mentions of the question's entities, then by score."""
     return sorted(top_k(rows, len(rows)), key=lambda node: -node.row["occurrences"])[:k]
+
+
+def local_reason(pairs: Sequence[Pair], trace: Sequence[Round], used: int, kept: int, k: int) -> str:
+    """Explain the local route of mode `e2g`."""
+    near = [pair for pair in pairs if pair.hops <= used]
+    counted = {entry.hops: entry.candidates for entry in trace}[used]
+    reason = (
+        f"{count_of(len(near), 'pair')} of entities within {count_of(used, 'hop')} share {count_of(counted, 'chunk')}"
+    )
+    if counted > kept:
+        reason += f"; the best {kept} by entities and occurrences are kept (k={k})"
+    return reason + "."
+
+
+def global_reason(linked: Linked, hops: int) -> str:
+    """Explain the global route of mode `e2g`."""
+    why = f"{why_global(linked, hops)}: all chunks and summaries are searched by vector"
+    return f"{why}; those that mention the entities most come first." if linked.entities else f"{why}."
+
+
+E2G = Strategy(
+    name="e2g",
+    summary="Chunks that mention pairs of the question's entities; without any, chunks and summaries by vector.",
+    source="E²GraphRAG (arXiv 2505.24226)",
+    ranked_by="pairs of entities",
+    needs={"entities"},
+    uses={"vector"},
+    rank_nodes=e2g,
+    nodes="chunks and summaries",
+)

@@ -14,7 +14,7 @@ relations are co-occurrences, and as these have no vectors, the windows nearest 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +22,10 @@ from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
-from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
 from e2g_neo4j.types.ties import best_first
@@ -62,6 +63,8 @@ MEANINGS = 3
 
 def lightrag(query: Query) -> Ranking:
     """Rank windows, best first."""
+    if query.layered:
+        query.explanation.notes.append(relations_told(query.corpora, query.layered))
     vector = yield Embed(query.question)
     if query.chat is not None:
         keywords = yield from keywords_of(query.question, query.chat)
@@ -92,9 +95,7 @@ def _rows(
         "limit": LIMIT,
     }
     parameters = {
-        corpus: {"names": list(names), **constants}
-        for corpus, names in entities.items()
-        if corpus not in query.statements
+        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus not in query.layered
     }
     return (yield from query.read_each("lightrag", parameters))
 
@@ -120,7 +121,7 @@ def _rows_of_statements(
         "limit": LIMIT,
     }
     parameters = {
-        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus in query.statements
+        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus in query.layered
     }
     return (yield from query.read_each("lightrag_statements", parameters))
 
@@ -252,3 +253,21 @@ def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
         [id for id in nearest if id in by_relation][: int(WINDOWS_EACH * relations)],
     ]
     return [nearest[id] for id in dict.fromkeys([*round_robin(lists), *nearest])]
+
+
+def relations_told(corpora: Sequence[str], with_statements: Collection[str]) -> str:
+    """Tell in which corpora statements are the relations."""
+    where = f" of {', '.join(with_statements)}" if len(with_statements) < len(corpora) else ""
+    return f"Relations are the statements{where}."
+
+
+LIGHTRAG = Strategy(
+    name="lightrag",
+    summary="Windows by vectors, by entities and by relations, in turn.",
+    source="LightRAG (arXiv 2410.05779), mode mix",
+    ranked_by="turns of vectors, entities and relations",
+    needs={"vector", "entities"},
+    uses={"statements"},
+    calls_model=True,
+    rank_windows=lightrag,
+)

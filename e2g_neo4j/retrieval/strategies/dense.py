@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import ranked_windows
 from e2g_neo4j.runtime.requests import Embed
 
@@ -12,3 +13,13 @@ def dense(query: Query) -> Ranking:
     vector = yield Embed(query.question)
     parameters = {"vector": vector, "limit": query.limit}
     return ranked_windows((yield from query.read_each("dense", dict.fromkeys(query.corpora, parameters))))
+
+
+DENSE = Strategy(
+    name="dense",
+    summary="Windows by vector.",
+    source="vector search",
+    ranked_by="vector",
+    needs={"vector"},
+    rank_windows=dense,
+)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from e2g_neo4j.retrieval.modes.dense import dense
-from e2g_neo4j.retrieval.modes.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.strategies.dense import dense
+from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, chunks_of
 from e2g_neo4j.runtime.requests import Operation
 
@@ -47,3 +48,14 @@ def fused(*rankings: Sequence[tuple[T, float]], key: Callable[[T], str]) -> list
             units[name] = unit
             scores[name] = scores.get(name, 0.0) + 1 / (RANK_OFFSET + rank)
     return [(units[name], scores[name]) for name in sorted(scores, key=lambda name: (-scores[name], name))]
+
+
+HYBRID = Strategy(
+    name="hybrid",
+    summary="Windows by reciprocal rank fusion of dense and fulltext.",
+    source="hybrid search",
+    ranked_by="vectors and full text together",
+    needs={"vector", "full_text"},
+    rank_windows=hybrid,
+    rank_chunks=hybrid_chunks,
+)

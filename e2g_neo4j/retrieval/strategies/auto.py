@@ -5,6 +5,7 @@ from __future__ import annotations
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed
 
 DEPTH = 20
@@ -51,3 +52,14 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         for corpus, names in query.entities.items()
     }
     return ranked((yield from query.read_each("signals", parameters)), words=words)
+
+
+AUTO = Strategy(
+    name="auto",
+    summary="Windows by vectors, words and entities together.",
+    source="this project",
+    ranked_by="vectors, words and entities",
+    needs={"vector", "entities"},
+    uses={"full_text"},
+    rank_windows=auto,
+)

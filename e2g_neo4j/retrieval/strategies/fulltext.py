@@ -7,6 +7,7 @@ from typing import Any
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import ranked_windows
 from e2g_neo4j.runtime.requests import Operation
 
@@ -27,3 +28,14 @@ def _parameters(query: Query) -> dict[str, dict[str, Any]]:
         corpus: {"words": lucene(query.question, corpus, query.statistics), "limit": query.limit}
         for corpus in query.corpora
     }
+
+
+FULLTEXT = Strategy(
+    name="fulltext",
+    summary="Windows by BM25.",
+    source="full-text search",
+    ranked_by="the full-text index",
+    needs={"full_text"},
+    rank_windows=fulltext,
+    rank_chunks=fulltext_chunks,
+)

@@ -18,11 +18,12 @@ from typing import TypeAlias
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
-from e2g_neo4j.retrieval.modes.dense import dense
 from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.sentences import HUB, Entity, Sentence, cosines, entities_of
+from e2g_neo4j.retrieval.strategies.dense import dense
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -156,3 +157,14 @@ def entity_seeds(
             if weight > 0:
                 seeds[corpus, one.key] = weight / one.chunks
     return dict(seeds)
+
+
+HIPPORAG = Strategy(
+    name="hipporag",
+    summary="Windows by PageRank from the entities of the question and of the nearest sentences.",
+    source="HippoRAG 2 (arXiv 2502.14802)",
+    ranked_by="PageRank from entities of the question and of the nearest sentences",
+    needs={"vector", "entities"},
+    calls_model=True,
+    rank_windows=hipporag,
+)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import windows_of
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
@@ -129,3 +130,13 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
             cosines.append(-1.0 if cosine is None else cosine)
     by_cosine = [found[at] for at in best_first(cosines, TIE)]
     return sorted(by_cosine, key=lambda one: -round(one[1], DIGITS))
+
+
+PAGERANK = Strategy(
+    name="pagerank",
+    summary="Windows that state relations of the entities with most PageRank around the question.",
+    source="FastGraphRAG",
+    ranked_by="relations of entities that have most PageRank",
+    needs={"vector", "entities"},
+    rank_windows=pagerank,
+)

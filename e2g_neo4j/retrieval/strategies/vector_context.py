@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from e2g_neo4j.retrieval.modes.auto import HUB
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, windows_of
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
@@ -67,3 +68,13 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
                 best = max((relations[at] for at in one["relations"]), default=0.0)
                 found.append((windows[one["number"]], one["score"] + RELATION * best))
     return [found[at] for at in best_first([score for _, score in found], TIE)]
+
+
+VECTOR_CONTEXT = Strategy(
+    name="vector_context",
+    summary="Windows by relations of the entities whose names are nearest.",
+    source="LlamaIndex, VectorContextRetriever",
+    ranked_by="relations of the nearest entities and by vector",
+    needs={"vector", "entity_vectors"},
+    rank_windows=vector_context,
+)
