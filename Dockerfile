@@ -2,17 +2,17 @@
 #
 #   docker build --tag e2g-neo4j .
 #
-# The build needs BuildKit and about 10 GB of disk. Behind a mirror or a proxy of PyPI, hand pip its settings and the
+# The build needs BuildKit. Behind a mirror or a proxy of PyPI, hand pip its settings and the
 # certificates; they are not stored in the image:  --secret id=pip,src=pip.conf --secret id=certificates,src=ca.pem
 ARG BASE=python:3.13-slim-bookworm
 
-# The wheel of this program, and the bundled embedding model in OpenVINO's format. Only this stage has PyTorch.
+# The wheel of this program, and the bundled embedding model in OpenVINO's format.
 FROM ${BASE} AS build
 RUN python3 -m venv /opt/build
 ENV PATH=/opt/build/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-COPY docker/build.lock /source/docker/
+COPY light.lock /source/
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=certificates \
-    pip install --no-compile --require-hashes --only-binary :all: --requirement /source/docker/build.lock
+    pip install --no-compile --require-hashes --only-binary :all: --requirement /source/light.lock
 COPY . /source
 RUN cd /source && hatchling build --target wheel --directory /opt/wheel && pip install --no-deps --no-index /opt/wheel/*
 RUN XDG_CACHE_HOME=/opt/cache python -m e2g_neo4j.models.embedding.conversion

@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+LIGHT  := $(VENV)/.light
 
 .PHONY: env demo ollama test test-every test-all coverage lint async-client docs train-pipeline clean
 
@@ -11,9 +12,15 @@ $(READY): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	touch $(READY)
+	touch $(LIGHT) $(READY)
 
-demo: env
+$(LIGHT): light.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r light.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $(LIGHT)
+
+demo: $(LIGHT)
 	$(BIN)/e2g demo
 
 ollama: env

@@ -5,6 +5,7 @@
 Asks the same questions in every variant and prints one table, with paired differences to the unchanged mode and their
 95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with group sizes g = 2, 3, 5 and 10 into the corpora
 `ablation-g2` …, prints the time that takes, and asks there, in modes e2g and tree.
+Records its figures in results.json, under `--set`, or the name of the corpus.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from typing import Annotated, Any
 from unittest.mock import patch
 
 import typer
+from record import RESULTS, Figure, record
 
 from e2g_neo4j import E2G, IndexReport
 from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
+from e2g_neo4j.evaluation.results import bootstrap
 from e2g_neo4j.retrieval import ranking, retrieve, windows
-from e2g_neo4j.retrieval.modes import auto
-from e2g_neo4j.retrieval.modes import e2g as e2g_mode
-from e2g_neo4j.retrieval.modes.e2g import Candidate
-from e2g_neo4j.retrieval.options import Mode, Unit
+from e2g_neo4j.retrieval.linking import Candidate
+from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.strategies import auto
+from e2g_neo4j.retrieval.strategies import e2g as e2g_mode
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Pair
 
@@ -38,7 +41,7 @@ class Variant:
     """A mode, what it ranks if not its default, and parts that are replaced: (object, attribute, replacement)."""
 
     name: str
-    mode: Mode = "e2g"
+    mode: str = "e2g"
     unit: Unit | None = None
     changes: Sequence[tuple[Any, str, Any]] = ()
     settings: dict[str, int] = field(default_factory=dict)
@@ -101,6 +104,8 @@ def main(
     limit: Annotated[int | None, typer.Option()] = None,
     groups: Annotated[Path | None, typer.Option(metavar="BOOK")] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.md")] = None,
+    name: Annotated[str | None, typer.Option("--set", help="name of the questions in the results")] = None,
+    results: Annotated[Path, typer.Option(help="file that the figures are recorded in")] = RESULTS,
 ) -> None:
     asked = read_questions(questions)[:limit]
     sections = []
@@ -108,6 +113,7 @@ def main(
         for title, variants in (("Mode e2g", PAPER), ("Mode auto", FUSION)):
             found = [(variant.name, measured(e2g, variant, asked, corpus)) for variant in variants]
             sections.append(table(title, found))
+            record(figures(name or corpus, found), results)
             print(sections[-1], flush=True)
     if groups is not None:
         about = [question for question in asked if question.book in (None, groups.name)]
@@ -195,9 +201,29 @@ def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def difference(metric: str, ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> str:
-    from e2g_neo4j.evaluation.results import bootstrap
+def figures(name: str, found: Sequence[tuple[str, Evaluation]]) -> Iterator[Figure]:
+    """Yield the means of every variant, with whether its paired difference to the first row is certain."""
+    base, first = next(iter(found[0][1].modes.items()))
+    before = {outcome.question: outcome.scores for outcome in first.outcomes}
+    for variant, evaluation in found:
+        mode = next(iter(evaluation.modes.values()))
+        for metric in SHOWN:
+            if metric in mode.overall.scores:
+                measure, _, budget = metric.partition("@") if metric.startswith("evidence@") else (metric, "", "")
+                change = bootstrap([one.scores[metric] - before[one.question][metric] for one in mode.outcomes])
+                yield Figure(
+                    name,
+                    base,
+                    measure,
+                    round(mode.overall.scores[metric].mean, 3),
+                    budget=budget or None,
+                    variant="as it is" if mode is first else variant,
+                    difference=None if mode is first else round(change.mean, 3),
+                    significant=mode is not first and not change.low <= 0 <= change.high,
+                )
 
+
+def difference(metric: str, ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]]) -> str:
     interval = bootstrap([scores[metric] - theirs[question][metric] for question, scores in ours.items()])
     return f" ({interval.mean:+.3f}, {interval.low:+.2f}…{interval.high:+.2f})"
 

@@ -7,7 +7,7 @@ sentence-transformers in 32 bits, and stores its graph in networkx and its vecto
 of one run on one machine: compare ratios. A line of QUESTIONS.jsonl needs a "question". If it has a "book", it is used
 only for this book. Each question is asked `--turns` times; the first turn is not counted. The plain script retrieves
 like mode e2g. Its time excludes spaCy and the embedding of the question: compare it with "database and ranking". The
-database must not have the corpus `benchmark-first-light`.
+database must not have the corpus `benchmark-first-light`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 
 import networkx
 import numpy as np
+from record import Figure, add_option, record
 
 from e2g_neo4j import E2G
 from e2g_neo4j.evaluation.asking import ask
@@ -36,10 +37,9 @@ from e2g_neo4j.models.embedding.base import BUNDLED, Embedder
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts
 from e2g_neo4j.models.entities.extraction import extract, extract_all
-from e2g_neo4j.retrieval.options import Mode
 
 CORPUS = "benchmark-first-light"
-MODES: tuple[Mode, ...] = ("e2g", "dense", "auto")
+MODES: tuple[str, ...] = ("e2g", "dense", "auto")
 
 
 class Plain:
@@ -105,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("book", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--turns", type=int, default=4, help="number of turns, at least 2")
+    add_option(parser)
     chosen = parser.parse_args(argv)
     if chosen.turns < 2:
         parser.error("--turns: at least 2, because the first is not counted.")
@@ -125,8 +126,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
         read = [(q, list(extract(tools.nlp(q)).counts), tools.embedder.embed([q])[0]) for q in asked]
         theirs: list[float] = []
-        ours: dict[Mode, list[float]] = {mode: [] for mode in MODES}
-        totals: dict[Mode, list[float]] = {mode: [] for mode in MODES}
+        ours: dict[str, list[float]] = {mode: [] for mode in MODES}
+        totals: dict[str, list[float]] = {mode: [] for mode in MODES}
         trips = dict.fromkeys(MODES, 0)
         for turn in range(chosen.turns):
             for question, names, vector in read:
@@ -150,13 +151,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     print("        " + ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()))
     print(f"query   plain {statistics.median(theirs):6.1f} ms (medians)")
     dense = statistics.median(ours["dense"])
+    figures = [Figure(book.stem, "index", "ratio to plain", round(report.seconds["total"] / plain_seconds, 2))]
     for mode, times in ours.items():
+        figures.append(Figure(book.stem, mode, "median ms", round(statistics.median(totals[mode]), 1)))
         median, high = statistics.median(times), np.quantile(times, 0.95)
         print(
             f"        {mode:5} database and ranking {median:5.1f} ms, 95th percentile {high:5.1f} ms, "
             f"{median / dense:.2f} x dense; whole question {statistics.median(totals[mode]):5.1f} ms; "
             f"at most {trips[mode]} round trips"
         )
+    record(figures, chosen.results)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ The books are concatenated, and repeated with other names, to one text of `--tok
 minutes: the bundled tokenizer with vectors derived from a hash of the text, and capitalised and long words as entities.
 So memory excludes the weights of models, and the times say nothing about spaCy and embeddings. The exit code is 1 if
 the largest text needs more than 1.5 times the memory of the smallest. The database must not have the corpora
-`benchmark-memory-…`.
+`benchmark-memory-…`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from zlib import crc32
 
 import numpy as np
 import spacy
+from record import Figure, add_option, record
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from tokenizers import Tokenizer
@@ -139,6 +140,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tokens", nargs="+", type=int, default=[1_000_000, 10_000_000])
     parser.add_argument("--documents", type=int, default=1)
     parser.add_argument("--here", action="store_true", help="index one size in this process")
+    add_option(parser)
     chosen = parser.parse_args(argv)
     if chosen.here:
         one(chosen.books, chosen.tokens[0], chosen.documents)
@@ -150,6 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip().splitlines()
         print(done[0], flush=True)
         peaks.append(float(done[-1]))
+        record([Figure("memory", "index", f"MiB, {tokens} tokens, client", round(peaks[-1]))], chosen.results)
     print(f"the largest needs {peaks[-1] / peaks[0]:.2f} times the memory of the smallest")
     return int(peaks[-1] > 1.5 * peaks[0])
 

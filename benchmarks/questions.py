@@ -7,6 +7,7 @@ medians in milliseconds of the whole question and of its parts: reading (spaCy),
 vector), database, and ranking (everything else). Then `--clients` tasks of one AsyncE2G ask concurrently for some
 seconds: questions per second, and the longest time that the event loop was blocked. Both are measured idle and beside a
 process that multiplies matrices on all cores. Compare ratios only: the times are those of one machine in one run.
+Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import get_args
+
+from record import RESULTS, Figure, add_option, record
 
 from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.results import PARTS
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES
 
 TICK = 0.001
 
@@ -35,19 +37,38 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus")
     parser.add_argument("questions", type=Path)
     parser.add_argument("--book", help="use only the questions of this book")
-    parser.add_argument("--mode", choices=get_args(Mode), default=DEFAULT_MODE)
+    parser.add_argument("--mode", choices=MODES, default=DEFAULT_MODE)
     parser.add_argument("--turns", type=int, default=4, help="number of measured turns")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0, help="duration of the concurrent part")
+    add_option(parser)
     given = parser.parse_args(argv)
     lines = [json.loads(line) for line in given.questions.read_text(encoding="utf-8").splitlines() if line.strip()]
     asked = [line["question"] for line in lines if given.book in (None, line.get("book"))]
     if not asked:
         parser.error(f"no question of {given.questions} is about the book {given.book!r}")
-    measure(given.corpus, asked, mode=given.mode, turns=given.turns, clients=given.clients, seconds=given.seconds)
+    measure(
+        given.corpus,
+        asked,
+        mode=given.mode,
+        turns=given.turns,
+        clients=given.clients,
+        seconds=given.seconds,
+        results=given.results,
+    )
 
 
-def measure(corpus: str, questions: Sequence[str], *, mode: Mode, turns: int, clients: int, seconds: float) -> None:
+def measure(
+    corpus: str,
+    questions: Sequence[str],
+    *,
+    mode: str,
+    turns: int,
+    clients: int,
+    seconds: float,
+    results: Path = RESULTS,
+) -> None:
+    figures = []
     for busy in (False, True):
         with E2G() as e2g:
             for question in questions:
@@ -61,10 +82,14 @@ def measure(corpus: str, questions: Sequence[str], *, mode: Mode, turns: int, cl
         with busy_processes() if busy else nullcontext():
             rate, gap = asyncio.run(concurrent(corpus, questions, mode, clients, seconds))
         print(f"{name}: {clients} at once: {rate:.1f} questions/s, longest gap in the event loop {1000 * gap:.0f} ms")
+        prefix = "busy " if busy else ""
+        figures.append(Figure(corpus, mode, f"{prefix}median ms", round(statistics.median(totals), 1)))
+        figures.append(Figure(corpus, mode, f"{prefix}questions a second, {clients} clients", round(rate, 1)))
+    record(figures, results)
 
 
 async def concurrent(
-    corpus: str, questions: Sequence[str], mode: Mode, clients: int, seconds: float
+    corpus: str, questions: Sequence[str], mode: str, clients: int, seconds: float
 ) -> tuple[float, float]:
     """Return the questions per second, and the longest blocking of the event loop in seconds."""
     async with AsyncE2G() as e2g:

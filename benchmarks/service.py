@@ -7,6 +7,8 @@ It starts `e2g serve` with a worker, on the configured database, and makes a key
 1. The same questions by turns through `AsyncE2G.retrieve` and POST /v1/retrieve, one at a time.
 2. Each number of clients for so many seconds, while a worker indexes the book again and again into the corpus
    `benchmark-service`: requests a second, median and 95th percentile, replies by status, memory of the service.
+
+Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ import time
 from collections import Counter
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
+from record import Figure, add_option, record
 
 from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.graph import keys
@@ -42,6 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long each number of clients asks")
     parser.add_argument("--clients", type=int, nargs="+", default=[4, 32])
     parser.add_argument("--repeat", type=int, default=5, help="how often each question is asked one at a time")
+    add_option(parser)
     given = parser.parse_args(arguments)
     questions = [line.strip() for line in given.questions.read_text(encoding="utf-8").splitlines() if line.strip()]
     with E2G() as e2g:
@@ -82,11 +87,16 @@ async def _measured(
     limits = httpx.Limits(max_connections=max(given.clients) + 2)
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=120, limits=limits) as http, AsyncE2G() as e2g:
         await _idle(http, process)
-        print(json.dumps({"alone": await _alone(http, e2g, questions, given.corpus, given.repeat)}))
+        alone = await _alone(http, e2g, questions, given.corpus, given.repeat)
+        print(json.dumps({"alone": alone}))
+        figures = [Figure("service", "serve", "ms added to a question", alone["added_ms"])]
         indexing = asyncio.create_task(_indexing(http, given.book)) if given.book else None
         for clients in given.clients:
             found = await _together(http, questions, given.corpus, clients, given.seconds, process)
             print(json.dumps({"clients": clients, "indexing": indexing is not None, **found}))
+            beside = f"{clients} clients" + (", indexing" if indexing else "")
+            figures.append(Figure("service", "serve", f"questions a second, {beside}", found["requests_per_second"]))
+        record(figures, given.results)
         if indexing:
             indexing.cancel()
             await asyncio.wait([indexing])
@@ -130,7 +140,7 @@ async def _alone(
 
 async def _together(
     http: httpx.AsyncClient, questions: list[str], corpus: str, clients: int, seconds: float, process: psutil.Process
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Let clients ask one question after the other."""
     taken: list[float] = []
     statuses: Counter[int] = Counter()

@@ -11,7 +11,8 @@ from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.remote_client import RemoteE2G
-from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types import (
     Adoption,
@@ -34,6 +35,7 @@ from e2g_neo4j.types import (
     LayerReport,
     Link,
     LinkReport,
+    ModeInfo,
     Pair,
     Passage,
     Progress,
@@ -74,7 +76,7 @@ __all__ = [
     "Link",
     "LinkReport",
     "MigrationInfo",
-    "Mode",
+    "ModeInfo",
     "Pair",
     "Passage",
     "Progress",
@@ -84,6 +86,7 @@ __all__ = [
     "Settings",
     "SourceDocument",
     "StatementResult",
+    "Strategy",
     "Template",
     "TemplateParameter",
     "TextNode",

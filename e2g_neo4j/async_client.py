@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,11 +18,14 @@ from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -62,24 +65,20 @@ class AsyncE2G(AsyncClient):
             any.
         embedder: an embedding model (`models.embedding.base.Embedder`); None: the one that the settings name.
         nlp: a spaCy pipeline; None: the one that the settings name.
+        strategies: retrieval modes besides those of this package.
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
         NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
     """
 
-    async def migrate(self, *, accept_pipeline: bool = False) -> list[Applied]:
+    async def migrate(self) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
-
-        Args:
-            accept_pipeline: take an index whose record has only name and version of its spaCy pipeline, as earlier
-                versions wrote it, for one made with the configured pipeline.
 
         Raises:
             MigrationError: the schema differs from the migrations in a way that none of them can mend.
-            FingerprintError: with `accept_pipeline`, the index was made with another pipeline.
         """
-        return await self._run(operations.migrate(self.models, accept_pipeline=accept_pipeline))
+        return await self._run(operations.migrate(self.models))
 
     async def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""
@@ -176,6 +175,8 @@ class AsyncE2G(AsyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Evidence:
         """The evidence for a question.
@@ -185,7 +186,9 @@ class AsyncE2G(AsyncClient):
             corpus: the corpus to ask.
             corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
                 corpus.
-            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types, llm, where.
+            options: the options of retrieval as one object.
+            chat_model: the chat model for `llm`; None: that of the client.
+            **retrieval: the options of retrieval one by one, the fields of `RetrievalOptions`.
 
         Returns:
             Passages, best first, with the route that was taken and why.
@@ -198,8 +201,19 @@ class AsyncE2G(AsyncClient):
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
         """
-        asked = corpora_to_ask(corpus, corpora)
-        return await self._ask(retrieve(self.models, question, asked, RetrievalOptions.of(retrieval)))
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        return await self._ask(retrieve(self.models, question, chosen, options, chat_model))
+
+    async def modes(self, corpora: Sequence[str] = ()) -> list[ModeInfo]:
+        """The retrieval modes: what each does and needs.
+
+        Args:
+            corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
+
+        Raises:
+            NotFoundError: a corpus has no documents.
+        """
+        return await self._run(list_modes(self.strategies, corpora))
 
     async def paths(self, evidence: Evidence) -> list[GraphPath]:
         """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
@@ -212,9 +226,12 @@ class AsyncE2G(AsyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
-        options: Sequence[str] = (),
+        choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds.
@@ -223,11 +240,14 @@ class AsyncE2G(AsyncClient):
             question: the question.
             corpus: as `retrieve`.
             corpora: as `retrieve`.
-            options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
+            choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
                 and the answer is made of them; "drift": points are taken from the evidence for follow-up questions too.
-                The last two need no options and one sample.
+                The last two need no choices and one sample.
+            max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
+            options: as `retrieve`.
+            chat_model: the chat model; None: that of the client.
             **retrieval: as `retrieve`.
 
         Returns:
@@ -236,10 +256,9 @@ class AsyncE2G(AsyncClient):
         Raises:
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
-        asked = corpora_to_ask(corpus, corpora)
-        return await self._ask(
-            answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples, method)
-        )
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        how = choices, samples, method, max_tokens, chat_model
+        return await self._ask(answer(self.models, question, chosen, options, *how))
 
     async def stream(
         self,
@@ -247,13 +266,21 @@ class AsyncE2G(AsyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        choices: Sequence[str] = (),
+        samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
-    ) -> AsyncIterator[str | Answer]:
-        """As `answer`, in pieces of text as the chat model writes them; the last item is the `Answer`."""
-        asked = corpora_to_ask(corpus, corpora)
-        options = RetrievalOptions.of(retrieval)
-        async with aclosing(self._stream(answer(self.models, question, asked, options, method=method))) as pieces:
+    ) -> AsyncGenerator[Evidence | str | Answer, None]:
+        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
+        samples, the text of the chosen answer is one piece."""
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        how = choices, samples, method, max_tokens, chat_model
+        async with aclosing(
+            self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
+        ) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -534,22 +561,17 @@ class AsyncE2G(AsyncClient):
         """
         return await self._run(exporting.export_corpus(Path(file), corpus, format))
 
-    async def import_corpus(
-        self, file: str | Path, *, corpus: str | None = None, accept_pipeline: bool = False
-    ) -> ArchiveInfo:
+    async def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
         """Make a corpus from an archive: all of it or nothing. It becomes queryable once it is complete.
 
         Args:
             file: an archive of `export_corpus`.
             corpus: another name for the corpus; None: its own. Under its own name it is exactly what was exported;
                 under another the ids are those that indexing would give.
-            accept_pipeline: as `migrate`, for the archive.
 
         Raises:
             ArchiveError: the archive is damaged; nothing is written.
             FingerprintError: it was made with other models.
             InputError: the corpus exists already.
         """
-        return await self._run(
-            operations.import_corpus(self.models, Path(file), corpus, accept_pipeline=accept_pipeline)
-        )
+        return await self._run(operations.import_corpus(self.models, Path(file), corpus))

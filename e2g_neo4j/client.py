@@ -10,7 +10,7 @@ with E2G() as e2g:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -25,11 +25,14 @@ from e2g_neo4j.graph.schema import Applied, MigrationInfo
 from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.requirements import list_modes
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.templates import run_template
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
+from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.properties import Properties, check_names
 from e2g_neo4j.types.reports import (
     Adoption,
@@ -65,24 +68,20 @@ class E2G(SyncClient):
             any.
         embedder: an embedding model (`models.embedding.base.Embedder`); None: the one that the settings name.
         nlp: a spaCy pipeline; None: the one that the settings name.
+        strategies: retrieval modes besides those of this package.
 
     Raises:
         UnreachableError, AccessError, DatabaseError: every call may raise these.
         NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
     """
 
-    def migrate(self, *, accept_pipeline: bool = False) -> list[Applied]:
+    def migrate(self) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
-
-        Args:
-            accept_pipeline: take an index whose record has only name and version of its spaCy pipeline, as earlier
-                versions wrote it, for one made with the configured pipeline.
 
         Raises:
             MigrationError: the schema differs from the migrations in a way that none of them can mend.
-            FingerprintError: with `accept_pipeline`, the index was made with another pipeline.
         """
-        return self._run(operations.migrate(self.models, accept_pipeline=accept_pipeline))
+        return self._run(operations.migrate(self.models))
 
     def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""
@@ -177,6 +176,8 @@ class E2G(SyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Evidence:
         """The evidence for a question.
@@ -186,7 +187,9 @@ class E2G(SyncClient):
             corpus: the corpus to ask.
             corpora: several to ask instead, one by one: what is found is ranked together, and every passage names its
                 corpus.
-            **retrieval: the fields of `RetrievalOptions`: k, tokens, hops, mode, unit, relationship_types, llm, where.
+            options: the options of retrieval as one object.
+            chat_model: the chat model for `llm`; None: that of the client.
+            **retrieval: the options of retrieval one by one, the fields of `RetrievalOptions`.
 
         Returns:
             Passages, best first, with the route that was taken and why.
@@ -199,8 +202,19 @@ class E2G(SyncClient):
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
         """
-        asked = corpora_to_ask(corpus, corpora)
-        return self._ask(retrieve(self.models, question, asked, RetrievalOptions.of(retrieval)))
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        return self._ask(retrieve(self.models, question, chosen, options, chat_model))
+
+    def modes(self, corpora: Sequence[str] = ()) -> list[ModeInfo]:
+        """The retrieval modes: what each does and needs.
+
+        Args:
+            corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
+
+        Raises:
+            NotFoundError: a corpus has no documents.
+        """
+        return self._run(list_modes(self.strategies, corpora))
 
     def paths(self, evidence: Evidence) -> list[GraphPath]:
         """Why a question got this evidence, as at most 300 paths of the graph: between the entities of the question,
@@ -213,9 +227,12 @@ class E2G(SyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
-        options: Sequence[str] = (),
+        choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds.
@@ -224,11 +241,14 @@ class E2G(SyncClient):
             question: the question.
             corpus: as `retrieve`.
             corpora: as `retrieve`.
-            options: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
+            choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
                 and the answer is made of them; "drift": points are taken from the evidence for follow-up questions too.
-                The last two need no options and one sample.
+                The last two need no choices and one sample.
+            max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
+            options: as `retrieve`.
+            chat_model: the chat model; None: that of the client.
             **retrieval: as `retrieve`.
 
         Returns:
@@ -237,8 +257,9 @@ class E2G(SyncClient):
         Raises:
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
-        asked = corpora_to_ask(corpus, corpora)
-        return self._ask(answer(self.models, question, asked, RetrievalOptions.of(retrieval), options, samples, method))
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        how = choices, samples, method, max_tokens, chat_model
+        return self._ask(answer(self.models, question, chosen, options, *how))
 
     def stream(
         self,
@@ -246,13 +267,19 @@ class E2G(SyncClient):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        choices: Sequence[str] = (),
+        samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
+        chat_model: StreamingChatModel | None = None,
         **retrieval: Unpack[RetrievalKeywords],
-    ) -> Iterator[str | Answer]:
-        """As `answer`, in pieces of text as the chat model writes them; the last item is the `Answer`."""
-        asked = corpora_to_ask(corpus, corpora)
-        options = RetrievalOptions.of(retrieval)
-        yield from self._stream(answer(self.models, question, asked, options, method=method))
+    ) -> Generator[Evidence | str | Answer]:
+        """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
+        samples, the text of the chosen answer is one piece."""
+        chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
+        how = choices, samples, method, max_tokens, chat_model
+        yield from self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
 
     def run_template(
         self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
@@ -529,20 +556,17 @@ class E2G(SyncClient):
         """
         return self._run(exporting.export_corpus(Path(file), corpus, format))
 
-    def import_corpus(
-        self, file: str | Path, *, corpus: str | None = None, accept_pipeline: bool = False
-    ) -> ArchiveInfo:
+    def import_corpus(self, file: str | Path, *, corpus: str | None = None) -> ArchiveInfo:
         """Make a corpus from an archive: all of it or nothing. It becomes queryable once it is complete.
 
         Args:
             file: an archive of `export_corpus`.
             corpus: another name for the corpus; None: its own. Under its own name it is exactly what was exported;
                 under another the ids are those that indexing would give.
-            accept_pipeline: as `migrate`, for the archive.
 
         Raises:
             ArchiveError: the archive is damaged; nothing is written.
             FingerprintError: it was made with other models.
             InputError: the corpus exists already.
         """
-        return self._run(operations.import_corpus(self.models, Path(file), corpus, accept_pipeline=accept_pipeline))
+        return self._run(operations.import_corpus(self.models, Path(file), corpus))

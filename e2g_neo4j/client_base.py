@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterable
+from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -13,10 +14,13 @@ from e2g_neo4j.indexing.sources import processes
 from e2g_neo4j.managed_neo4j.address import address
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.strategies import with_strategies
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime import bookmarks, database
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.runtime.runner import AsyncRunner, Runner
 from e2g_neo4j.settings import Settings, load_settings
+from e2g_neo4j.types.results import Answer, Evidence
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -31,6 +35,7 @@ class SyncClient:
     Attributes:
         settings: the settings in use.
         models: the models, loaded when they are first needed.
+        strategies: the retrieval modes, by name.
         runner: executes operations; to be used by code that extends this package.
         driver: the neo4j driver.
     """
@@ -43,7 +48,9 @@ class SyncClient:
         chat_model: BaseChatModel | None = None,
         embedder: Embedder | None = None,
         nlp: Language | None = None,
+        strategies: Iterable[Strategy] = (),
     ) -> None:
+        self.strategies = with_strategies(strategies)
         self.settings = settings or load_settings()
         self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None
@@ -89,8 +96,15 @@ class SyncClient:
     def _ask(self, operation: Operation[T]) -> T:
         return self.runner.run(operation)
 
-    def _stream(self, operation: Operation[T]) -> Iterator[str | T]:
-        return self.runner.stream(operation)
+    def _stream(self, operation: Operation[Answer], *, whole: bool) -> Generator[Evidence | str | Answer]:
+        """Yield the evidence, the text of the answer in pieces, or `whole`, and the answer."""
+        shown = False
+        for piece in self.runner.stream(operation):
+            if isinstance(piece, Answer) and piece.text and not shown:  # without evidence, no model is asked
+                yield piece.text
+            if not (whole and isinstance(piece, str)):
+                shown = shown or isinstance(piece, str)
+                yield piece
 
 
 class AsyncClient:
@@ -105,7 +119,9 @@ class AsyncClient:
         chat_model: BaseChatModel | None = None,
         embedder: Embedder | None = None,
         nlp: Language | None = None,
+        strategies: Iterable[Strategy] = (),
     ) -> None:
+        self.strategies = with_strategies(strategies)
         self.settings = settings or load_settings()
         self.models = Models(self.settings, chat_model, embedder=embedder, nlp=nlp)
         self._borrowed = driver is not None
@@ -151,5 +167,15 @@ class AsyncClient:
     async def _ask(self, operation: Operation[T]) -> T:
         return await self.runner.ask(operation)
 
-    def _stream(self, operation: Operation[T]) -> AsyncGenerator[str | T, None]:
-        return self.runner.stream(operation)
+    async def _stream(
+        self, operation: Operation[Answer], *, whole: bool
+    ) -> AsyncGenerator[Evidence | str | Answer, None]:
+        """As `SyncClient._stream`."""
+        shown = False
+        async with aclosing(self.runner.stream(operation)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Answer) and piece.text and not shown:
+                    yield piece.text
+                if not (whole and isinstance(piece, str)):
+                    shown = shown or isinstance(piece, str)
+                    yield piece

@@ -1,29 +1,4 @@
-"""Every error that this package raises on purpose.
-
-    E2GError
-    ├── ConfigurationError      a setting is missing, contradictory or out of range
-    │   └── PipelineError       the spaCy pipeline is missing or does not fit the installed spaCy
-    ├── InputError              something handed in cannot be used
-    │   ├── ReadingError        a file is missing, empty, binary, too large or holds no text
-    │   ├── ArchiveError        an exported corpus is damaged, incomplete or something else
-    │   ├── QueryError          a question, k, h or mode is out of range
-    │   ├── AdoptedCorpusError  the corpus was adopted, not indexed
-    │   ├── CorpusChangedError  others changed the corpus all the time
-    │   ├── IdempotencyError    the key of idempotency was used for another request
-    │   └── TaskStateError      the task is in a state that does not allow it
-    ├── NotFoundError           the database does not hold it
-    │   ├── CorpusNotFoundError, DocumentNotFoundError
-    │   └── AliasNotFoundError  the name resolves to no other entity
-    ├── DatabaseError           Neo4j refused or failed
-    │   ├── UnreachableError    no server at the address
-    │   ├── AccessError         wrong password, or missing privileges
-    │   ├── MigrationError      the schema is not what the migrations say
-    │   └── FingerprintError    the index was made with another embedding model or spaCy pipeline
-    │       └── OutdatedDocumentError   an earlier version stored too little of the document
-    ├── LocalServerError        the managed Neo4j could not be fetched, started or stopped
-    ├── ModelError              an embedding or chat model failed
-    │   └── UnusableReplyError  the chat model's replies to a question have no text, or name no option
-    └── BudgetError             the tokens that a run may cost are spent
+"""Every deliberate error. The exit code of its class says who has to act.
 
 A message says what happened, to what, and the next step. Those about errors of Neo4j and its driver are in
 `runtime/database.py`.
@@ -33,7 +8,7 @@ import re
 
 
 class E2GError(Exception):
-    """Root of every error that this package raises on purpose.
+    """The root of all deliberate errors. Read the message.
 
     `exit_code` is what the command line returns for this kind of error.
     """
@@ -51,74 +26,97 @@ INCOMPLETE = 14
 
 
 class ConfigurationError(E2GError):
+    """A setting is missing, contradictory or out of range. Correct the setting that the message names."""
+
     exit_code = 3
 
 
 class PipelineError(ConfigurationError):
-    pass
+    """The spaCy pipeline is missing, or does not fit the installed spaCy. Install another one."""
 
 
 class InputError(E2GError):
+    """Something that was passed in cannot be used. Correct it."""
+
     exit_code = 4
 
 
 class ReadingError(InputError):
-    pass
+    """A file is missing, empty, binary, too large or has no text."""
 
 
 class ArchiveError(InputError):
-    pass
+    """An archive is damaged, incomplete, forged, or no archive."""
 
 
 class QueryError(InputError):
-    pass
+    """A question or one of its options is out of range."""
 
 
 class IdempotencyError(InputError):
-    pass
+    """The idempotency key was used for another request."""
 
 
 class TaskStateError(InputError):
-    pass
+    """The state of the task does not allow the call."""
 
 
 class NotFoundError(E2GError):
+    """The database does not have it. List what exists with `e2g corpora` and `e2g documents`."""
+
     exit_code = 5
 
 
 class DatabaseError(E2GError):
+    """Neo4j refused or failed. The message contains Neo4j's message."""
+
     exit_code = 6
 
 
 class UnreachableError(DatabaseError):
+    """No server answers at the address. Check `NEO4J_URI` and the server."""
+
     exit_code = 7
 
 
 class AccessError(DatabaseError):
+    """The user name or password is wrong, or privileges are missing."""
+
     exit_code = 8
 
 
 class MigrationError(DatabaseError):
+    """The schema is not that of the migrations. Run `e2g migrate info`."""
+
     exit_code = 9
 
 
 class FingerprintError(DatabaseError):
+    """The index was made with another embedding model or spaCy pipeline. Use the models of the index, or another
+    database."""
+
     exit_code = 10
 
 
 class LocalServerError(E2GError):
+    """The managed Neo4j could not be downloaded, started or stopped. Read `e2g db logs`."""
+
     exit_code = 11
 
 
 class ModelError(E2GError):
+    """An embedding or chat model failed. Check the model and its server."""
+
     exit_code = 12
 
 
 class UnusableReplyError(ModelError):
-    pass
+    """The chat model's replies have no text, or name no option."""
 
 
 class BudgetError(E2GError):
+    """The token budget of the run is spent. Run again with a larger one; nothing is paid for twice."""
+
     exit_code = 13
 
 
@@ -175,7 +173,7 @@ class EntityNotFoundError(NotFoundError):
 
 
 class CorpusChangedError(InputError):
-    """Others changed the corpus whenever a layer of it was made.
+    """The corpus kept changing while a layer of it was made. Run `e2g enrich` when nothing is being indexed.
 
     Args:
         corpus: the corpus.

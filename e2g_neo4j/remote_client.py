@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 from uuid import uuid4
@@ -54,7 +54,7 @@ from e2g_neo4j.types.reports import (
     Progress,
     ReportKind,
 )
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Answer, Evidence
 
 
 class RemoteE2G(RemoteBase):
@@ -62,9 +62,9 @@ class RemoteE2G(RemoteBase):
 
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
     `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `bookmark` and `wait_for`; those for graph
-    documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `dry_run` of `enrich` and `link`,
-    and `accept_pipeline` of `import_corpus`. What changes a corpus waits for its end; if the service or its worker is
-    restarted meanwhile, it goes on.
+    documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` of questions,
+    and `dry_run` of `enrich` and `link`. Calls that change a corpus block until
+    that is done; if the service or its worker is restarted meanwhile, it goes on.
 
     Args:
         url: The address of the service, such as https://e2g.example.org.
@@ -184,11 +184,12 @@ class RemoteE2G(RemoteBase):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Evidence:
         """See `E2G.retrieve`."""
-        body = _question(question, corpus, corpora, retrieval)
-        return TypeAdapter(Evidence).validate_python(self._send("POST", "/v1/retrieve", json=body))
+        body = _question(question, corpus, corpora, retrieval, options)
+        return Evidence.from_dict(self._send("POST", "/v1/retrieve", json=body))
 
     def answer(
         self,
@@ -196,18 +197,20 @@ class RemoteE2G(RemoteBase):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
-        options: Sequence[str] = (),
+        choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
-        asked = _question(question, corpus, corpora, retrieval)
-        body = {**asked, "choices": list(options), "samples": samples, "method": method}
+        asked = _question(question, corpus, corpora, retrieval, options)
+        body = {**asked, "choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
         try:
-            return _answer(self._send("POST", "/v1/ask", json=body))
+            return Answer.from_dict(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:
-            return Answer(None, self.retrieve(question, corpus=corpus, corpora=corpora, **retrieval))
+            return Answer(None, self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval))
 
     def stream(
         self,
@@ -215,25 +218,35 @@ class RemoteE2G(RemoteBase):
         *,
         corpus: str | None = None,
         corpora: Sequence[str] = (),
+        choices: Sequence[str] = (),
+        samples: int = 1,
         method: Method = "direct",
+        max_tokens: int | None = None,
+        options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
-    ) -> Iterator[str | Answer]:
+    ) -> Generator[Evidence | str | Answer]:
         """See `E2G.stream`."""
-        body = {**_question(question, corpus, corpora, retrieval), "method": method, "stream": True}
+        asked = _question(question, corpus, corpora, retrieval, options)
+        how = {"choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
+        body = {**asked, **how, "stream": True}
         try:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:
                     reply.read()
                     raise error_in(reply)
                 for name, data in events(reply.iter_lines()):
-                    if name == "delta":
+                    if name == "evidence":
+                        yield Evidence.from_dict(data)
+                    elif name == "delta":
                         yield data["text"]
                     elif name == "error":
                         raise error_of(data)
                     elif name == "done":
-                        yield _answer(data)
+                        yield Answer.from_dict(data)
         except NoChatModelError:
-            yield Answer(None, self.retrieve(question, corpus=corpus, corpora=corpora, **retrieval))
+            evidence = self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval)
+            yield evidence
+            yield Answer(None, evidence)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
@@ -365,31 +378,15 @@ class RemoteE2G(RemoteBase):
 
 
 def _question(
-    question: str, corpus: str | None, corpora: Sequence[str], retrieval: RetrievalKeywords
+    question: str,
+    corpus: str | None,
+    corpora: Sequence[str],
+    retrieval: RetrievalKeywords,
+    options: RetrievalOptions | None,
 ) -> dict[str, Any]:
-    options = RetrievalOptions.of(retrieval).model_dump(exclude_defaults=True)
-    return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **options}
+    given = RetrievalOptions.of(retrieval, options).model_dump(exclude_defaults=True)
+    return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **given}
 
 
 def _tokens(report: IndexReport) -> int:
     return sum(usage.prompt_tokens + usage.completion_tokens for usage in report.spending.values())
-
-
-def _answer(body: Mapping[str, Any]) -> Answer:
-    given = TypeAdapter(tuple[Passage, ...]).validate_python(body["given"])
-    facts = TypeAdapter(Fact | None)
-    citations = tuple(
-        Citation(one["n"], given[one["n"] - 1], facts.validate_python(one["fact"])) for one in body["citations"]
-    )
-    return Answer(
-        text=body["text"],
-        evidence=TypeAdapter(Evidence).validate_python(body["evidence"]),
-        given=given,
-        citations=citations,
-        dropped=tuple(body["dropped"]),
-        found=body["found"],
-        finished=body["finished"],
-        choice=body["choice"],
-        distribution=body["distribution"],
-        **body["usage"],
-    )

@@ -37,14 +37,20 @@ class Settings(BaseSettings):
         env_prefix="E2G_", env_file=".env", env_file_encoding="utf-8", extra="ignore", populate_by_name=True
     )
 
-    neo4j_uri: str | None = Field(None, validation_alias=_neo4j("uri"))
-    neo4j_username: str = Field("neo4j", validation_alias=_neo4j("username"))
-    neo4j_password: SecretStr | None = Field(None, validation_alias=_neo4j("password"))
-    neo4j_database: str = Field("neo4j", validation_alias=_neo4j("database"))
+    neo4j_uri: str | None = Field(
+        None,
+        validation_alias=_neo4j("uri"),
+        description="Address of your Neo4j, 5.26 LTS or 2026.01 and later. Default: the managed server.",
+    )
+    neo4j_username: str = Field("neo4j", validation_alias=_neo4j("username"), description="User of the database.")
+    neo4j_password: SecretStr | None = Field(
+        None, validation_alias=_neo4j("password"), description="Password of this user."
+    )
+    neo4j_database: str = Field("neo4j", validation_alias=_neo4j("database"), description="Name of the database.")
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("e2g-neo4j", appauthor=False)),
-        description="Folder for the data, logs and password of the managed Neo4j.",
+        description="Folder for the data, logs and password of the managed Neo4j. Default: the user's data folder.",
     )
     db_heap_mb: int = Field(1024, ge=256, description="Heap of the managed Neo4j, in MiB.")
 
@@ -58,9 +64,11 @@ class Settings(BaseSettings):
     embedding_dimensions: int | None = Field(
         None, ge=1, description="Length of the vectors, for models that can be truncated. Default: that of the model."
     )
-    query_prefix: str | None = Field(None, description="Text before a question. Default: what the model asks for.")
+    query_prefix: str | None = Field(
+        None, description="Text before a question; empty: none. Default: what the model asks for."
+    )
     passage_prefix: str | None = Field(
-        None, description="Text before a window or summary. Default: what the model asks for."
+        None, description="Text before a window or summary; empty: none. Default: what the model asks for."
     )
     window_tokens: int = Field(256, ge=32, description="Maximum tokens of a window, if the model accepts as many.")
     reranker: str | None = Field(
@@ -115,6 +123,11 @@ class Settings(BaseSettings):
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
 
 
+def variable_of(name: str) -> str:
+    """Return the environment variable of a setting, by the name of its field."""
+    return name.upper() if name.startswith("neo4j_") else f"E2G_{name.upper()}"
+
+
 OTHER_VARIABLES = ("E2G_API_KEY", "E2G_IMAGE", "E2G_PORT", "E2G_SERVICE", "E2G_TEST_", "E2G_SCREENSHOTS")
 """Variables, and beginnings of their names, that are no settings: of remote clients, containers and tests."""
 
@@ -147,7 +160,7 @@ def _names_in(env_file: Path | None) -> list[str]:
 
 @cache
 def _warn_of_unknown(names: frozenset[str]) -> None:
-    known = [f"E2G_{name.upper()}" for name in Settings.model_fields]
+    known = [variable_of(name) for name in Settings.model_fields]
     for name in sorted(names):
         if name.startswith("E2G_") and name not in known and not name.startswith(OTHER_VARIABLES):
             near = did_you_mean(name, known)

@@ -34,9 +34,9 @@ REPLACEMENTS = (
         r"\1async with aclosing(\2) as pieces:\n\1    async for piece in pieces:\n\1        yield piece",
     ),
     (r"from pathlib import Path\n", "from contextlib import aclosing\nfrom pathlib import Path\n"),
-    (r"\bIterator\b", "AsyncIterator"),
+    (r"\bGenerator\[([^\n]*)\]:", r"AsyncGenerator[\1, None]:"),
     (r"\bSyncClient\b", "AsyncClient"),
-    (r"import Iterable, AsyncIterator, Mapping, Sequence", "import AsyncIterator, Iterable, Mapping, Sequence"),
+    (r"import Generator, Iterable", "import AsyncGenerator, Iterable"),
 )
 
 

@@ -21,7 +21,7 @@ from e2g_neo4j.graph import lease, tasks, writer
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.statements import Variant, load
 from e2g_neo4j.service import server, uploads
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.worker import Worker
@@ -47,16 +47,16 @@ def index_and_die(
     writer.CHUNKS_READ = writer.CHUNKS_READ if chunks_at_once else 1
     left = statements
 
-    def counting(name: str) -> Any:
+    def counting(name: str, *variant: Variant) -> Any:
         nonlocal left
         if name == "index/renew_run":  # how often it comes depends on the clock
-            return load(name)
+            return load(name, *variant)
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         left -= 1
         if sent is not None:
             sent.put(name)
-        return load(name)
+        return load(name, *variant)
 
     vars(database)["load"] = counting
     auth = (connection.username, connection.password.get_secret_value())
@@ -69,13 +69,13 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
     recovery.NODE_ROWS = 20
     left = statements
 
-    def counting(name: str) -> Any:
+    def counting(name: str, *variant: Variant) -> Any:
         nonlocal left
         if name.startswith("archive/"):
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             left -= 1
-        return load(name)
+        return load(name, *variant)
 
     vars(database)["load"] = counting
     auth = (connection.username, connection.password.get_secret_value())
@@ -102,17 +102,17 @@ def work_and_die(settings: Settings, statements: int, sent: SimpleQueue[str] | N
     recovery.NODE_ROWS = 20
     left, begun = statements, False
 
-    def counting(name: str) -> Any:
+    def counting(name: str, *variant: Variant) -> Any:
         nonlocal left, begun
         begun = begun or name == "service/claim"
         if not begun or name in ("index/renew_run", "service/renew"):  # how often they come depends on the clock
-            return load(name)
+            return load(name, *variant)
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         left -= 1
         if sent is not None:
             sent.put(name)
-        return load(name)
+        return load(name, *variant)
 
     vars(database)["load"] = counting
     asyncio.run(work(settings))
@@ -163,10 +163,10 @@ def serve_and_die(port: int, worker: bool) -> None:
     tasks.PARTS_AT_ONCE = 1
     vars(database)["RETRY_SECONDS"] = 1.0
 
-    def counting(name: str) -> Any:
+    def counting(name: str, *variant: Variant) -> Any:
         if request := Mortal.request.get():
             request.step(name)
-        return load(name)
+        return load(name, *variant)
 
     def mortal(*arguments: Any, **options: Any) -> Any:
         app = create_app(*arguments, **options)

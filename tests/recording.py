@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import neo4j
@@ -57,15 +58,35 @@ def recorded() -> Iterator[Sent]:
         yield sent
 
 
-def files(kind: str, dimensions: int) -> dict[str, str]:
-    """The files of `cypher`, without the comments that they begin with, or of `migrations`, as they are but for the
-    length of vectors; by their place below that folder."""
-    found = {}
-    for path in sorted(folder(kind).rglob("*.cypher")):
-        if "lts" in path.parts:  # sent to older servers only
+def files() -> set[str]:
+    """The statements in `cypher` without their headers, and with the fragments that they include: for all documents, or
+    for those of a filter."""
+    place = folder("cypher")
+    paths = [path for path in place.rglob("*.cypher") if not {"fragments", "lts"} & set(path.parts)]
+    return {with_fragments(text_of(path), kinds) for path in paths for kinds in (("",), ("filtered", ""))}
+
+
+def text_of(path: Path) -> str:
+    text = path.read_bytes().decode()
+    while text.startswith("//") and not text.startswith("// include:"):
+        text = text.partition("\n")[2]
+    return text.removesuffix("\n")
+
+
+def with_fragments(text: str, kinds: tuple[str, ...]) -> str:
+    lines: list[str] = []
+    first: list[str] = []
+    for line in text.split("\n"):
+        before, include, what = line.partition("// include: ")
+        if not include:
+            lines.append(line)
             continue
-        text = path.read_bytes().decode().replace("${nm:embedding_dimensions}", str(dimensions))
-        while kind == "cypher" and text.startswith("//"):
-            text = text.partition("\n")[2]
-        found[str(path.relative_to(folder(kind)))] = text.removesuffix("\n")
-    return found
+        name, *renamed = what.split(", ")
+        paths = [folder("cypher") / "fragments" / kind / f"{name}.cypher" for kind in kinds]
+        fragment = text_of(next(path for path in paths if path.exists()))
+        for pair in renamed:
+            new, _, old = pair.partition(" for ")
+            fragment = fragment.replace(old, new)
+        for one in fragment.splitlines():
+            (first if one == "CYPHER 25" else lines).append(one if one == "CYPHER 25" else before + one)
+    return "\n".join(first[:1] + lines)

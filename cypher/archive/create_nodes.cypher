@@ -1,6 +1,5 @@
 // Write nodes of an archive. Documents are staged, so that no query finds the corpus.
 // $corpus, $rows: [{key, labels, properties, embedding}]
-CYPHER 25
 UNWIND $rows AS row
 CREATE (n:E2GImported)
 SET n:$(row.labels)

@@ -1,6 +1,5 @@
 // Write relationships of an archive between imported nodes, if these have labels that the type connects.
 // $corpus, $rows: [{a, type, b, starts: [label], ends: [label], properties}]
-CYPHER 25
 UNWIND $rows AS row
 MATCH (a:E2GImported {corpus: $corpus, import_key: row.a})
 MATCH (b:E2GImported {corpus: $corpus, import_key: row.b})

@@ -1,17 +1,14 @@
 // The communities nearest to a question, and the windows nearest to it with the communities whose entities they mention.
 // $corpus, $vector, $best, $windows: how many
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → communities: [{id, score, windows: [at]}], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; `at` numbers the windows.
-CYPHER 25
 CALL () {
-  MATCH (m:Community)
-    SEARCH m IN (VECTOR INDEX e2g_community_embedding FOR $vector WHERE m.corpus = $corpus LIMIT $best)
-    SCORE AS score
+  // include: nearest_communities, $best for $many
   RETURN collect(m) AS nearest, collect(score) AS nearness
 }
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $windows) SCORE AS score
+  // include: nearest_windows, $windows for $many
   RETURN collect(w) AS found, collect(score) AS scores
 }
 CALL (nearest, nearness, found) {

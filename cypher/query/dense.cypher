@@ -1,10 +1,9 @@
 // The $limit windows nearest to a vector.
 // $corpus, $vector, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → chunk, document, index, tokens, shares, persistence, scores: [[window number, score]]. A row for each chunk with
 //   such a window, with the share of its text that each of its windows has. A score is (1 + cosine) / 2.
-CYPHER 25
-MATCH (w:Window)
-  SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS score
+// include: nearest_windows, $limit for $many
 MATCH (w)-[:PART_OF]->(c:Chunk)
 WITH c, collect([w.index, score]) AS scores
 MATCH (d:Document {corpus: $corpus, id: c.document})

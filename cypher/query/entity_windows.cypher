@@ -3,19 +3,19 @@
 // A window counts the sum of weight * ln(1 + sentences that mention the entity) over entities. The $limit windows that
 // count most are found, and the $limit windows nearest to the vector.
 // $corpus, $vector, $keys: entities, $weights: one per entity, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, degree, [[index in $keys,
 //   sentences that mention the entity]]]]. A row for each chunk with such a window, with the share of its text that each
 //   of its windows has. degree: the sum of 1 + ln(sentences that mention the entity) over all entities, null for none. A
 //   window that is not among the nearest has no cosine.
-CYPHER 25
 CALL () {
   UNWIND range(0, size($keys) - 1) AS at
   MATCH (:Entity {corpus: $corpus, key: $keys[at]})-[m:FROM_CHUNK]->(c:Chunk)
+  // include: of_documents
   UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
   RETURN c, i, [at, m.windows[i]] AS mention, null AS near
   UNION ALL
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS score
+  // include: nearest_windows, $limit for $many
   MATCH (w)-[:PART_OF]->(c:Chunk)
   RETURN c, w.index AS i, null AS mention, score AS near
 }

@@ -2,7 +2,5 @@
 // are read, best first, until $limit are of these documents.
 // $corpus, $documents, $words: a Lucene query that contains the corpus too, $limit
 // → id, score
-WITH CASE WHEN $documents IS NULL THEN {limit: $limit} ELSE {skip: 0} END AS options
-CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, options) YIELD node AS c, score
-WHERE c.corpus = $corpus AND ($documents IS NULL OR c.document IN $documents) AND score > 0
-RETURN c.id AS id, score LIMIT $limit
+// include: matching_chunks, $limit for $many
+RETURN c.id AS id, score

@@ -7,25 +7,22 @@
 // `relations` the number of its selected relations in the chunk both of whose ends the window mentions. The index is
 // approximate, so it is asked for $candidates statements.
 // $corpus, $vector, $entry, $candidates, $around, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → entities: [{key, score}], candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score,
 //   place, relations}]}]. A score is (1 + cosine) / 2; `place` is null if the window is only one of the nearest.
-CYPHER 25
 CALL () {
-  MATCH (s:Statement)
-    SEARCH s IN (VECTOR INDEX e2g_statement_embedding FOR $vector WHERE s.corpus = $corpus LIMIT $candidates)
-    SCORE AS score
+  // include: nearest_statements, $candidates for $many
   MATCH (s)-[:SUBJECT|OBJECT]->(e:Entity)
   WITH e, max(score) AS score ORDER BY round(score, 5) DESC, e.key LIMIT $entry
   RETURN collect(e) AS entities, collect(score) AS scores
 }
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS score
+  // include: nearest_windows, $limit for $many
   RETURN collect(w) AS nearest
 }
 CALL (entities) {
   UNWIND entities AS e
-  MATCH (e)<-[:SUBJECT|OBJECT]-(s:Statement)
+  // include: statements_of
   WITH DISTINCT entities, s
   MATCH (a:Entity)<-[:SUBJECT]-(s)-[:OBJECT]->(b:Entity)
   WITH s, a, b, a IN entities AS from, b IN entities AS to
@@ -34,8 +31,7 @@ CALL (entities) {
   UNWIND stated AS one
   WITH one.statement AS s, one.a AS a, one.b AS b, one.inside AS inside,
        CASE WHEN one.inside THEN 0 ELSE links END AS links
-  WITH s, inside, links,
-       COUNT { (a)<-[:SUBJECT|OBJECT]-(:Statement) } + COUNT { (b)<-[:SUBJECT|OBJECT]-(:Statement) } AS degree
+  // include: degrees
   ORDER BY inside DESC, links DESC, degree DESC, s.id
   WITH collect(s) AS relations, sum(CASE WHEN inside THEN 1 ELSE 0 END) AS within
   RETURN relations[..within + $around * size(entities)] AS relations
@@ -50,6 +46,7 @@ CALL (entities, relations, descriptions, nearest) {
   CALL (entities, relations, descriptions, nearest) {
     UNWIND relations + descriptions AS s
     MATCH (s)-[:STATED_IN]->(c:Chunk)
+    // include: of_documents
     MATCH (s)-[:SUBJECT|OBJECT]->(e:Entity)-[m:FROM_CHUNK]->(c)
     WHERE e IN entities
     OPTIONAL MATCH (s)-[:SUBJECT|OBJECT]->(other:Entity)-[n:FROM_CHUNK]->(c)

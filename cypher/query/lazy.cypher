@@ -1,10 +1,10 @@
 // The windows nearest to a question, the communities whose entities the nearest of them mention, and how near windows of
 // the corpus are on average: of $sample windows in the order of their ids, which are hashes of the text.
 // $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.
-CYPHER 25
 CALL () {
   MATCH (w:Window {corpus: $corpus})
   WHERE w.id > ''
@@ -13,8 +13,7 @@ CALL () {
   RETURN avg(score) AS mean, stDevP(score) AS deviation
 }
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $windows) SCORE AS score
+  // include: nearest_windows, $windows for $many
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest, collect(score) AS scores
 }

@@ -6,12 +6,11 @@
 // of those that mention an entity of the question or an end of a relation the $limit that mention most of these.
 // Entities in more than $hub chunks are left out.
 // $corpus, $vector, $nearest, $entry, $names, $relations, $hub, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → nearest: [window id], named: [key], local: [[key, key]], global: [[key, key]], candidates: [{chunk, document, index,
 //   tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is (1 + cosine) / 2.
-CYPHER 25
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $nearest) SCORE AS score
+  // include: nearest_windows, $nearest for $many
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest
 }
@@ -47,6 +46,7 @@ CALL (nearest, named, local, global) {
     UNWIND named + [one IN local + global | one[0]] + [one IN local + global | one[1]] AS e
     WITH DISTINCT e
     MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+    // include: of_documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
     WITH c, i, collect(e.key) AS mentioned
     ORDER BY size(mentioned) DESC, c.id, i LIMIT $limit

@@ -8,13 +8,12 @@
 // of these. Entities in more than $hub chunks only count as ends. The index is approximate, so it is asked for
 // $candidates statements.
 // $corpus, $vector, $statement_vector, $nearest, $names, $candidates, $relations, $hub, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → nearest: [window id], named: [key], local: [[key, key, chunk id]], global: [[key, key, chunk id]], candidates:
 //   [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is
 //   (1 + cosine) / 2.
-CYPHER 25
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $nearest) SCORE AS score
+  // include: nearest_windows, $nearest for $many
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest
 }
@@ -28,6 +27,7 @@ CALL (named) {
   MATCH (e)<-[:SUBJECT|OBJECT]-(s:Statement)
   WITH DISTINCT s
   MATCH (a:Entity)<-[:SUBJECT]-(s)-[:OBJECT]->(b:Entity), (s)-[:STATED_IN]->(c:Chunk)
+  // include: of_documents
   WITH s, a, b, c,
        COUNT { MATCH (a)<-[:SUBJECT|OBJECT]-(:Statement)-[:SUBJECT|OBJECT]->(n:Entity) RETURN DISTINCT n } AS a_degree,
        COUNT { MATCH (b)<-[:SUBJECT|OBJECT]-(:Statement)-[:SUBJECT|OBJECT]->(n:Entity) RETURN DISTINCT n } AS b_degree
@@ -35,9 +35,7 @@ CALL (named) {
   RETURN collect({statement: s, a: a, b: b, chunk: c}) AS local
 }
 CALL () {
-  MATCH (s:Statement)
-    SEARCH s IN (VECTOR INDEX e2g_statement_embedding FOR $statement_vector WHERE s.corpus = $corpus LIMIT $candidates)
-    SCORE AS score
+  // include: nearest_statements, $candidates for $many, $statement_vector for $vector
   MATCH (a:Entity)<-[:SUBJECT]-(s)-[:OBJECT]->(b:Entity), (s)-[:STATED_IN]->(c:Chunk)
   WITH s, score, a, b, c ORDER BY round(score, 5) DESC, s.id LIMIT $relations
   RETURN collect({statement: s, a: a, b: b, chunk: c}) AS global
@@ -55,6 +53,7 @@ CALL (nearest, named, local, global) {
     WITH DISTINCT e
     WHERE e.chunks <= $hub
     MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+    // include: of_documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
     WITH c, i, collect(e.key) AS mentioned
     ORDER BY size(mentioned) DESC, c.id, i LIMIT $limit

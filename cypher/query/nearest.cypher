@@ -3,25 +3,10 @@
 // every mention below it. In an adopted corpus, the score of a chunk is that of its nearest window; a chunk has about
 // five windows.
 // $corpus, $vector, $k, $names
+// $documents: only these, null: all
 // → id, level, index, start, end, text, text_node: {element_id, key, begins}, page, heading,
 //   document_id, document, source, path, score, occurrences
-CYPHER 25
-CALL () {
-  MATCH (n:Chunk|Summary)
-    SEARCH n IN (VECTOR INDEX e2g_embedding FOR $vector WHERE n.corpus = $corpus LIMIT $k) SCORE AS score
-  RETURN n, score
-  UNION ALL
-  MATCH (c:Corpus {corpus: $corpus})
-  WHERE c.adopts IS NOT NULL
-  CALL () {
-    MATCH (w:Window)
-      SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT 6 * $k) SCORE AS near
-    RETURN w, near
-  }
-  MATCH (w)-[:PART_OF]->(n:Chunk)
-  RETURN n, max(near) AS score
-}
-WITH n, score ORDER BY round(score, 5) DESC, n.id LIMIT $k
+// include: nearest_nodes
 WITH collect({node: n, score: score}) AS found
 WITH found, [one IN found | one.node] AS nodes
 CALL (nodes) {

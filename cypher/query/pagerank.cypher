@@ -6,12 +6,11 @@
 // $around are kept: those that get most if each seed gives its weight to its neighbours in equal parts. The graph has
 // all edges between seeds and these. Entities in more than $hub chunks are left out.
 // $corpus, $vector, $entry, $names, $seeds, $around, $hub
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → seeds: [[key, weight]], edges: [[key, [key]]]. Each edge is listed once.
-CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $entry) SCORE AS score
+  // include: nearest_windows, $entry for $many
   RETURN collect(w) AS entry
 }
 CALL () {

@@ -4,13 +4,14 @@
 // are found, and the $limit windows nearest to the vector.
 // $corpus, $vector, $keys: entities, $scores: per entity, the score of its relation with each entity before it in
 // $keys, 0 if there is none, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, score, cosine]]. A row for each chunk
 //   with such a window, with the share of its text that each of its windows has. A window found only by vector scores 0;
 //   one that is not among the nearest has no cosine.
-CYPHER 25
 CALL () {
   UNWIND range(0, size($keys) - 1) AS at
   MATCH (e:Entity {corpus: $corpus, key: $keys[at]})-[m:FROM_CHUNK]->(c:Chunk)
+  // include: of_documents
   WITH c, collect({at: at, counts: m.windows}) AS mentions
   WHERE size(mentions) > 1
   UNWIND range(0, size(c.window_shares) - 1) AS i
@@ -22,10 +23,9 @@ CALL () {
   WITH c, i, score ORDER BY round(score, 9) DESC, c.id, i LIMIT $limit
   RETURN c, i, score, null AS near
   UNION ALL
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS near
+  // include: nearest_windows, $limit for $many
   MATCH (w)-[:PART_OF]->(c:Chunk)
-  RETURN c, w.index AS i, 0.0 AS score, 2 * near - 1 AS near
+  RETURN c, w.index AS i, 0.0 AS score, 2 * score - 1 AS near
 }
 WITH c, i, max(score) AS score, max(near) AS near
 WITH c, collect([i, score, near]) AS windows

@@ -4,9 +4,9 @@
 // $neighbours in all. Of the windows that mention both ends of a relation, the $limit are found that mention most
 // relations, those that are among the $limit nearest first. Entities in more than $hub chunks have no relations.
 // $corpus, $vector, $keys: entities, $neighbours, $hub, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
-CYPHER 25
 CALL () {
   UNWIND $keys AS key
   MATCH (e:Entity {corpus: $corpus, key: key})
@@ -21,8 +21,7 @@ CALL () {
   RETURN collect([startNode(r), endNode(r)]) AS relations
 }
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS score
+  // include: nearest_windows, $limit for $many
   RETURN collect(w) AS nearest, collect(w.id) AS ids
 }
 CALL (nearest, ids, relations) {
@@ -31,6 +30,7 @@ CALL (nearest, ids, relations) {
     WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
     MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
     USING JOIN ON c
+    // include: of_documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
     WITH ids, c, i, collect(position) AS positions
     ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit

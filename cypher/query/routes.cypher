@@ -9,14 +9,13 @@
 // Of the windows with coverage, $limit are kept: the nearest, then those with the greatest. Entities in more than $hub
 // chunks are not active.
 // $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $decay, $hub, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
 //   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
 //   1 for entities of the question, 2 for those of the nearest windows, 3 for neighbours; of several, the smallest.
-CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $entry) SCORE AS score
+  // include: nearest_windows, $entry for $many
   RETURN collect(w) AS entry
 }
 CALL () {
@@ -63,6 +62,7 @@ CALL (entry, nearest, active, total) {
   UNWIND active AS one
   WITH one.entity AS e, one.counted AS counted, one.origin AS origin
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  // include: of_documents
   UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0] AS i
   WITH c, i, sum(counted / total) AS coverage, min(origin) AS origin
   ORDER BY c.id + '-w' + i IN nearest DESC, round(coverage, 6) DESC, c.id, i LIMIT $limit

@@ -1,9 +1,8 @@
 // The packed vectors of the sentences of the chunks with the windows nearest to a vector.
 // $corpus, $vector, $entry: the number of windows
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → chunk, vectors
-CYPHER 25
-MATCH (w:Window)
-  SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $entry) SCORE AS score
+// include: nearest_windows, $entry for $many
 MATCH (w)-[:PART_OF]->(c:Chunk)
 WITH DISTINCT c
 RETURN c.id AS chunk, c.sentence_vectors AS vectors

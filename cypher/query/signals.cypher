@@ -7,26 +7,23 @@
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
 // $own: the fraction of activation for the question's entities, $active, $hub
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
-//   best first. Sums are over all windows of the corpus; `windows` is their number. A candidate lists, per window, the
+//   best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the
 //   fraction of the chunk's text and the cosine.
-CYPHER 25
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $depth) SCORE AS score
+  // include: nearest_windows, $depth for $many
   WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id
   RETURN collect(w) AS near_windows, collect(near) AS nears
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('e2g_window_words', $words, {limit: $matches}) YIELD node AS w, score
-  WHERE w.corpus = $corpus AND score > 0
+  // include: matching_windows, $matches for $many
   RETURN collect(w) AS word_windows, collect(w.id) AS word_ids, collect(score) AS word_scores
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('e2g_chunk_words', $words, {limit: $matches}) YIELD node AS c, score
-  WHERE c.corpus = $corpus AND score > 0
+  // include: matching_chunks, $matches for $many
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
 CALL (near_windows, nears, word_windows, word_scores) {
@@ -68,6 +65,7 @@ CALL (corpus, from_seeds, from_question) {
   WHERE e.chunks <= $hub
   ORDER BY strength DESC, e.key LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
+  // include: of_documents
   WITH c, strength, m.windows AS counts
   UNWIND [i IN range(0, size(counts) - 1) WHERE counts[i] > 0 | [i, strength * (1 + log(counts[i]))]] AS part
   WITH c, part[0] AS i, sum(part[1]) AS reached
@@ -96,5 +94,6 @@ CALL (near_windows, word_windows, word_chunks, spread_chunks) {
     }
   }) AS candidates
 }
+// include: count_windows
 RETURN word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares,
-       corpus.windows AS windows, candidates
+       windows, candidates

@@ -6,7 +6,6 @@
 // $corpus, $keywords: [{key, stem, vector}], stem may be null; $meanings, $forms, $similar, $candidates, $threshold
 // → keyword, entity, by, score. `entity` is its key, `by` one of key, alias, form and vector. The score is 1, but by
 //   vector (1 + cosine) / 2.
-CYPHER 25
 UNWIND $keywords AS keyword
 CALL (keyword) {
   MATCH (e:Entity {corpus: $corpus, key: keyword.key})
@@ -21,10 +20,7 @@ CALL (keyword) {
   WITH e ORDER BY size(e.key), e.key LIMIT $forms
   RETURN e, 'form' AS by, 1.0 AS score
   UNION ALL
-  MATCH (e:Entity)
-    SEARCH e IN (
-      VECTOR INDEX e2g_entity_embedding FOR keyword.vector WHERE e.corpus = $corpus LIMIT $candidates
-    ) SCORE AS score
+  // include: near_entities
   WHERE score >= $threshold
   WITH e, score ORDER BY round(score, 5) DESC, e.key LIMIT $similar
   RETURN e, 'vector' AS by, score

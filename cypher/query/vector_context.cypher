@@ -5,19 +5,16 @@
 // relations, those that are among the nearest first. Entities in more than $hub chunks have no relations. The index is
 // approximate, so it is asked for $candidates entities.
 // $corpus, $vector, $entry, $candidates, $neighbours, $hub, $limit
+// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → entities: [{key, score}], relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence,
 //   shares, windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
-CYPHER 25
 CALL () {
-  MATCH (e:Entity)
-    SEARCH e IN (VECTOR INDEX e2g_entity_embedding FOR $vector WHERE e.corpus = $corpus LIMIT $candidates) SCORE AS score
-  WITH e, score ORDER BY round(score, 5) DESC, e.key LIMIT $entry
+  // include: nearest_entities, $entry for $many
   WITH e, score WHERE e.chunks > 0
   RETURN collect({entity: e, score: score}) AS entities
 }
 CALL () {
-  MATCH (w:Window)
-    SEARCH w IN (VECTOR INDEX e2g_window_embedding FOR $vector WHERE w.corpus = $corpus LIMIT $limit) SCORE AS score
+  // include: nearest_windows, $limit for $many
   RETURN collect(w) AS nearest, collect(w.id) AS ids
 }
 CALL (entities) {
@@ -39,6 +36,7 @@ CALL (nearest, ids, relations) {
     WITH ids, position, relations[position][0] AS a, relations[position][1] AS b
     MATCH (a)-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-(b)
     USING JOIN ON c
+    // include: of_documents
     UNWIND [i IN range(0, size(m.windows) - 1) WHERE m.windows[i] > 0 AND n.windows[i] > 0] AS i
     WITH ids, c, i, collect(position) AS positions
     ORDER BY c.id + '-w' + i IN ids DESC, size(positions) DESC, c.id, i LIMIT $limit

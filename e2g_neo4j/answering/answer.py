@@ -34,7 +34,7 @@ from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.runtime.requests import Emit, Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence, Passage
@@ -54,28 +54,37 @@ def answer(
     question: str,
     corpora: Sequence[str],
     retrieval: RetrievalOptions,
-    options: Sequence[str] = (),
+    choices: Sequence[str] = (),
     samples: int = 1,
     method: Method = "direct",
+    max_tokens: int | None = None,
+    model: StreamingChatModel | None = None,
 ) -> Operation[Answer]:
-    """Retrieve the evidence for a question and answer from it. `E2G.answer` executes this operation.
+    """Retrieve the evidence for a question, emit it and answer from it. `E2G.answer` and `E2G.stream` execute this
+    operation.
 
     Args:
         models: The models.
         question: The question.
         corpora: The corpora to search.
         retrieval: The retrieval options.
-        options: Options to choose from, if any.
+        choices: Answers to choose from, if any.
         samples: Number of answers to sample, of which the one is returned that agrees most with the others.
         method: How to answer, see `Method`.
+        max_tokens: Maximum tokens of the answer, if it is less than `settings.answer_tokens`.
+        model: The chat model. Default: that of the models, if any.
 
     Without `k` and `tokens`, the evidence has as many tokens as the answer may use, `settings.evidence_tokens`, or
     BATCHES times as many for map-reduce.
     """
-    check_method(method, options, samples)
-    retrieval = answer_options(retrieval, models.settings, method)
-    evidence = yield from retrieve(models, question, corpora, retrieval)
-    asked = models.chat_model, models.settings, options, samples, method
+    check_method(method, choices, samples)
+    settings = models.settings
+    if max_tokens is not None and max_tokens < settings.answer_tokens:
+        settings = settings.model_copy(update={"answer_tokens": max_tokens})
+    retrieval = answer_options(retrieval, settings, method)
+    evidence = yield from retrieve(models, question, corpora, retrieval, model)
+    yield Emit(evidence)
+    asked = model or models.chat_model, settings, choices, samples, method
     return (yield from answer_by_method(evidence, models, retrieval, *asked))
 
 

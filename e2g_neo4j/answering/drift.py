@@ -43,9 +43,10 @@ from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.modes.communities import nearest
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
+from e2g_neo4j.retrieval.strategies.communities import nearest
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
@@ -66,7 +67,7 @@ FOLLOW_UPS = 5
 LONGEST_QUESTION = 500
 """Characters of a follow-up question. Longer ones are left out."""
 
-LOCAL: Mode = "graphrag_local"
+LOCAL = "graphrag_local"
 """How follow-up questions are searched for by default, if all corpora have statements."""
 
 T = TypeVar("T")

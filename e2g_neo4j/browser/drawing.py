@@ -9,8 +9,8 @@ from typing import Any
 from neo4j.graph import Node, Relationship
 from neo4j.graph import Path as GraphPath
 
-from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.managed_neo4j.browser_style import read_style
+from e2g_neo4j.runtime.lazy_imports import needs
 
 CAPTION = 40
 """Maximum characters of the text in a circle."""
@@ -29,13 +29,8 @@ def page(paths: Iterable[GraphPath]) -> str:
     Raises:
         ConfigurationError: neo4j-viz is not installed.
     """
-    try:
+    with needs("Drawing the graph", "viz", "or use Neo4j Browser with `e2g explain --browser`"):
         import neo4j_viz
-    except ImportError as error:
-        raise ConfigurationError(
-            "neo4j-viz is needed to draw the graph and is not installed: run `pip install 'e2g-neo4j[viz]'`, or use "
-            "Neo4j Browser with `e2g explain --browser`."
-        ) from error
 
     nodes: dict[str, Node] = {}
     relationships: dict[str, Relationship] = {}

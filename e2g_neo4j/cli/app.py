@@ -60,6 +60,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "explain": asking.explain,
         "compare": compare_command,
         "viz": asking.viz,
+        "modes": asking.modes,
         "template": statements.template,
         "templates": statements.templates,
         "cypher": statements.cypher,

@@ -1,4 +1,4 @@
-"""The commands for questions: query, ask, explain, viz, guide."""
+"""The commands for questions: query, ask, explain, modes, viz, guide."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Annotated, Literal, Unpack
 
 import typer
+from rich.table import Table
 
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
 from e2g_neo4j.cli import show_evidence
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
-from e2g_neo4j.cli.json_output import as_answer, as_object, print_json
+from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Corpora,
+    CorporaToCheck,
     ExistingCorpus,
     Json,
     NoOpen,
@@ -29,6 +31,8 @@ from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.graph.catalog import MAX_TEXT
 from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.retrieval.requirements import mode_info
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Answer
 
@@ -45,19 +49,36 @@ def query(
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if as_json:
-        print_json(as_object(evidence))
+        print_json(evidence.to_dict())
     else:
         chosen = full or retrieval.get("k") or retrieval.get("tokens")
         show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
+
+
+def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
+    """List the retrieval modes: what each does and needs, and with --corpus, whether the corpora have it."""
+    found = [mode_info(one) for one in STRATEGIES.values()]
+    if corpora:
+        with E2G() as e2g:
+            found = e2g.modes(corpora)
+    if as_json:
+        print_json({"modes": [asdict(one) for one in found]})
+        return
+    table = Table("mode", "ranks", "of", "needs")
+    for one in found:
+        needs = "; uses ".join(", ".join(some) for some in (one.needs, one.uses) if some)
+        lack = f"\n[red]{escape(one.missing)}[/red]" if one.missing else ""
+        table.add_row(one.name, f"{escape(one.summary)}{lack}", escape(one.source), needs)
+    out.print(table)
 
 
 @with_retrieval_options
 def ask(
     question: Question,
     corpora: Corpora = None,
-    options: Annotated[
+    choices: Annotated[
         list[str] | None,
-        typer.Option("--option", help="An option for a multiple-choice answer. Repeat for each option."),
+        typer.Option("--choice", help="A choice of a multiple-choice question. Repeat for each choice."),
     ] = None,
     samples: Annotated[
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
@@ -73,28 +94,18 @@ def ask(
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
-    chosen: Method = "map_reduce" if method == "map-reduce" else method
+    how: Method = "map_reduce" if method == "map-reduce" else method
     with E2G() as e2g:
         asked = choose_corpora(e2g, corpora)
-        if options or as_json or samples != 1:
-            answer = e2g.answer(
-                question,
-                corpora=asked,
-                options=options or (),
-                samples=samples,
-                method=chosen,
-                **retrieval,
-            )
-            if answer.text and not (options or as_json):
-                out.print(escape(answer.text), end="")
-        else:
-            for piece in e2g.stream(question, corpora=asked, method=chosen, **retrieval):
-                if isinstance(piece, Answer):
-                    answer = piece
-                else:
-                    out.print(escape(piece), end="")
+        for piece in e2g.stream(
+            question, corpora=asked, choices=choices or (), samples=samples, method=how, **retrieval
+        ):
+            if isinstance(piece, Answer):
+                answer = piece
+            elif isinstance(piece, str) and not (choices or as_json):
+                out.print(escape(piece), end="")
     if as_json:
-        print_json(as_answer(answer))
+        print_json(answer.to_dict())
     else:
         show_evidence.answer(out, answer)
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.json_output import as_object, print_json
+from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     ExistingCorpus,
     Json,
@@ -109,7 +109,7 @@ def _as_object(found: Comparison) -> dict[str, Any]:
 
 
 def _mode_as_object(result: ModeEvidence) -> dict[str, Any]:
-    evidence = as_object(result.evidence)
+    evidence = result.evidence.to_dict()
     passages = [
         {**passage, "unique": unique} for passage, unique in zip(evidence["passages"], result.unique, strict=True)
     ]

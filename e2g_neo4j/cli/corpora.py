@@ -284,18 +284,11 @@ def import_command(
     corpus: Annotated[
         str | None, typer.Option("--corpus", "-c", help="New name of the corpus. (default: the name in the archive)")
     ] = None,
-    accept_pipeline: Annotated[
-        bool,
-        typer.Option(
-            "--accept-pipeline",
-            help="Confirm that an archive from an earlier version was made with the configured pipeline.",
-        ),
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Import a corpus from an archive, completely or not at all."""
     with E2G() as e2g:
-        done = e2g.import_corpus(file, corpus=corpus, accept_pipeline=accept_pipeline)
+        done = e2g.import_corpus(file, corpus=corpus)
     if as_json:
         print_json(asdict(done))
     else:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -37,7 +37,7 @@ from e2g_neo4j.evaluation.report import (
     win_rates,
 )
 from e2g_neo4j.evaluation.results import Group, Interval, ModeResult
-from e2g_neo4j.retrieval.options import Mode, Unit
+from e2g_neo4j.retrieval.options import Unit
 
 BASE = "dense"
 """The default mode to compare with."""
@@ -106,7 +106,7 @@ def evaluate_command(
             gold_questions,
             corpus=choose_corpus(e2g, corpus),
             modes=selected,
-            against=cast(Mode | None, base),
+            against=base,
             k=k,
             unit=unit,
             busy=busy,

@@ -11,7 +11,7 @@ import typer
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import Overwrite, out
 from e2g_neo4j.cli.terminal import escape
-from e2g_neo4j.settings import Settings
+from e2g_neo4j.settings import Settings, variable_of
 
 _DATABASE = """\
 # Settings of e2g. Remove the # of a line to change a setting. Variables of the environment take precedence.
@@ -38,9 +38,9 @@ def env_file() -> str:
     """Return all settings as comments, each with its description and default."""
     lines = [_DATABASE]
     for name, field in Settings.model_fields.items():
-        if field.description:
+        if field.description and not name.startswith("neo4j_"):
             value = "" if field.default_factory is not None or field.default is None else field.default
             shown = str(value).lower() if isinstance(value, bool) else value
             comment = fill(field.description, 100, initial_indent="# ", subsequent_indent="# ")
-            lines.append(f"{comment}\n# E2G_{name.upper()}={shown}\n")
+            lines.append(f"{comment}\n# {variable_of(name)}={shown}\n")
     return "\n".join(lines)

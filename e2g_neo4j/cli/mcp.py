@@ -10,6 +10,7 @@ import typer
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import load_settings
 
 
@@ -27,12 +28,8 @@ def mcp(
     if env_file is None and Path(".env").is_file():
         # the folder may be somebody else's, and the file could send passages to their server
         typer.echo("The file .env of this folder was not read: name it with --env-file if it is yours.", err=True)
-    try:
+    with needs("`e2g mcp`", "serve"):
         from e2g_neo4j.service.mcp import serve_stdio
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"`e2g mcp` needs packages that are not installed ({error.name}): run `pip install 'e2g-neo4j[serve]'`."
-        ) from error
 
     async def serve() -> None:
         async with AsyncE2G(settings=load_settings(env_file)) as client:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 from rich.console import Console
 
@@ -15,26 +13,15 @@ out = Console(highlight=False, soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)
-def migrate(
-    context: typer.Context,
-    accept_pipeline: Annotated[
-        bool,
-        typer.Option(
-            "--accept-pipeline",
-            help="Confirm that an index from an earlier version was made with the configured pipeline.",
-        ),
-    ] = False,
-) -> None:
+def migrate(context: typer.Context) -> None:
     if context.invoked_subcommand:
         return
     with E2G() as e2g:
-        applied = e2g.migrate(accept_pipeline=accept_pipeline)
+        applied = e2g.migrate()
     for one in applied:
         out.print(f"applied {one.version} {one.description} ({one.seconds:.2f} s)")
     if not applied:
         out.print("The schema is up to date.")
-    if accept_pipeline:
-        out.print("The configured spaCy pipeline is now recorded for the index.")
 
 
 @app.command()

@@ -6,25 +6,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from e2g_neo4j.client import E2G
-from e2g_neo4j.retrieval.options import DEFAULT_MODE, LLM_MODES, Mode, Unit
-from e2g_neo4j.types.near_names import did_you_mean
+from e2g_neo4j.retrieval.options import Unit
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODEL_MODES, MODES, STRATEGIES
+from e2g_neo4j.retrieval.strategy import unknown_mode
 
 DEFAULT_CORPUS = "default"
-
-
-MODES = get_args(Mode)
 
 
 def parse_mode(name: str) -> str:
     """Return the name of a mode, or suggest the one that was meant."""
     if name not in MODES:
-        raise typer.BadParameter(f"There is no mode {name!r}.{did_you_mean(name, MODES)} Modes: {', '.join(MODES)}.")
+        raise typer.BadParameter(unknown_mode(name, STRATEGIES))
     return name
 
 
@@ -43,6 +41,10 @@ Corpora = Annotated[
         help="The corpus to ask. To ask several, repeat the option. (default: `default`, or the only one)",
         show_default=False,
     ),
+]
+CorporaToCheck = Annotated[
+    list[str] | None,
+    typer.Option("--corpus", "-c", help="Also tell whether this corpus has what a mode needs. Repeat for several."),
 ]
 Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
 Budget = Annotated[
@@ -81,11 +83,9 @@ Types = Annotated[
         help="Types of relationships of a linked graph, such as ACTED_IN,DIRECTED: its facts too.",
     ),
 ]
-Llm = Annotated[
-    bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(sorted(LLM_MODES))} can.")
-]
+Llm = Annotated[bool, typer.Option("--llm", help=f"Let the mode call the chat model: {', '.join(MODEL_MODES)} can.")]
 LlmWhereUsed = Annotated[
-    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {', '.join(sorted(LLM_MODES))}.")
+    bool, typer.Option("--llm", help=f"Let these modes call the chat model: {', '.join(MODEL_MODES)}.")
 ]
 Where = Annotated[
     list[str] | None,
@@ -110,9 +110,9 @@ def choose_corpora(e2g: E2G, given: Sequence[str] | None) -> list[str]:
     return list(given) if given else [choose_corpus(e2g, None)]
 
 
-def modes_named(names: str) -> list[Mode]:
+def modes_named(names: str) -> list[str]:
     """Return the modes of a list that is separated by commas; `all` is every mode."""
-    return list(MODES) if names == "all" else [cast(Mode, name.strip()) for name in names.split(",") if name.strip()]
+    return list(MODES) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
 
 
 RETRIEVAL: dict[str, tuple[Any, Any]] = {

@@ -16,7 +16,7 @@ from e2g_neo4j.cli.options import Json, out
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import keys
-from e2g_neo4j.runtime.lazy_imports import require_extra
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.service import KeyInfo
 
@@ -39,8 +39,8 @@ def serve(
     ollama: Annotated[bool, typer.Option("--ollama", help="Also answer under /api, as an Ollama server does.")] = False,
 ) -> None:
     """Serve HTTP, MCP and a page until Ctrl-C."""
-    require_extra("serve", "fastapi", "uvicorn")
-    from e2g_neo4j.service.server import serve as run
+    with needs("`e2g serve`", "serve"):
+        from e2g_neo4j.service.server import serve as run
 
     run(load_settings(), host=host, port=port, worker=not no_worker, mcp_write=mcp_write, as_ollama=ollama)
 
@@ -55,8 +55,8 @@ def worker(
     from e2g_neo4j.service.worker import main
 
     if log_json:
-        require_extra("serve", "prometheus_client")
-        from e2g_neo4j.service.observability import log_json as log_as_json
+        with needs("The option --log-json", "serve"):
+            from e2g_neo4j.service.observability import log_json as log_as_json
 
         log_as_json()
     logging.getLogger("e2g_neo4j").setLevel(logging.INFO)

@@ -13,7 +13,6 @@ from e2g_neo4j.cli.show import plural
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
-from e2g_neo4j.types.ids import document_id
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
 
@@ -72,8 +71,6 @@ def answer(out: Console, given: Answer) -> None:
         out.print(f"[bold]{given.choice}[/bold]")
         for letter, probability in (given.distribution or {}).items():
             out.print(f"[dim]{letter} {probability:.3f}[/dim]")
-    elif not given.given:
-        out.print(escape(given.text), end="")
     out.print(f"\n[dim]{given.evidence.route}: {escape(given.evidence.reason)}[/dim]")
     for citation_ in given.citations:
         fact, corpora = citation_.fact, given.evidence.corpora
@@ -101,7 +98,7 @@ def text(out: Console, found: DocumentText, preceding: str) -> None:
 def _how_to_open(number: int, passage: Passage) -> str:
     """Return the command that opens a passage in its document. It shows how to open the others."""
     option = f" -c {shlex.quote(passage.corpus)}" if passage.corpus != "default" else ""
-    command = f"e2g read {document_id(passage.corpus, passage.source)} --at {passage.start}{option}"
+    command = f"e2g read {passage.document_id} --at {passage.start}{option}"
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 

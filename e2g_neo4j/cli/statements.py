@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import takewhile
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from e2g_neo4j.cli.json_output import print_json
-from e2g_neo4j.cli.options import ExistingCorpus, Json, Question, choose_corpus, out
+from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.templates import CORPUS
 from e2g_neo4j.retrieval.templates import templates as all_templates
+from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
 from e2g_neo4j.settings import load_settings
+from e2g_neo4j.types.near_names import did_you_mean
 from e2g_neo4j.types.statements import StatementResult
 
 EXCERPT = 120
 """Characters of a value that are shown in a table."""
 
 
-def cypher(question: Question, corpus: ExistingCorpus = None, as_json: Json = False) -> None:
-    """Let the chat model write a Cypher statement, and run it. Needs E2G_TEXT_TO_CYPHER=true."""
+def cypher(
+    question: Annotated[str | None, typer.Argument(help="The question, in quotes.", show_default=False)] = None,
+    corpus: ExistingCorpus = None,
+    show: Annotated[
+        str | None, typer.Option("--show", help="Print a statement of ours, to paste into Browser.")
+    ] = None,
+    filtered: Annotated[bool, typer.Option("--filtered", help="Print it as questions with --where run it.")] = False,
+    lts: Annotated[bool, typer.Option("--lts", help="Print it as Neo4j 5.26 gets it.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let the chat model write a Cypher statement, and run it. Needs E2G_TEXT_TO_CYPHER=true.
+
+    Without a question: list our own statements, or print one.
+    """
+    if question is None:
+        _show_own(show, Variant.FILTERED if filtered else Variant.LTS if lts else Variant.SEARCH, as_json)
+        return
+    if show is not None or filtered or lts:
+        raise InputError("--show, --filtered and --lts print a statement of ours: leave out the question.")
     with E2G() as e2g:
         result = e2g.text_to_cypher(question, corpus=choose_corpus(e2g, corpus))
     if as_json:
@@ -74,6 +94,32 @@ def templates(as_json: Json = False) -> None:
         out.print(escape(f"  {one.description}"))
         for parameter in one.parameters:
             out.print(escape(f"  {parameter.name}: {parameter.type} - {parameter.description}"))
+
+
+def _show_own(name: str | None, variant: Variant, as_json: bool) -> None:
+    """List the statements in `cypher/`, or print one with its header."""
+    names = statement_names()
+    if name is None:
+        purposes = {one: _purpose(one) for one in names}
+        if as_json:
+            print_json({"statements": [{"name": one, "purpose": purpose} for one, purpose in purposes.items()]})
+            return
+        for one, purpose in purposes.items():
+            out.print(escape(f"{one}: {purpose}"))
+        return
+    if name not in names:
+        raise InputError(f"There is no statement {name!r}.{did_you_mean(name, names)} `e2g cypher` lists them.")
+    if as_json:
+        print_json({"name": name, "header": header(name), "statement": load(name, variant)})
+    else:
+        out.print(escape(f"{header(name)}\n{load(name, variant)}"))
+
+
+def _purpose(name: str) -> str:
+    """Return the first sentence of a statement's header."""
+    lines = (line.removeprefix("//").strip() for line in header(name).splitlines())
+    text = " ".join(takewhile(lambda line: not line.startswith(("$", "→")), lines))
+    return text.split(". ")[0].rstrip(".") + "."
 
 
 def as_object(result: StatementResult) -> dict[str, object]:

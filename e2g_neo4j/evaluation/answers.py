@@ -18,15 +18,15 @@ from string import ascii_uppercase
 from typing import Any, Unpack
 
 from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
-from e2g_neo4j.answering.answer import answer_from
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Question
 from e2g_neo4j.evaluation.results import ScoredAnswer
 from e2g_neo4j.retrieval.options import RetrievalKeywords
-from e2g_neo4j.runtime.requests import Chat, Request
+from e2g_neo4j.runtime.requests import Chat, Emit, Request
 from e2g_neo4j.types.chat import StreamingChatModel
+from e2g_neo4j.types.results import Evidence
 
 _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
@@ -47,28 +47,30 @@ def chat_model_for(e2g: E2G) -> StreamingChatModel:
 
 
 class _Calls:
-    """Counts the calls of the chat model and the tokens of their prompts."""
+    """Keeps the evidence, and counts the calls of the chat model and the tokens of their prompts."""
 
     def __init__(self) -> None:
         self.number = self.prompt_tokens = 0
+        self.evidence: Evidence | None = None
 
     def requested(self, request: Request) -> None:
         pass
 
     def executed(self, request: Request, result: Any) -> None:
+        if isinstance(request, Emit):
+            self.evidence = request.evidence
         if isinstance(request, Chat):
             self.number += 1
             self.prompt_tokens += result.prompt_tokens
 
 
 def ask_for_answer(
-    e2g: E2G, model: StreamingChatModel, question: Question, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
+    e2g: E2G, question: Question, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
 ) -> ScoredAnswer:
-    """Answer a question as `E2G.answer` does, and score the answer if the question has one.
+    """Answer a question with `E2G.answer`, and score the answer if the question has one.
 
     Args:
         e2g: The client.
-        model: The chat model.
         question: The question.
         corpus: The corpus to search.
         **retrieval: The retrieval options.
@@ -78,16 +80,15 @@ def ask_for_answer(
     """
     calls = _Calls()
     with e2g.runner.observed(calls):
-        evidence = e2g.retrieve(question.question, corpus=corpus, **retrieval)
         try:
-            text = e2g.runner.run(answer_from(evidence, model, e2g.settings, question.options)).text
+            text = e2g.answer(question.question, corpus=corpus, choices=question.options, **retrieval).text
         except UnusableReplyError:
             text = None
     return ScoredAnswer(
         text=text,
         unreadable=text is None or bool(question.options and letter_of(text, question.options) is None),
         scores=score_answer(question, text or "") if question.answer else {},
-        evidence_tokens=tokens_of(e2g, evidence),
+        evidence_tokens=tokens_of(e2g, calls.evidence) if calls.evidence else 0,
         calls=calls.number,
         prompt_tokens=calls.prompt_tokens,
     )

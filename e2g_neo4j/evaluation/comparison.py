@@ -12,14 +12,15 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.asking import tokens_of
 from e2g_neo4j.evaluation.gold import Span
 from e2g_neo4j.evaluation.scoring import covered
-from e2g_neo4j.retrieval.options import LLM_MODES, Mode, RetrievalKeywords, check_llm
+from e2g_neo4j.retrieval.options import RetrievalKeywords
+from e2g_neo4j.retrieval.strategy import check_modes
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.types.results import Evidence, Passage
 
@@ -70,7 +71,7 @@ def compare(
     question: str,
     *,
     corpus: str,
-    modes: Sequence[Mode],
+    modes: Sequence[str],
     k: int | None = None,
     tokens: int | None = None,
     llm: bool = False,
@@ -95,13 +96,9 @@ def compare(
         QueryError: A mode is unknown, there are no modes, or none of them can answer this question from this corpus.
         E2GError: Any other error of `E2G.retrieve`.
     """
-    for mode in modes:
-        if mode not in get_args(Mode):
-            raise QueryError(f"There is no mode {mode!r}: choose among {', '.join(get_args(Mode))}.")
     if not modes:
-        raise QueryError(f"A comparison needs at least one mode: choose among {', '.join(get_args(Mode))}.")
-
-    check_llm(modes, llm=llm)
+        raise QueryError(f"A comparison needs at least one mode: choose among {', '.join(e2g.strategies)}.")
+    check_modes(modes, e2g.strategies, llm=llm)
     found: dict[str, Evidence] = {}
     milliseconds: dict[str, float] = {}
     errors: dict[str, QueryError] = {}
@@ -111,7 +108,7 @@ def compare(
                 "mode": mode,
                 "k": k,
                 "tokens": tokens,
-                "llm": llm and mode in LLM_MODES,
+                "llm": llm and e2g.strategies[mode].calls_model,
                 "where": where,
             }
             e2g.retrieve(question, corpus=corpus, **options)

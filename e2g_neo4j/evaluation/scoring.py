@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
@@ -31,15 +30,11 @@ from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
 from e2g_neo4j.evaluation.judging import judge, judge_model_for
 from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import (
-    GRAPH_MODES,
-    LLM_MODES,
     MAX_TOKENS,
-    WINDOW_MODES,
-    Mode,
     RetrievalKeywords,
     Unit,
-    check_llm,
 )
+from e2g_neo4j.retrieval.strategy import check_modes
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
@@ -68,8 +63,8 @@ def evaluate(
     questions: Sequence[Question],
     *,
     corpus: str,
-    modes: Sequence[Mode],
-    against: Mode | None = None,
+    modes: Sequence[str],
+    against: str | None = None,
     k: int = 25,
     unit: Unit | None = None,
     busy: bool = False,
@@ -108,9 +103,7 @@ def evaluate(
         E2GError: Any error of `E2G.retrieve`.
     """
     selected = list(dict.fromkeys([*modes, *([against] if against else [])]))
-    for mode in selected:
-        if mode not in get_args(Mode):
-            raise QueryError(f"There is no mode {mode!r}: choose among {', '.join(get_args(Mode))}.")
+    check_modes(selected, e2g.strategies)
     if not questions or not selected:
         raise QueryError("An evaluation needs at least one question and one mode.")
     if len({question.id for question in questions}) < len(questions):
@@ -123,16 +116,16 @@ def evaluate(
         raise QueryError("All questions have options. Only answers in words are judged: evaluate with `--answers`.")
     if not (answers or judged) and not any(question.has_evidence for question in questions):
         raise QueryError("No question has gold_passages or evidence: evaluate with answers (`--answers`), or add them.")
-    check_llm(selected, llm=llm)
+    check_modes(selected, e2g.strategies, llm=llm)
     chat_model = chat_model_for(e2g) if answers or judged else None
     judge_model = judge_model_for(e2g.models) if judged else None
 
-    def retrieval(mode: Mode, limits: RetrievalKeywords) -> RetrievalKeywords:
+    def retrieval(mode: str, limits: RetrievalKeywords) -> RetrievalKeywords:
         return {
             **limits,
             "mode": mode,
-            "unit": unit if mode in WINDOW_MODES else None,
-            "llm": llm and mode in LLM_MODES,
+            "unit": unit if e2g.strategies[mode].ranks == "windows" else None,
+            "llm": llm and e2g.strategies[mode].calls_model,
             "where": where,
         }
 
@@ -165,7 +158,7 @@ def evaluate(
             to_judge = judged and not question.options
             if chat_model and (to_judge or (answers and question.answer)):
                 limits = RetrievalKeywords(tokens=min(e2g.settings.evidence_tokens, MAX_TOKENS))
-                answer = ask_for_answer(e2g, chat_model, question, corpus=name, **retrieval(mode, limits))
+                answer = ask_for_answer(e2g, question, corpus=name, **retrieval(mode, limits))
                 scores |= answer.scores
             outcomes[mode].append(
                 Outcome(
@@ -203,7 +196,12 @@ def evaluate(
                 report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
     results = {
-        mode: mode_result(found, {} if mode == against else base, busy_seconds[mode], with_entities=mode in GRAPH_MODES)
+        mode: mode_result(
+            found,
+            {} if mode == against else base,
+            busy_seconds[mode],
+            with_entities="entities" in e2g.strategies[mode].needs,
+        )
         for mode, found in outcomes.items()
     }
     return Evaluation(

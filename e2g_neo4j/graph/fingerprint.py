@@ -28,15 +28,3 @@ def check_model_name(models: Models) -> Operation[None]:
     if models.must_load_embedder:
         for row in (yield Read("index/fingerprint", {})):
             Fingerprint.check_name(models.settings.embedding_model, row["embedding_model"])
-
-
-def accept_pipeline(configured: Fingerprint) -> Operation[None]:
-    """Add the hash of the pipeline's files to a stored fingerprint that has none.
-
-    Raises:
-        FingerprintError: the index was made with other models.
-    """
-    pipelines = {"unhashed": configured.unhashed_pipeline, "pipeline": configured.spacy_model}
-    yield Write((("index/accept_pipeline", pipelines),))
-    for row in (yield Read("index/fingerprint", {})):
-        configured.check(Fingerprint(**row))

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, get_args
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
-from e2g_neo4j.graph.fingerprint import accept_pipeline as accept
 from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
@@ -68,12 +67,10 @@ class Cancelled(BaseException):
     """The caller has cancelled the run."""
 
 
-def migrate(models: Models, *, accept_pipeline: bool = False) -> Operation[list[Applied]]:
-    """Apply migrations. With `accept_pipeline`, add the hash of the spaCy pipeline to a fingerprint without one."""
+def migrate(models: Models) -> Operation[list[Applied]]:
+    """Apply migrations."""
     yield from check_model_name(models)
     applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=models.dimensions))
-    if accept_pipeline:
-        yield from accept(models.fingerprint)
     return applied
 
 
@@ -324,8 +321,6 @@ def import_corpus(
     models: Models,
     file: Path,
     corpus: str | None,
-    *,
-    accept_pipeline: bool,
     mark: tuple[str, dict[str, Any]] | None = None,
 ) -> Operation[ArchiveInfo]:
     """Import a corpus from an archive. `mark` records it in the transaction that makes it visible."""
@@ -335,9 +330,7 @@ def import_corpus(
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
-        if accept_pipeline:
-            made_with = models.fingerprint.accepting(made_with)
-        models.fingerprint.check(made_with, "This archive was made", "e2g import")
+        models.fingerprint.check(made_with, "This archive was made")
         yield from migrate(models)
         yield Write((("index/set_fingerprint", asdict(made_with)),))
         [row] = yield Read("index/fingerprint", {})

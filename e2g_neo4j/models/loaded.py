@@ -17,7 +17,7 @@ from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
 from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes
 from e2g_neo4j.runtime.cores import cores
-from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.runtime.tracing import span
@@ -217,8 +217,8 @@ class Models:
     def _reranker(self) -> Reranker:
         if self.settings.reranker is None:
             raise ConfigurationError("No reranker is configured. Set E2G_RERANKER.")
-        require_sentence_transformers(f"The reranker {self.settings.reranker}")
-        from e2g_neo4j.models.reranking import Reranker
+        with needs(f"The reranker {self.settings.reranker}", "sentence-transformers", "or unset E2G_RERANKER"):
+            from e2g_neo4j.models.reranking import Reranker
 
         return Reranker(self.settings.reranker)
 

@@ -1,8 +1,8 @@
 """Restrict a question to documents by their properties.
 
-The documents are found first, in one read per corpus. Then every mode searches their text only: it runs the statement
-in `cypher/filtered/` that has the name of its statement in `cypher/query/` (`Query.read_each`). Entities,
-co-occurrences, communities and the rarity of words stay those of the whole corpus.
+The documents are found first, in one read per corpus. Then every mode searches their text only: its statements are
+composed with the fragments in `cypher/fragments/filtered/` (`Query.read_each`). Entities, co-occurrences, communities
+and the rarity of words stay those of the whole corpus.
 """
 
 from __future__ import annotations

@@ -1,18 +1,27 @@
 """The retrieval options: declaration, validation and documentation.
 
 Both clients, the commands that ask and the retrievers accept them as keywords. To add an option, add a field to
-`RetrievalOptions` and to `RetrievalKeywords`, use it where `retrieval/retrieve.py` calls the modes, and add a line to
-`cli/options.py`.
+`RetrievalOptions` and to `RetrievalKeywords`, use it in `retrieval/retrieve.py`, and add a line to `cli/options.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES, STRATEGIES
+from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
 from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
 from e2g_neo4j.settings import MAX_HOPS, Settings
 
@@ -40,65 +49,8 @@ MAX_TOKENS = 1_000_000
 Unit: TypeAlias = Literal["window", "chunk"]
 """What a mode ranks and returns. A chunk of 1200 tokens has about five windows."""
 
-Mode: TypeAlias = Literal[
-    "auto",
-    "e2g",
-    "diffusion",
-    "routes",
-    "lightrag",
-    "pagerank",
-    "hipporag",
-    "linear",
-    "dense",
-    "fulltext",
-    "hybrid",
-    "tree",
-    "communities",
-    "lazy",
-    "vector_context",
-    "synonyms",
-    "graphrag_local",
-    "raptor",
-]
-"""`auto` chooses the route like the paper and ranks by all signals (`retrieval.ranking`); `e2g` is the method of the
-paper; `diffusion` ranks like `auto`, but without words; `routes` follows vectors, entities and their neighbours;
-`lightrag` takes turns of vectors, entities and relations; `pagerank` ranks by PageRank around the entities of the
-question and of the nearest windows; `hipporag` and `linear` rank by PageRank over entities and windows, from the
-entities of the question and of sentences; the others do not use the question's entities. `communities` takes turns of
-the communities that are nearest, and `lazy` tests the nearest windows community by community: both need the communities
-that `enrich` makes. `vector_context` ranks by relations of the entities whose names are nearest, `synonyms` by those of
-the entities that keywords of the question mean: both need the vectors of entities that `enrich` makes. `graphrag_local`
-ranks by statements about the entities of the nearest statements, and needs the statements that `enrich` makes with a
-chat model. `raptor` ranks chunks and the clusters that `enrich` makes."""
-
-DEFAULT_MODE: Mode = "auto"
-
-NEED_VECTOR: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "fulltext"}
-"""The modes that always need the vector of the question."""
-
-WINDOW_MODES: frozenset[Mode] = frozenset(get_args(Mode)) - {"e2g", "tree", "raptor"}
-"""The modes that rank windows, unless whole chunks are requested. The others rank whole chunks."""
-
-FULLTEXT_MODES: frozenset[Mode] = frozenset(["fulltext", "hybrid"])
-"""The modes without the entity graph that use the full-text indexes."""
-
-GRAPH_MODES: frozenset[Mode] = frozenset(
-    ["auto", "e2g", "diffusion", "routes", "lightrag", "pagerank", "hipporag", "linear"]
-)
-"""The modes that use entities."""
-
-LAYERS: Mapping[Mode, str] = {
-    "communities": "communities",
-    "lazy": "communities",
-    "vector_context": "entity_vectors",
-    "synonyms": "entity_vectors",
-    "graphrag_local": "statements",
-    "raptor": "clusters",
-}
-"""What the modes need of what `enrich` makes: columns of `query/corpus`."""
-
-LLM_MODES: frozenset[Mode] = frozenset(["lightrag", "hipporag", "communities", "lazy"])
-"""The modes that call the chat model to find evidence if the option `llm` is set. The others never do."""
+ModeName: TypeAlias = Annotated[str, WithJsonSchema({"enum": list(MODES), "type": "string"})]
+"""The name of a mode."""
 
 
 class RetrievalOptions(BaseModel):
@@ -111,13 +63,12 @@ class RetrievalOptions(BaseModel):
             passage is cut to fit; mode `raptor` skips passages that do not fit. Default: no limit.
         hops: Longest path between two entities of the question, in edges, 1 to 6. In mode `routes` also how
             far neighbours of entities may be, at most 2. Default: `settings.hops`.
-        mode: Retrieval mode, see `Mode`.
-        unit: What to rank, "window" or "chunk". Default: windows, but `e2g`, `tree` and `raptor` always rank
-            whole chunks.
+        mode: Name of a mode: one of those that `E2G.modes` lists.
+        unit: What to rank, "window" or "chunk". Default: windows, but modes that rank nodes always return whole chunks.
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
-        llm: Let the mode call the chat model to find evidence. Only for the modes in LLM_MODES.
+        llm: Let the mode call the chat model to find evidence. Only for modes that can.
         where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
             are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
             means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
@@ -128,18 +79,23 @@ class RetrievalOptions(BaseModel):
     k: int | None = None
     tokens: int | None = None
     hops: int | None = None
-    mode: Mode = DEFAULT_MODE
+    mode: ModeName = DEFAULT_MODE
     unit: Unit | None = None
     relationship_types: tuple[str, ...] = ()
     llm: bool = False
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
 
-    @field_validator("mode", mode="before")
-    @classmethod
-    def _known_mode(cls, mode: Any) -> Any:
-        if mode not in get_args(Mode):
-            raise ValueError(f"There is no mode {shown(mode)}: choose one of {', '.join(get_args(Mode))}.")
-        return mode
+    _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
+
+    def model_post_init(self, context: Any) -> None:
+        """Take the modes to choose from, if others than those of this package are given as context."""
+        if context is not None:
+            self._strategies = context
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mode."""
+        return self._strategies[self.mode]
 
     @field_validator("unit", mode="before")
     @classmethod
@@ -176,35 +132,50 @@ class RetrievalOptions(BaseModel):
 
     @model_validator(mode="after")
     def _in_range(self) -> Self:
+        if self.mode not in self._strategies:
+            raise ValueError(unknown_mode(self.mode, self._strategies))
         if self.k is not None and not 1 <= self.k <= MAX_K:
             raise ValueError(f"k is {self.k}: choose a number of chunks from 1 to {MAX_K}.")
         if self.tokens is not None and not MIN_TOKENS <= self.tokens <= MAX_TOKENS:
             raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
-        if self.unit == "window" and self.mode not in WINDOW_MODES:
+        if self.unit == "window" and self.strategy.ranks != "windows":
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
-        if self.relationship_types and self.mode not in GRAPH_MODES:
-            choices = ", ".join(mode for mode in get_args(Mode) if mode in GRAPH_MODES)
+        if self.relationship_types and "entities" not in self.strategy.needs:
+            choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
-        if self.llm and self.mode not in LLM_MODES:
-            choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
+        if self.llm and not self.strategy.calls_model:
+            choices = ", ".join(one.name for one in self._strategies.values() if one.calls_model)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
         return self
 
     @classmethod
-    def of(cls, keywords: RetrievalKeywords) -> RetrievalOptions:
-        """Create options from keywords.
+    def of(
+        cls,
+        keywords: RetrievalKeywords,
+        options: RetrievalOptions | None = None,
+        strategies: Strategies = STRATEGIES,
+    ) -> RetrievalOptions:
+        """Create options from keywords, or return those that are given.
+
+        Args:
+            keywords: The options.
+            strategies: The modes to choose from.
 
         Raises:
             QueryError: A value is invalid.
-            TypeError: A keyword is unknown.
+            TypeError: A keyword is unknown, or both are given.
         """
         values: dict[str, Any] = dict(keywords)
+        if options is not None:
+            if values:
+                raise TypeError(f"Got options and the keyword {min(values)!r}: pass one or the other.")
+            return options
         if unknown := values.keys() - cls.model_fields.keys():
             raise TypeError(f"There is no option {min(unknown)!r}: choose among {', '.join(cls.model_fields)}.")
         try:
-            return cls(**values)
+            return cls.model_validate(values, context=strategies)
         except ValidationError as error:
             fault = error.errors(include_url=False, include_input=False)[0]
             message = str(fault["msg"]).removeprefix("Value error, ")
@@ -219,8 +190,9 @@ class RetrievalOptions(BaseModel):
         """Return the options with defaults from the settings."""
         k = self.k or (settings.top_k if self.tokens is None else MAX_K)
         hops = settings.hops if self.hops is None else self.hops
-        unit = self.unit or ("window" if self.mode in WINDOW_MODES else "chunk")
-        return FilledOptions(**{**dict(self.keywords()), "k": k, "hops": hops, "unit": unit})
+        unit = self.unit or ("window" if self.strategy.ranks == "windows" else "chunk")
+        values = {**self.keywords(), "k": k, "hops": hops, "unit": unit}
+        return FilledOptions.model_validate(values, context=self._strategies)
 
 
 class FilledOptions(RetrievalOptions):
@@ -237,18 +209,11 @@ class RetrievalKeywords(TypedDict, total=False):
     k: int | None
     tokens: int | None
     hops: int | None
-    mode: Mode
+    mode: str
     unit: Unit | None
     relationship_types: Sequence[str]
     llm: bool
     where: Where
-
-
-def check_llm(modes: Iterable[Mode], *, llm: bool) -> None:
-    """Raise QueryError if modes are to call a chat model, but none of them can."""
-    if llm and LLM_MODES.isdisjoint(modes):
-        choices = ", ".join(mode for mode in get_args(Mode) if mode in LLM_MODES)
-        raise QueryError(f"None of these modes calls a chat model: add one of {choices}, or leave out llm.")
 
 
 def check_question(question: str) -> None:

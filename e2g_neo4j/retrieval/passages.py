@@ -165,6 +165,7 @@ def _passage(node: ScoredNode) -> Passage:
         page=row["page"] or None,
         heading=row["heading"] or None,
         text_node=text_node,
+        document_id=row["document_id"],
     )
 
 

@@ -1,17 +1,22 @@
-"""What every mode that ranks windows gets."""
+"""What a mode gets, and what it tells besides its ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.synonyms import Match
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
+from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.types.results import Pair, Round, Route
 
 RankedWindows: TypeAlias = list[tuple[Window, float]]
 """Windows with their scores, best first."""
@@ -19,11 +24,39 @@ RankedWindows: TypeAlias = list[tuple[Window, float]]
 Ranking: TypeAlias = Operation[RankedWindows]
 """An operation that ranks windows."""
 
-FOR_BOTH = frozenset(["activate", "fulltext", "fulltext_chunks"])
-"""The statements in `cypher/query/` that search all documents or only some."""
+RankedChunks: TypeAlias = list[tuple[str, float]]
+"""Ids of chunks with their scores, best first."""
 
-WITHOUT_INDEX = frozenset(["nearest", "raptor"])
-"""The statements in `cypher/filtered/` that ask no vector index."""
+ALL_DOCUMENTS = {"documents": None, "overfetch": 5}
+"""The parameters of a question without a filter. On servers without the SEARCH clause no index can be searched for one
+corpus, so five times as many nodes as are needed are read from it."""
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What the evidence says besides its passages. It is filled in before a mode ranks, which may change it.
+
+    Attributes:
+        route: The route.
+        reason: Why this route, and by what the text is ranked.
+        notes: Sentences that follow the reason.
+        entities: The entities of the question.
+        unknown_entities: Names of the question that the corpora do not have.
+        ignored_entities: Entities of the question that are not considered.
+        pairs: Pairs of entities.
+        hops: The longest path that keeps a pair.
+        trace: The rounds of the local route.
+    """
+
+    route: Route = "global"
+    reason: str = ""
+    notes: list[str] = field(default_factory=list)
+    entities: tuple[str, ...] = ()
+    unknown_entities: tuple[str, ...] = ()
+    ignored_entities: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    hops: int = 0
+    trace: tuple[Round, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +66,17 @@ class Query:
     Attributes:
         question: The question.
         corpora: The corpora to search.
-        limit: The number of windows to rank. A mode may return more, or less if there are no more.
-        entities: Per corpus, the entities that the question names. Empty for modes that do not use them.
+        limit: The number of windows, chunks or nodes to rank. A mode may return more windows, or less if there are no
+            more.
+        entities: Per corpus, the entities that the question names. Empty for modes that do not need them.
         hops: How far entities may be apart, in edges.
         statistics: How rare the words of the question are in these corpora. Default: as in the whole index.
         chat: The chat model that the mode asks, if the option `llm` is set.
-        matches: Per corpus, the entities that keywords of the question mean. Only for mode `synonyms`.
         documents: Per corpus, the documents to search. None: all.
-        statements: The corpora that have statements. Only for mode `lightrag`.
+        layered: The corpora that have the layer that the mode needs or uses.
+        keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
+        linked: What the graph has about the entities. Empty for modes that do not need them.
+        explanation: What to tell in the evidence.
     """
 
     question: str
@@ -50,26 +86,52 @@ class Query:
     hops: int = 3
     statistics: WordStatistics | None = None
     chat: ChatCalls | None = None
-    matches: Mapping[str, Sequence[Match]] = field(default_factory=dict)
     documents: Mapping[str, FilteredDocuments] | None = None
-    statements: Collection[str] = ()
+    layered: Collection[str] = ()
+    keywords: Callable[[], Mapping[str, str]] = dict
+    linked: Linked = field(default_factory=Linked)
+    explanation: Explanation = field(default_factory=Explanation)
 
     def read_each(self, statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Run a read in each corpus, within the documents of the question, and add the corpus to every row.
 
         Args:
-            statement: Name of the statement, in `cypher/query/`, or in `cypher/filtered/` if only some documents are
-                searched.
+            statement: Name of the statement in `cypher/query/`.
             parameters: Parameters per corpus, without `corpus`.
         """
-        filtered = self.documents is not None and statement not in FOR_BOTH
-        given = {corpus: {**values, **self._documents(statement, corpus)} for corpus, values in parameters.items()}
-        return (yield from read_each(f"{'filtered' if filtered else 'query'}/{statement}", given))
+        given = {corpus: {**values, **self._documents(corpus)} for corpus, values in parameters.items()}
+        return (yield from read_each(f"query/{statement}", given))
 
-    def _documents(self, statement: str, corpus: str) -> dict[str, Any]:
+    def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
+        """Like `read_each`, with a statement of a mode outside this package.
+
+        The statement reads $documents, the ids of the documents to search, or null for all. It is the same on all
+        servers.
+
+        Args:
+            file: The file with the statement and its header.
+            parameters: Parameters per corpus, without `corpus` and `documents`.
+
+        Raises:
+            ConfigurationError: There is no such file, or the statement does not use $corpus and $documents.
+        """
+        name = str(file.resolve().with_suffix(""))
+        text = load(name)
+        for parameter in ("$corpus", "$documents"):
+            if not re.search(rf"{re.escape(parameter)}\b", text):
+                raise ConfigurationError(
+                    f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
+                )
+        searched = self.documents or {}
+        given = {
+            corpus: {**values, "documents": list(searched[corpus].ids) if corpus in searched else None}
+            for corpus, values in parameters.items()
+        }
+        return (yield from read_each(name, given))
+
+    def _documents(self, corpus: str) -> dict[str, Any]:
         """Return the parameters that tell a statement which documents to search."""
         if self.documents is None:
-            return {"documents": None} if statement in FOR_BOTH else {}
+            return ALL_DOCUMENTS
         documents = self.documents[corpus]
-        indexed = statement not in FOR_BOTH | WITHOUT_INDEX
-        return {"documents": list(documents.ids), **({"overfetch": documents.overfetch} if indexed else {})}
+        return {"documents": list(documents.ids), "overfetch": documents.overfetch}

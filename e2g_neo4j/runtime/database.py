@@ -46,7 +46,7 @@ from e2g_neo4j.errors import (
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
 from e2g_neo4j.runtime.requests import Read, Rows, Write
-from e2g_neo4j.runtime.statements import for_server, load, on_server
+from e2g_neo4j.runtime.statements import load, variant_for
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
@@ -65,8 +65,8 @@ LIFETIME_SECONDS = 3000.0
 """Maximum age of a connection: 50 minutes, as Neo4j recommends for Aura, which closes connections after an hour."""
 
 SEARCH_SINCE = (2026, 1)
-"""The first version with the SEARCH clause and filters in vector indexes. Older servers get the statements of
-`cypher/lts/`."""
+"""The first version with the SEARCH clause and filters in vector indexes. Older servers get the fragments
+of statements in `cypher/fragments/lts/` and `filtered/`, and the migrations in `cypher/lts/`."""
 
 ROWS_AT_ONCE = 1000
 """Rows of a long result that are fetched at once."""
@@ -152,14 +152,14 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
     with translated():
-        name, parameters = on_server(request.statement, request.parameters, is_old(driver))
-        query = Query(load(name), timeout=READ_SECONDS)
+        text = load(request.statement, variant_for(request.parameters, is_old(driver)))
+        query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 with driver.session(**options) as session:
-                    return _rows(session.run(query, parameters))
+                    return _rows(session.run(query, request.parameters))
             except (Neo4jError, DriverError) as error:
                 attempts += 1
                 seconds = _seconds_to_wait(error, attempts, deadline)
@@ -199,15 +199,14 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            rows = _rows(transaction.run(load(for_server(statement, old)), parameters))
+            rows = _rows(transaction.run(load(statement), parameters))
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            transaction.run(load(for_server(statement, old)), parameters).consume()
+            transaction.run(load(statement), parameters).consume()
         return rows
 
     with translated(), driver.session(**session_options(driver, database)) as session:
-        old = is_old(driver)
         return session.execute_write(work)
 
 
@@ -248,14 +247,14 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
     with translated():
-        name, parameters = on_server(request.statement, request.parameters, await is_old_async(driver))
-        query = Query(load(name), timeout=READ_SECONDS)
+        text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)))
+        query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 async with driver.session(**options) as session:
-                    result = await session.run(query, parameters)
+                    result = await session.run(query, request.parameters)
                     return _rows([record async for record in result])
             except (Neo4jError, DriverError) as error:
                 attempts += 1
@@ -285,18 +284,17 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            result = await transaction.run(load(for_server(statement, old)), parameters)
+            result = await transaction.run(load(statement), parameters)
             rows = _rows([record async for record in result])
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            result = await transaction.run(load(for_server(statement, old)), parameters)
+            result = await transaction.run(load(statement), parameters)
             await result.consume()
         return rows
 
     with translated():
         async with driver.session(**session_options(driver, database)) as session:
-            old = await is_old_async(driver)
             return await session.execute_write(work)
 
 

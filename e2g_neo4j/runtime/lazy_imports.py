@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from importlib.util import find_spec
 
-from e2g_neo4j.errors import ConfigurationError, ModelError
+from e2g_neo4j.errors import ConfigurationError
 
 
 @contextmanager
@@ -23,24 +22,28 @@ def hidden(module: str) -> Iterator[None]:
         del sys.modules[module]
 
 
-def require_extra(extra: str, *modules: str) -> None:
-    """Raise ConfigurationError if a package of an extra is not installed."""
-    for module in modules:
-        if find_spec(module) is None:
-            raise ConfigurationError(f"{module} is not installed: run `pip install 'e2g-neo4j[{extra}]'`.")
-
-
-def require_sentence_transformers(what: str) -> None:
-    """Raise ModelError if sentence-transformers or PyTorch is not installed, as in the container image.
+@contextmanager
+def needs(what: str, extra: str, otherwise: str = "") -> Iterator[None]:
+    """Import packages of an extra. All optional imports are made within this.
 
     Args:
-        what: What needs them.
+        what: What needs them, as the beginning of a message: "A PDF file".
+        extra: The extra that has them.
+        otherwise: What else helps, as the end of the message.
+
+    Raises:
+        ConfigurationError: A package is not installed. The message names the command that installs it.
     """
-    if find_spec("torch") is None or find_spec("sentence_transformers") is None:
-        raise ModelError(
-            f"{what} needs sentence-transformers, which is not installed here. Install it with `pip install "
-            "sentence-transformers`, or use the bundled all-MiniLM-L6-v2 or ollama:NAME, and no reranker."
-        )
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").startswith("e2g_neo4j"):
+            raise
+        package = error.name or str(error)
+        raise ConfigurationError(
+            f"{what} needs {package}, which is not installed: run `pip install 'e2g-neo4j[{extra}]'`"
+            f"{otherwise and f', {otherwise}'}."
+        ) from error
 
 
 _spacy_needs_torch = True

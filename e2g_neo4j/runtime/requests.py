@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from neo4j import Driver
 
 from e2g_neo4j.types.chat import ChatRequest, StreamingChatModel
+from e2g_neo4j.types.results import Evidence
 
 T = TypeVar("T")
 
@@ -80,6 +81,13 @@ class Chat:
     shown: TextFilter
 
 
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Pass evidence to the caller of a stream before the operation ends. Result: None."""
+
+    evidence: Evidence
+
+
 Execute: TypeAlias = Callable[[Read | Write], Rows]
 """Executes one request and returns its rows. Thread-safe."""
 
@@ -105,7 +113,7 @@ class CallDriver:
     call: Callable[[Driver, str], Any]
 
 
-Request: TypeAlias = Read | Write | Embed | EmbedAll | Rerank | Chat | GetExecutor | CallDriver
+Request: TypeAlias = Read | Write | Embed | EmbedAll | Rerank | Chat | Emit | GetExecutor | CallDriver
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""

@@ -20,6 +20,7 @@ from e2g_neo4j.runtime.requests import (
     Chat,
     Embed,
     EmbedAll,
+    Emit,
     Executor,
     GetExecutor,
     Operation,
@@ -32,6 +33,7 @@ from e2g_neo4j.runtime.requests import (
 from e2g_neo4j.runtime.sync_driver import SyncDriver
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.types.chat import ChatReply
+from e2g_neo4j.types.results import Evidence
 
 T = TypeVar("T")
 
@@ -100,8 +102,8 @@ class Runner:
                 step = advance(operation, self._executed(step))
             return step.value
 
-    def stream(self, operation: Operation[T]) -> Iterator[str | T]:
-        """Execute an operation. Yield the chat model's text in pieces, then the result of the operation."""
+    def stream(self, operation: Operation[T]) -> Iterator[Evidence | str | T]:
+        """Execute an operation. Yield the evidence that it emits, the chat model's text in pieces, and the result."""
         with _closing(operation):
             step = advance(operation, None)
             while not isinstance(step, Done):
@@ -109,6 +111,8 @@ class Runner:
                     reply = yield from _streamed(step, self._models.stream(step))
                     step = advance(operation, reply)
                 else:
+                    if isinstance(step, Emit):
+                        yield step.evidence
                     step = advance(operation, self._executed(step))
             yield step.value
 
@@ -137,6 +141,8 @@ class Runner:
                 return self._models.scores(request).result()
             case Chat():
                 return self._models.ask(request)
+            case Emit():
+                return None
             case GetExecutor():
                 return Executor(self.execute, Event())
             case CallDriver():
@@ -193,7 +199,7 @@ class AsyncRunner:
                 step = advance(operation, await self._result(driver, step))
             return step.value
 
-    async def stream(self, operation: Operation[T]) -> AsyncGenerator[str | T, None]:
+    async def stream(self, operation: Operation[T]) -> AsyncGenerator[Evidence | str | T, None]:
         """Like `Runner.stream`, as an async iterator."""
         driver = await self._connect()
         with _closing(operation):
@@ -207,6 +213,8 @@ class AsyncRunner:
                             if text:
                                 yield text
                 else:
+                    if isinstance(step, Emit):
+                        yield step.evidence
                     reply = await self._result(driver, step)
                 step = await self._advance_in_pool(operation, reply)
             yield step.value
@@ -231,6 +239,8 @@ class AsyncRunner:
                 return await asyncio.wrap_future(self._models.scores(request))
             case Chat():
                 return await self._models.ask_async(request)
+            case Emit():
+                return None
             case CallDriver():
                 sync: Any = SyncDriver(driver, asyncio.get_running_loop())
                 return await asyncio.to_thread(request.call, sync, self.name)

@@ -1,18 +1,49 @@
-"""Load the statements in `cypher/`: one statement per file, a header of `//` lines, parameters only."""
+"""Load the statements in `cypher/`: one statement per file, a header of `//` lines, parameters only.
+
+A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`. The header of a fragment
+names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`). The line may rename
+parameters: `// include: nearest_windows, $limit for $many`. Where servers or filters need another text, it has the same
+name in `fragments/filtered/` or `fragments/lts/`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from enum import Enum
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 
-ALL_DOCUMENTS = {"documents": None, "overfetch": 5}
-"""With these parameters, statements in `cypher/filtered/` search all documents of a corpus. Servers without the SEARCH
-clause cannot search an index for one corpus, so they are asked for five times as many nodes as are needed."""
-
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+_INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)(\n|\Z)", re.MULTILINE)
+
+_CYPHER_25 = "CYPHER 25\n"
+"""Selects the language of a statement. A fragment that needs it begins with it."""
+
+
+class Variant(Enum):
+    """What a statement is composed for. Its value: the folders in which a fragment is looked up, in this order."""
+
+    SEARCH = ("",)
+    """All documents, with the SEARCH clause."""
+
+    FILTERED = ("filtered/", "")
+    """Only the documents of a filter, on any server: no index knows them."""
+
+    LTS = ("lts/", "filtered/", "")
+    """All documents, on 5.26, which does not know the SEARCH clause."""
+
+
+def variant_for(parameters: Mapping[str, Any], before_search: bool) -> Variant:
+    """Return the variant for the parameters of a read. `before_search`: the server does not know the SEARCH clause."""
+    if parameters.get("documents") is not None:
+        return Variant.FILTERED
+    return Variant.LTS if before_search else Variant.SEARCH
 
 
 @cache
@@ -29,29 +60,58 @@ def folder(name: str) -> Path:
 
 
 @cache
-def load(name: str) -> str:
-    """Load the statement in `cypher/<name>.cypher`, without its header.
+def load(name: str, variant: Variant = Variant.SEARCH) -> str:
+    """Compose the statement in `cypher/<name>.cypher`, without its header. An absolute path names a file elsewhere.
+
+    Raises:
+        ConfigurationError: The file, or a fragment that it includes, does not exist.
+    """
+    text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1])
+    return _CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text
+
+
+def header(name: str) -> str:
+    """Return the header of a statement or of a fragment: purpose, parameters and columns.
 
     Raises:
         ConfigurationError: The file does not exist.
     """
-    path = folder("cypher") / f"{name}.cypher"
-    if not path.is_file():
-        raise ConfigurationError(f"The statement {name}.cypher is missing in {path.parent}: reinstall e2g-neo4j.")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+    return _split(name)[0]
+
+
+def statement_names() -> list[str]:
+    """Return the names of all statements that `load` knows, in alphabetical order."""
+    place = folder("cypher")
+    names = (str(path.relative_to(place).with_suffix("")) for path in place.rglob("*.cypher"))
+    return sorted(name for name in names if not name.startswith(("fragments/", "lts/")))
+
+
+def _fragment(line: re.Match[str], variant: Variant) -> str:
+    """Return the text of the fragment that a line includes, indented as the line is."""
+    spaces, name, renamed, end = line.groups()
+    places = (f"fragments/{place}{name}" for place in variant.value)
+    found = next((place for place in places if _path(place).is_file()), f"fragments/{name}")
+    given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
+    text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", _split(found)[1])
+    language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
+    return language + indent(text.removeprefix(language), spaces) + end if text else ""
 
 
 @cache
-def for_server(name: str, before_search: bool) -> str:
-    """Return the name of the statement to run. Servers without the SEARCH clause use the one of the same name in
-    `cypher/lts/`, if it exists; else, for one in `cypher/query/`, that in `cypher/filtered/`, if it exists."""
-    variants = [f"lts/{name}", name.replace("query/", "filtered/")] if before_search else []
-    return next((one for one in variants if (folder("cypher") / f"{one}.cypher").is_file()), name)
+def _split(name: str) -> tuple[str, str]:
+    """Return the header and the text of a file, without the comments in it that include nothing."""
+    path = _path(name)
+    if not path.is_file():
+        step = "add the file" if Path(name).is_absolute() else "reinstall e2g-neo4j"
+        raise ConfigurationError(f"The statement {path.name} is missing in {path.parent}: {step}.")
+    comments: list[str] = []
+    lines: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        comment = line.lstrip().startswith("//") and not _INCLUDE.match(line)
+        if not comment or not lines:
+            (comments if comment else lines).append(line)
+    return "\n".join(comments), "\n".join(lines).strip()
 
 
-def on_server(name: str, parameters: dict[str, Any], before_search: bool) -> tuple[str, dict[str, Any]]:
-    """Return the name and the parameters of the statement to run for a read."""
-    variant = for_server(name, before_search)
-    added = ALL_DOCUMENTS if variant != name and variant.startswith("filtered/") else {}
-    return variant, {**parameters, **added}
+def _path(name: str) -> Path:
+    return folder("cypher") / f"{name}.cypher"

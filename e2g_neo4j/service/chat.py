@@ -19,10 +19,12 @@ from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
 from e2g_neo4j.retrieval.options import MAX_QUESTION
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.service.routes.questions import answer_events
-from e2g_neo4j.service.schemas import MAX_CORPORA, AnswerReply, AskedQuestion, CitationLink
+from e2g_neo4j.service.routes.questions import answer_pieces
+from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
+from e2g_neo4j.service.sources import shown_answer
 from e2g_neo4j.service.state import State
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish, StreamingChatModel
+from e2g_neo4j.types.results import Answer, Citation
 from e2g_neo4j.types.service import Caller
 
 PLAIN = "e2g-plain"
@@ -58,7 +60,7 @@ class Reply:
 
     text: str
     finish: Finish
-    citations: tuple[CitationLink, ...]
+    citations: tuple[Citation, ...]
     prompt_tokens: int
     completion_tokens: int
 
@@ -68,20 +70,20 @@ class Reply:
         Args:
             base: The address of the service.
         """
-        links = {link.n: link for link in self.citations if link.url is not None}
+        cited = {one.number: (one.url, one.passage.document) for one in self.citations if one.url is not None}
         return [
             {
                 "type": "url_citation",
                 "url_citation": {
                     "start_index": start,
                     "end_index": end,
-                    "url": urljoin(base, links[number].url),
-                    "title": links[number].title,
+                    "url": urljoin(base, cited[number][0]),
+                    "title": cited[number][1],
                 },
             }
             for start, end, numbers in citations_in(self.text)
             for number in numbers
-            if number in links
+            if number in cited
         ]
 
 
@@ -135,18 +137,19 @@ async def reply_pieces(
     if not question.strip():
         raise refused("The last message of the user is empty.")
     if not corpora:
+        most = state.client.settings.answer_tokens
         request = ChatRequest(
             "\n\n".join(text_of(one) for one in messages[:last] if one.role in ("system", "developer")),
             question,
-            state.settings_for(max_tokens).answer_tokens,
+            min(max_tokens or most, most),
             earlier=tuple(filter(None, map(_earlier, messages[:last]))),
         )
         pieces = _plain_pieces(state, chat_model, request)
     elif len(question) > MAX_QUESTION:
         raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:
-        asked = AskedQuestion(question=question, corpora=corpora)
-        pieces = _answer_pieces(state, caller, asked, max_tokens)
+        asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens)
+        pieces = _answer_pieces(state, caller, asked)
     async with aclosing(pieces):
         async for piece in pieces:
             yield piece
@@ -175,20 +178,15 @@ def refused(detail: str) -> ProblemError:
     return ProblemError(400, "unsupported", detail)
 
 
-async def _answer_pieces(
-    state: State, caller: Caller, question: AskedQuestion, max_tokens: int | None
-) -> AsyncGenerator[str | Reply, None]:
-    async with aclosing(answer_events(state, question, caller, max_tokens)) as events:
-        async for event in events:
-            if event.name == "evidence":
-                yield ""
-            elif event.name == "delta":
-                yield event.data["text"]
-            elif isinstance(event.data, AnswerReply):
-                answer = event.data
-                finish: Finish = "stop" if answer.finished else "length"
-                tokens = answer.usage
-                yield Reply(answer.text or "", finish, answer.citations, tokens.prompt_tokens, tokens.completion_tokens)
+async def _answer_pieces(state: State, caller: Caller, question: AskedQuestion) -> AsyncGenerator[str | Reply, None]:
+    async with aclosing(answer_pieces(state, question, caller)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Answer):
+                finish: Finish = "stop" if piece.finished else "length"
+                cited = shown_answer(piece, caller, state.public_url).citations
+                yield Reply(piece.text or "", finish, cited, piece.prompt_tokens, piece.completion_tokens)
+            else:
+                yield piece if isinstance(piece, str) else ""
 
 
 async def _plain_pieces(
@@ -200,7 +198,7 @@ async def _plain_pieces(
             if isinstance(piece, ChatReply):
                 text = without_thought(piece.text)
                 yield Reply(text, piece.finish, (), piece.prompt_tokens, piece.completion_tokens)
-            else:
+            elif isinstance(piece, str):
                 yield piece
 
 

@@ -15,10 +15,10 @@ from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.service import mcp_schemas
 from e2g_neo4j.service.connections import Step
 from e2g_neo4j.service.mcp_schemas import (
     Answered,
-    Citation,
     Connection,
     ConnectionStep,
     Corpora,
@@ -31,7 +31,6 @@ from e2g_neo4j.service.mcp_schemas import (
     Task,
 )
 from e2g_neo4j.types.graph import EntityInfo
-from e2g_neo4j.types.ids import document_id
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Pair, Passage
 from e2g_neo4j.types.service import TaskInfo
@@ -84,7 +83,7 @@ class Results:
         facts = [_line(one.stated()) for one in found.facts]
         reason = _line(found.reason, 500)
         fence = _fence([one.text for one in found.passages], facts, [reason], _names_of(found.passages))
-        cited = [_citation(n, one, fence) for n, one in enumerate(found.passages, 1)]
+        cited = [_passage(n, one, fence) for n, one in enumerate(found.passages, 1)]
 
         def build(kept: int) -> CallToolResult:
             left_out = len(cited) - kept
@@ -107,12 +106,12 @@ class Results:
     def answer(self, given: Answer) -> CallToolResult:
         text = self._cut(given.text or "", ANSWER_TOKENS)
         fence = _fence([text], _names_of([one.passage for one in given.citations]))
-        cited = [_citation(one.number, one.passage, None) for one in given.citations]
+        cited = [_passage(one.number, one.passage, None) for one in given.citations]
 
         def build(kept: int) -> CallToolResult:
             left_out = len(cited) - kept
             model = Answered(
-                answer=delimited(text, fence),
+                text=delimited(text, fence),
                 found=given.found,
                 citations=cited[:kept],
                 prompt_tokens=given.prompt_tokens,
@@ -121,7 +120,7 @@ class Results:
             )
             lines = [
                 NOTICE.format(fence=fence),
-                model.answer,
+                model.text,
                 "",
                 "Citations:",
                 *(_head(one, fence) for one in cited[:kept]),
@@ -131,7 +130,7 @@ class Results:
         return self._fitting(build, len(cited))
 
     def explanation(self, found: Evidence) -> CallToolResult:
-        cited = [_citation(n, one, None) for n, one in enumerate(found.passages, 1)]
+        cited = [_passage(n, one, None) for n, one in enumerate(found.passages, 1)]
 
         def build(kept: int) -> CallToolResult:
             left_out = len(cited) - kept
@@ -214,11 +213,11 @@ class Results:
             quotes = []
             for quote in step.quotes:
                 n += 1
-                at = Citation(
-                    n=n,
+                at = mcp_schemas.Passage(
+                    number=n,
                     corpus=corpus,
-                    document=quote.document,
-                    title=_line(quote.title),
+                    document=_line(quote.title),
+                    document_id=quote.document,
                     start=quote.start,
                     end=quote.end,
                     text=delimited(quote.text, fence),
@@ -316,12 +315,12 @@ def _result(model: BaseModel, lines: Sequence[str]) -> CallToolResult:
     return CallToolResult(content=[content], structured_content=model.model_dump(mode="json"))
 
 
-def _citation(n: int, passage: Passage, fence: str | None) -> Citation:
-    return Citation(
-        n=n,
+def _passage(number: int, passage: Passage, fence: str | None) -> mcp_schemas.Passage:
+    return mcp_schemas.Passage(
+        number=number,
         corpus=passage.corpus,
-        document=document_id(passage.corpus, passage.source),
-        title=_line(passage.document),
+        document=_line(passage.document),
+        document_id=passage.document_id,
         start=passage.start,
         end=passage.end,
         level=passage.level,
@@ -341,11 +340,11 @@ def _fenced(head: str, text: str) -> str:
     return "\n".join([head, *_noted([text])])
 
 
-def _head(one: Citation, fence: str) -> str:
+def _head(one: mcp_schemas.Passage, fence: str) -> str:
     """Return what a citation refers to, in one line: what is ours, then the names that documents have, between tags."""
-    where = f"[{one.n}] document {one.document}, characters {one.start} to {one.end}"
+    where = f"[{one.number}] document {one.document_id}, characters {one.start} to {one.end}"
     where += f", summary of level {one.level}" if one.level else ""
-    names = f"{one.title}, corpus {_shown(one.corpus)}"
+    names = f"{one.document}, corpus {_shown(one.corpus)}"
     names += f", page {_line(one.page)}" if one.page else ""
     names += f", under {one.heading!r}" if one.heading else ""
     return f"{where}: <{fence}>{names}</{fence}>"

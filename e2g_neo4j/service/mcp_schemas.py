@@ -17,11 +17,11 @@ class Corpora(BaseModel):
     left_out: int = Field(description="Items that did not fit into the result.")
 
 
-class Citation(BaseModel):
-    n: int = Field(description="Cite it as [n].")
+class Passage(BaseModel):
+    number: int = Field(description="Cite it as [number].")
     corpus: str
-    document: str = Field(description="Id of the document.")
-    title: str
+    document: str = Field(description="Title of the document.")
+    document_id: str = Field(description="Id of the document; pass it to read_passage.")
     start: int = Field(description="First character in the document's text; pass it to read_passage.")
     end: int
     level: int = Field(0, description="0: text of the document; 1 or more: a summary of this part of it.")
@@ -34,15 +34,15 @@ class Passages(BaseModel):
     route: str
     reason: str
     entities: list[str] = Field(description="Entities of the question that the corpora know.")
-    passages: list[Citation] = Field(description="Best first.")
+    passages: list[Passage] = Field(description="Best first.")
     facts: list[str] = Field(description="Relationships of a linked graph.")
     left_out: int = Field(description="Passages that did not fit into the result.")
 
 
 class Answered(BaseModel):
-    answer: str = Field(description="The answer, between tags. [n] cites citation n.")
+    text: str = Field(description="The answer, between tags. [n] cites citation n.")
     found: bool = Field(description="False if the passages do not contain the answer.")
-    citations: list[Citation]
+    citations: list[Passage]
     prompt_tokens: int
     completion_tokens: int
     left_out: int = Field(description="Citations that did not fit into the result.")
@@ -59,7 +59,7 @@ class Explanation(BaseModel):
     ignored_entities: list[str] = Field(description="Not considered, because the question has too many.")
     pairs: list[dict[str, Any]] = Field(description="Pairs of entities and the edges on the shortest path.")
     trace: list[dict[str, int]] = Field(description="Pairs and shared chunks for each number of hops.")
-    passages: list[Citation] = Field(description="Without their text.")
+    passages: list[Passage] = Field(description="Without their text.")
     cypher: str = Field(description="Two statements for Neo4j Browser that show the evidence as a graph.")
     left_out: int
 
@@ -83,7 +83,7 @@ class ConnectionStep(BaseModel):
     a: str
     b: str
     sentences: int = Field(description="Sentences that mention both.")
-    quotes: list[Citation] = Field(description="Some of these sentences.")
+    quotes: list[Passage] = Field(description="Some of these sentences.")
 
 
 class Connection(BaseModel):

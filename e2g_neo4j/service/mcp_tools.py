@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -13,12 +13,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from e2g_neo4j.answering.answer import answer_from, answer_options
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.retrieval.options import LLM_MODES, MIN_TOKENS, Mode, RetrievalOptions
-from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
+from e2g_neo4j.retrieval.strategies import MODEL_MODES
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
@@ -28,7 +27,7 @@ from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import Caller, Scope
 
 Used: TypeAlias = Callable[[Caller, int, int], None]
@@ -70,12 +69,10 @@ Tokens = Annotated[
     int | None,
     Field(ge=MIN_TOKENS, le=MOST_TOKENS, description=f"Length of all passages. Default: {DEFAULT_TOKENS}."),
 ]
-ModeName = Annotated[
-    Mode, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
+NamedMode = Annotated[
+    ModeName, Field(description="How to rank. auto suits almost all questions; fulltext finds exact words.")
 ]
-Llm = Annotated[
-    bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(sorted(LLM_MODES))}.")
-]
+Llm = Annotated[bool, Field(description=f"Let the mode call the chat model. Only in modes {', '.join(MODEL_MODES)}.")]
 Conditions = Annotated[
     list[str] | None,
     Field(
@@ -208,7 +205,7 @@ class ReadingTools:
         corpora: CorpusNames = None,
         k: K = None,
         tokens: Tokens = None,
-        mode: ModeName = "auto",
+        mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
     ) -> Annotated[CallToolResult, Passages]:
@@ -225,7 +222,7 @@ class ReadingTools:
         corpora: CorpusNames = None,
         k: K = None,
         tokens: Tokens = None,
-        mode: ModeName = "auto",
+        mode: NamedMode = "auto",
         llm: Llm = False,
         where: Conditions = None,
     ) -> Annotated[CallToolResult, Explanation]:
@@ -246,12 +243,13 @@ class ReadingTools:
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
-        models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used, self._reserve)
-        options = answer_options(RetrievalOptions.of({"where": where or ()}), models.settings)
-        async with self._turn():
-            evidence = await runner.ask(retrieve(models, question, chosen, options))
-        given = await runner.ask(answer_from(evidence, model, models.settings))
+        model = metered(self._client.models.chat_model, caller, self._used, self._reserve)
+        async with aclosing(
+            self._client.stream(question, corpora=chosen, where=where or (), chat_model=model)
+        ) as pieces:
+            async with self._turn():
+                await anext(pieces)  # the evidence
+            [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)
 
     @with_our_errors
@@ -310,7 +308,7 @@ class ReadingTools:
         corpora: list[str] | None,
         k: int | None,
         tokens: int | None,
-        mode: Mode,
+        mode: str,
         *,
         llm: bool,
         where: list[str] | None,
@@ -321,10 +319,9 @@ class ReadingTools:
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
-        models, runner = self._client.models, self._client.runner
-        model = metered(models.chat_model, caller, self._used, self._reserve) if llm else None
+        model = metered(self._client.models.chat_model, caller, self._used, self._reserve) if llm else None
         async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
-            return await runner.ask(retrieve(models, question, chosen, options, model))
+            return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 
 class WritingTools:

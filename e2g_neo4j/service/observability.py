@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.types.results import Evidence
 
 if TYPE_CHECKING:
@@ -167,18 +167,13 @@ def trace(app: FastAPI) -> None:
     """
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") and not os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         return
-    try:
+    with needs("OTEL_EXPORTER_OTLP_ENDPOINT", "serve,otel", "or unset it"):
         from opentelemetry import trace as api
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.instrumentation.fastapi import FastAPIInstrumentor
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError as error:
-        raise ConfigurationError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: "
-            "run `pip install 'e2g-neo4j[serve,otel]'`, or unset it."
-        ) from error
     provider = TracerProvider(resource=Resource.create({"service.name": "e2g-neo4j"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     api.set_tracer_provider(provider)

@@ -24,7 +24,6 @@ from e2g_neo4j.service.chat import (
     whole_reply,
 )
 from e2g_neo4j.service.problems import documented
-from e2g_neo4j.service.schemas import Usage
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import Event, event_stream
 from e2g_neo4j.types.chat import Finish
@@ -101,9 +100,11 @@ class ModelList(BaseModel):
     data: list[ModelInfo]
 
 
-class TotalUsage(Usage):
+class Usage(BaseModel):
     """The tokens that a reply cost."""
 
+    prompt_tokens: int
+    completion_tokens: int
     total_tokens: int
 
 
@@ -133,7 +134,7 @@ class Completion(BaseModel):
     created: int
     model: str
     choices: list[Choice]
-    usage: TotalUsage
+    usage: Usage
 
 
 @router.get("/models", responses=documented())
@@ -199,8 +200,8 @@ async def _chunks(
     yield Event(None, "[DONE]")
 
 
-def _usage(reply: Reply) -> TotalUsage:
-    return TotalUsage(
+def _usage(reply: Reply) -> Usage:
+    return Usage(
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
         total_tokens=reply.prompt_tokens + reply.completion_tokens,

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi_swagger import patch_fastapi
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 FOLDER = Path(__file__).with_name("ui")
 
@@ -39,11 +43,23 @@ class Page(StaticFiles):
 
     def file_response(self, full_path: Any, stat_result: os.stat_result, *args: Any, **more: Any) -> Response:
         """Return a file."""
-        response = super().file_response(full_path, stat_result, *args, **more)
+        if Path(full_path).name == "index.html":
+            response: Response = HTMLResponse(start_page())
+        else:
+            response = super().file_response(full_path, stat_result, *args, **more)
         response.headers.update(HEADERS)
         if "content-type" in response.headers:
             response.headers["content-type"] = f"{_TYPES[Path(full_path).suffix]}; charset=utf-8"
         return response
+
+
+@cache
+def start_page() -> str:
+    """Return the page, with the modes to choose from."""
+    modes = "".join(
+        f'<option value="{one.name}">{one.name}: {escape(one.ranked_by)}</option>' for one in STRATEGIES.values()
+    )
+    return (FOLDER / "index.html").read_text(encoding="utf-8").replace("<!-- modes -->", modes)
 
 
 def add_page(app: FastAPI) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from e2g_neo4j.answering.answer import MAX_SAMPLES, Method
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
-from e2g_neo4j.types.ids import document_id, has_address
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Evidence
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
 MAX_CORPORA = 50
@@ -73,10 +70,6 @@ class Question(RetrievalOptions):
     def _few_fields(cls, values: Any) -> Any:
         return check_fields(cls, values)
 
-    def options(self) -> RetrievalOptions:
-        """Return the retrieval options alone."""
-        return RetrievalOptions.of(self.keywords())
-
 
 class AskedQuestion(Question):
     """A question for the chat model.
@@ -85,114 +78,15 @@ class AskedQuestion(Question):
         choices: 2 to 26 answers to choose from; empty: a free answer.
         samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
         method: How to answer, see `E2G.answer`.
+        max_tokens: Maximum tokens of the answer, if it is less than the configured one.
         stream: Whether to stream the answer as server-sent events.
     """
 
     choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
+    max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     stream: bool = False
-
-
-class CitationLink(BaseModel):
-    """A number in an answer, and the passage that it cites.
-
-    Attributes:
-        n: The number.
-        corpus: The corpus.
-        document: The id of the document.
-        title: Its title.
-        source: Its source.
-        start: Where the passage starts in the text of the document.
-        end: Where it ends.
-        page: The page or range of pages.
-        heading: The heading.
-        url: Where people can read the passage, in the page of the service. None for a fact, and for a corpus without an
-            address.
-        text: The passage.
-        fact: The fact, if a relationship of a linked graph is cited.
-    """
-
-    n: int
-    corpus: str
-    document: str
-    title: str
-    source: str
-    start: int
-    end: int
-    page: str | None
-    heading: str | None
-    url: str | None
-    text: str
-    fact: Fact | None
-
-    @classmethod
-    def of(cls, citation: Citation, base: str) -> CitationLink:
-        """Return the link of a citation, under the address of the service."""
-        passage = citation.passage
-        document = document_id(passage.corpus, passage.source)
-        path = f"/ui/#/corpora/{quote(passage.corpus, safe='')}/documents/{document}"
-        linked = citation.fact is None and has_address(passage.corpus)
-        return cls(
-            n=citation.number,
-            corpus=passage.corpus,
-            document=document,
-            title=passage.document,
-            source=passage.source,
-            start=passage.start,
-            end=passage.end,
-            page=passage.page,
-            heading=passage.heading,
-            url=f"{base}{path}?at={passage.start}" if linked else None,
-            text=passage.text,
-            fact=citation.fact,
-        )
-
-
-class Usage(BaseModel):
-    """The tokens that an answer cost."""
-
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class AnswerUsage(Usage):
-    """The calls of the chat model that an answer took, those that found the evidence included, and their tokens."""
-
-    calls: int
-
-
-class AnswerReply(BaseModel):
-    """The chat model's answer. The fields are those of `Answer`."""
-
-    text: str | None
-    found: bool
-    finished: bool
-    choice: str | None
-    distribution: Mapping[str, float] | None
-    citations: tuple[CitationLink, ...]
-    given: tuple[Passage, ...]
-    dropped: tuple[int, ...]
-    evidence: Evidence
-    usage: AnswerUsage
-
-    @classmethod
-    def of(cls, answer: Answer, base: str) -> AnswerReply:
-        """Return the reply for an answer, with links under the address of the service."""
-        return cls(
-            text=answer.text,
-            found=answer.found,
-            finished=answer.finished,
-            choice=answer.choice,
-            distribution=answer.distribution,
-            citations=tuple(CitationLink.of(one, base) for one in answer.citations),
-            given=answer.given,
-            dropped=answer.dropped,
-            evidence=answer.evidence,
-            usage=AnswerUsage(
-                calls=answer.calls, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
-            ),
-        )
 
 
 class GraphNode(BaseModel):

@@ -1,14 +1,15 @@
-"""What callers without the scope `admin` see of sources: not the paths of files on the server, only their names."""
+"""What callers see of results: links to the page, and paths of files on the server only with the scope `admin`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from urllib.parse import quote
 
-from e2g_neo4j.service.schemas import AnswerReply
+from e2g_neo4j.types.ids import has_address
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText
-from e2g_neo4j.types.results import Evidence, Passage
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Passage
 from e2g_neo4j.types.service import Caller
 
 _PATH = re.compile(r"(?:file:)?(?:[A-Za-z]:)?[/\\].*?([^/\\]*)", re.DOTALL)
@@ -21,17 +22,26 @@ def file_name(source: str) -> str:
 
 
 def shown_evidence(evidence: Evidence, caller: Caller) -> Evidence:
-    """Return evidence as a caller may see it. Take the ids of documents from the original: they depend on sources."""
+    """Return evidence as a caller may see it."""
     return evidence if _sees_paths(caller) else replace(evidence, passages=_passages(evidence.passages))
 
 
-def shown_answer(reply: AnswerReply, caller: Caller) -> AnswerReply:
-    """Return an answer as a caller may see it."""
+def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
+    """Return an answer as a caller may see it, with links under the address of the service."""
+    citations = tuple(replace(one, url=link_of(one, base)) for one in answer.citations)
     if _sees_paths(caller):
-        return reply
-    cited = tuple(one.model_copy(update={"source": file_name(one.source)}) for one in reply.citations)
-    evidence = shown_evidence(reply.evidence, caller)
-    return reply.model_copy(update={"citations": cited, "given": _passages(reply.given), "evidence": evidence})
+        return replace(answer, citations=citations)
+    citations = tuple(replace(one, passage=_passage(one.passage)) for one in citations)
+    evidence = shown_evidence(answer.evidence, caller)
+    return replace(answer, citations=citations, given=_passages(answer.given), evidence=evidence)
+
+
+def link_of(citation: Citation, base: str) -> str | None:
+    """Return the address of a cited passage in the page; None for a fact and for a corpus without an address."""
+    passage = citation.passage
+    if citation.fact is not None or not has_address(passage.corpus):
+        return None
+    return f"{base}/ui/#/corpora/{quote(passage.corpus, safe='')}/documents/{passage.document_id}?at={passage.start}"
 
 
 def shown_document(document: DocumentInfo, caller: Caller) -> DocumentInfo:
@@ -58,4 +68,8 @@ def _sees_paths(caller: Caller) -> bool:
 
 
 def _passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    return tuple(replace(one, source=file_name(one.source)) for one in passages)
+    return tuple(map(_passage, passages))
+
+
+def _passage(passage: Passage) -> Passage:
+    return replace(passage, source=file_name(passage.source))

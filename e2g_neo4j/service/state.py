@@ -12,7 +12,6 @@ from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.metering import MeteredModel
 from e2g_neo4j.service.observability import Metrics
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.service import Caller
 
@@ -39,13 +38,6 @@ class State:
         if model is None:
             raise ProblemError(501, "no_chat_model", "No chat model is configured on this service (E2G_CHAT_MODEL).")
         return MeteredModel(model, partial(self.used, caller), partial(self.limits.reserve, caller))
-
-    def settings_for(self, max_tokens: int | None) -> Settings:
-        """Return the settings for an answer of at most a number of tokens, or of the configured one if that is less."""
-        settings = self.client.settings
-        if max_tokens is None or max_tokens >= settings.answer_tokens:
-            return settings
-        return settings.model_copy(update={"answer_tokens": max_tokens})
 
     def used(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""

@@ -34,7 +34,7 @@ from e2g_neo4j.errors import (
 from e2g_neo4j.graph import claims, keys
 from e2g_neo4j.indexing.operations import TOKENS
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.service.kinds import ClaimLost, Run, perform
+from e2g_neo4j.service.task_handlers import ClaimLost, Run, perform
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.service import LOCAL, Claim
 

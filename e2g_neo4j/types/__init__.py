@@ -3,6 +3,7 @@
 from e2g_neo4j.types.documents import Chunk, Cut, Section, SourceDocument, Span, StandsFor, TokenSpans, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias, Ambiguity, EntityInfo, Extraction, Link, Method, Sentence, Summary
+from e2g_neo4j.types.modes import ModeInfo
 from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
@@ -49,6 +50,7 @@ __all__ = [
     "Link",
     "LinkReport",
     "Method",
+    "ModeInfo",
     "Pair",
     "Passage",
     "Progress",

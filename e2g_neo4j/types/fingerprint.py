@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from e2g_neo4j.errors import FingerprintError
 
@@ -40,15 +40,6 @@ class Fingerprint:
         _, _, prefix = self.pooling.partition(_AFTER)
         return str(json.loads(prefix)) if prefix else ""
 
-    @property
-    def unhashed_pipeline(self) -> str:
-        """The name of the spaCy pipeline without the hash of its files, as earlier versions recorded it."""
-        return self.spacy_model.rpartition("+")[0]
-
-    def accepting(self, index: Fingerprint) -> Fingerprint:
-        """Return the fingerprint `index`; if it names this pipeline without a hash, with the hash added."""
-        return replace(index, spacy_model=self.spacy_model) if index.spacy_model == self.unhashed_pipeline else index
-
     @staticmethod
     def check_name(configured: str, index: str) -> None:
         """Check the name of the embedding model alone, before the model is loaded.
@@ -62,15 +53,12 @@ class Fingerprint:
                 "E2G_EMBEDDING_MODEL to what was used, or index the documents into another database."
             )
 
-    def check(
-        self, index: Fingerprint | None, what_was: str = "This database was indexed", command: str = "e2g migrate"
-    ) -> None:
+    def check(self, index: Fingerprint | None, what_was: str = "This database was indexed") -> None:
         """Check that an index was made with these models.
 
         Args:
             index: the fingerprint of the index; None if the database has no record of it.
             what_was: the beginning of the error message.
-            command: the command to name in the error message, whose option accepts a pipeline without a hash.
 
         Raises:
             FingerprintError: the index was made with other models, or the record is missing.
@@ -87,12 +75,6 @@ class Fingerprint:
             ("pooling of vectors", "E2G_EMBEDDING_MODEL", index.pooling, self.pooling),
             ("spaCy pipeline", "E2G_SPACY_MODEL", index.spacy_model, self.spacy_model),
         ):
-            if used == self.unhashed_pipeline:
-                raise FingerprintError(
-                    f"{what_was} with the spaCy pipeline {used}, by a version of this program that did not record its "
-                    f"files; {configured} is configured. If it is the same pipeline, accept it with `{command} "
-                    "--accept-pipeline`. Otherwise index the documents into another database."
-                )
             if used != configured:
                 raise FingerprintError(
                     f"{what_was} with the {what} {used}, but {configured} is configured. Set {setting} to what was "

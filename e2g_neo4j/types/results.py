@@ -1,12 +1,39 @@
-"""Results of retrieval and answering."""
+"""Results of retrieval and answering, and their JSON form, which is the same everywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from functools import cache
+from typing import Any, Literal, Self, TypeAlias
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 Route: TypeAlias = Literal["local", "global"]
+
+
+class JsonForm:
+    """The JSON form of a result: its fields by name. The command line, HTTP and the page have this form too."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON types."""
+        values: dict[str, Any] = to_jsonable_python(self)
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` made these values of. Unknown names are ignored."""
+        kind: Any = cls
+        result: Self = _adapter(kind).validate_python(values)
+        return result
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +72,7 @@ class TextNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(JsonForm):
     """A piece of evidence: one or more neighbouring windows or chunks, a summary, or a cluster with its summary.
 
     Passages are sorted best first. Scores are only comparable within one result, because their scale depends on the
@@ -85,6 +112,7 @@ class Passage:
         corpus: the corpus.
         text_node: in an adopted corpus, the text node of the user's graph that contains the passage. None for a
             summary.
+        document_id: the id of the document. Empty for a fact.
     """
 
     text: str
@@ -101,6 +129,7 @@ class Passage:
     heading: str | None = None
     corpus: str = ""
     text_node: TextNode | None = None
+    document_id: str = ""
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""
@@ -109,7 +138,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(JsonForm):
     """A relationship of the user's graph between nodes that entities of the question refer to.
 
     Attributes:
@@ -127,17 +156,17 @@ class Fact:
     relationship: str
     object: str
     object_id: str
-    properties: tuple[tuple[str, str], ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     entities: tuple[str, ...] = ()
 
     def stated(self) -> str:
         """Return the fact as a statement, such as `Ann ACTED_IN Rain (role: Mary)`."""
-        more = ", ".join(f"{name}: {value}" for name, value in self.properties)
+        more = ", ".join(f"{name}: {value}" for name, value in self.properties.items())
         return f"{self.subject} {self.relationship} {self.object}" + (f" ({more})" if more else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(JsonForm):
     """The result of `retrieve`.
 
     Attributes:
@@ -190,19 +219,27 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(JsonForm):
     """A number that an answer cites, and the passage with document, source and offsets.
 
     For a fact, the text of the passage is its statement, and the source the element ids of the two nodes.
+
+    Attributes:
+        number: the number.
+        passage: the passage.
+        fact: the fact, if a relationship of a linked graph is cited.
+        url: where people can read the passage, in the page of a service. None for a fact, for a corpus without an
+            address, and if no service answered.
     """
 
     number: int
     passage: Passage
     fact: Fact | None = None
+    url: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(JsonForm):
     """A chat model's answer and the evidence that it was given.
 
     Attributes:

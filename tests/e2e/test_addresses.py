@@ -24,7 +24,7 @@ from e2g_neo4j.indexing import operations
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.mcp_writing import DirectWriter, QueueWriter
-from e2g_neo4j.service.schemas import CitationLink
+from e2g_neo4j.service.sources import link_of
 from e2g_neo4j.types.results import Citation
 from e2g_neo4j.types.service import LOCAL
 
@@ -89,8 +89,7 @@ def sent(url: str, key: str | None, method: str, path: str, body: Any = None) ->
 def test_other_signs_do_no_harm(remote: RemoteE2G, client: E2G, url: str, key: str, corpus: str) -> None:
     assert remote.documents(corpus) == client.documents(corpus)
     [passage] = remote.retrieve(QUESTION, corpus=corpus).passages
-    link = CitationLink.of(Citation(1, passage), url)
-    text = linked_text(str(link.url), url, {"Authorization": f"Bearer {key}"})
+    text = linked_text(str(link_of(Citation(1, passage), url)), url, {"Authorization": f"Bearer {key}"})
     assert text == passage.text == f"The keeper of {corpus} has the ledger."
 
 
@@ -118,7 +117,7 @@ def test_a_corpus_without_address_is_not_found_and_can_be_asked(
     assert corpus in remote.corpora()
     [passage] = remote.retrieve(QUESTION, corpora=[corpus]).passages
     assert passage.text == f"The keeper of {corpus} has the ledger."
-    assert CitationLink.of(Citation(1, passage), url).url is None
+    assert link_of(Citation(1, passage), url) is None
 
 
 def routes(url: str) -> list[tuple[str, str]]:

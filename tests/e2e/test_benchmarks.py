@@ -19,6 +19,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.append(str(BENCHMARKS))  # where Python looks when it runs one of them
 BOOK = LIBRARY / "theodora-quill.md"
 QUESTION = "Who made the chronometer that Luke Farran saved?"
 CORPORA = (
@@ -36,6 +37,11 @@ def benchmark(name: str) -> ModuleType:
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def recorded(results: Path) -> set[tuple[str, str]]:
+    """What was measured, of which mode."""
+    return {(one["mode"], one["metric"]) for one in json.loads(results.read_text(encoding="utf-8"))["figures"]}
 
 
 def environment(connection: Connection, patch: pytest.MonkeyPatch) -> None:
@@ -99,9 +105,36 @@ def test_bind_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 texts" in capsys.readouterr().out
 
 
+def test_record(tmp_path: Path) -> None:
+    """A figure replaces the one of the same name, and no other; the file stays the same if nothing is new."""
+    module = benchmark("record")
+    results, scores = tmp_path / "results.json", tmp_path / "scores.json"
+    results.write_bytes(module.RESULTS.read_bytes())
+    module.record([], results)
+    assert results.read_bytes() == module.RESULTS.read_bytes()
+    mean = {"mean": 0.8, "low": 0.75, "high": 0.85, "questions": 9}
+    overall = {"questions": 9, "scores": {"R@5": mean, "evidence@6k tokens": mean}, "differences": {}}
+    scores.write_text(json.dumps({"modes": {"auto": {"overall": overall, "median_ms": 31.04}}}), encoding="utf-8")
+    module.main([str(scores), "--set", "musique", "--date", "2026-11-25", "--results", str(results)])
+    before, after = (json.loads(file.read_text(encoding="utf-8"))["figures"] for file in (module.RESULTS, results))
+    changed = [one for one in after if one not in before]
+    assert [(one["metric"], one.get("budget"), one["value"]) for one in changed] == [
+        ("R@5", None, 0.8),
+        ("evidence", "6k tokens", 0.8),
+        ("median ms", None, 31.0),
+    ]
+    assert {one["date"] for one in changed} == {"2026-11-25"}
+    assert len(after) == len(before) + 2
+
+
 @pytest.mark.full
 def test_first_light(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    benchmark("first_light").main([str(BOOK), str(questions), "--turns", "2"])
+    results = questions.with_name("results.json")
+    benchmark("first_light").main([str(BOOK), str(questions), "--turns", "2", "--results", str(results)])
+    assert recorded(results) == {
+        ("index", "ratio to plain"),
+        *((mode, "median ms") for mode in ("e2g", "dense", "auto")),
+    }
     told = capsys.readouterr().out
     assert f"{BOOK.name}: " in told
     assert "2 questions" in told
@@ -112,8 +145,10 @@ def test_first_light(server: None, questions: Path, capsys: pytest.CaptureFixtur
 def test_questions(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with E2G() as e2g:
         e2g.index([BOOK], corpus="benchmark-papers")
-    arguments = ["--book", BOOK.name, "--turns", "1", "--clients", "3", "--seconds", "1"]
+    results = questions.with_name("results.json")
+    arguments = ["--book", BOOK.name, "--turns", "1", "--clients", "3", "--seconds", "1", "--results", str(results)]
     benchmark("questions").main(["benchmark-papers", str(questions), *arguments])
+    assert {("auto", "median ms"), ("auto", "busy median ms")} <= recorded(results)
     told = capsys.readouterr().out
     for name in ("idle", "beside a busy process"):
         assert re.search(rf"^{name}: [\d.]+ ms, .*reading [\d.]+, embedding", told, re.MULTILINE)
@@ -140,7 +175,9 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
     with E2G() as e2g:
         e2g.index([BOOK, LIBRARY / "court-of-inquiry.txt"], corpus="benchmark-papers")
     module = benchmark("ablations")
-    module.main(questions, corpus="benchmark-papers", limit=2, groups=BOOK, out=tmp_path / "out.md")
+    results = tmp_path / "results.json"
+    module.main(questions, corpus="benchmark-papers", limit=2, groups=BOOK, out=tmp_path / "out.md", results=results)
+    assert {("e2g", "R@5"), ("auto", "MRR")} <= recorded(results)
     told = (tmp_path / "out.md").read_text(encoding="utf-8")
     variants = {variant.name for variant in (*module.PAPER, *module.FUSION)}
     rows = set(re.findall(r"^\| ([^|]+) \|", told, re.MULTILINE))
@@ -151,8 +188,11 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
     assert summaries[0] > summaries[-1]
 
 
-def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str]) -> None:
-    done = benchmark("llm_throughput").main([str(BOOK), "--latency", "0.01", "--concurrency", "2"])
+def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    arguments = [str(BOOK), "--latency", "0.01", "--concurrency", "2", "--results", str(results)]
+    done = benchmark("llm_throughput").main(arguments)
+    assert recorded(results) == {("index", "ratio to the longer of calls and reading")}
     told = capsys.readouterr().out
     assert done in (0, 1), "as fast as wanted or not"
     calls = re.search(r"1 documents, \d+ chunks, (\d+) calls, 0 cached", told)
@@ -162,9 +202,11 @@ def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.full
 @pytest.mark.usefixtures("empty_server")
-def test_memory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """On a server of its own, because its models are others than the tests'."""
-    done = benchmark("memory").main([str(BOOK), "--tokens", "1000", "--documents", "2"])
+    results = tmp_path / "results.json"
+    done = benchmark("memory").main([str(BOOK), "--tokens", "1000", "--documents", "2", "--results", str(results)])
+    assert recorded(results) == {("index", "MiB, 1000 tokens, client")}
     told = capsys.readouterr().out.splitlines()
     assert done == 0
     assert re.search(r"chunks, \d+ edges, \d+ mentions: peak \d+ MiB", told[0])
@@ -179,8 +221,10 @@ def test_service(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         e2g.index([BOOK], corpus="benchmark-papers")
     questions = tmp_path / "questions.txt"
     questions.write_text(f"{QUESTION}\nWho was Theodora Quill?\n", encoding="utf-8")
-    arguments = [str(questions), "--corpus", "benchmark-papers", "--book", str(BOOK)]
+    results = tmp_path / "results.json"
+    arguments = [str(questions), "--corpus", "benchmark-papers", "--book", str(BOOK), "--results", str(results)]
     benchmark("service").main([*arguments, "--seconds", "2", "--clients", "2", "--repeat", "1"])
+    assert ("serve", "ms added to a question") in recorded(results)
     alone, together = map(json.loads, capsys.readouterr().out.splitlines())
     assert alone["alone"]["questions"] == 2
     assert together["clients"] == 2

@@ -9,21 +9,23 @@ from typing import get_args
 
 import pytest
 from libraries import remove
+from modes import WINDOW_MODES
 from neo4j import Driver
 from stated import state
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY, QUESTIONS
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import MAX_TOKENS, MIN_TOKENS, WINDOW_MODES, Mode, Unit
+from e2g_neo4j.retrieval.options import MAX_TOKENS, MIN_TOKENS, Unit
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.results import Evidence
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("budgets"), pytest.mark.full]
 
 CORPORA = ("budget-one", "budget-two")
 BUDGETS = (MIN_TOKENS, 150, 450, 1350, 4050)
-ASKED: list[tuple[Mode, Unit]] = [
-    (mode, unit) for mode in get_args(Mode) for unit in get_args(Unit) if unit == "chunk" or mode in WINDOW_MODES
+ASKED: list[tuple[str, Unit]] = [
+    (mode, unit) for mode in MODES for unit in get_args(Unit) if unit == "chunk" or mode in WINDOW_MODES
 ]
 
 
@@ -56,7 +58,7 @@ def tokens_of(e2g: E2G, evidence: Evidence) -> int:
 @pytest.mark.parametrize(("mode", "unit"), ASKED)
 @pytest.mark.parametrize("corpora", [CORPORA[:1], CORPORA], ids=["one corpus", "two corpora"])
 def test_evidence_fits_and_larger_budgets_find_no_less(
-    e2g: E2G, mode: Mode, unit: Unit, corpora: tuple[str, ...]
+    e2g: E2G, mode: str, unit: Unit, corpora: tuple[str, ...]
 ) -> None:
     """A budget is used up, or else all that the mode finds with ten times as much is there."""
     for question in QUESTIONS:
@@ -72,7 +74,7 @@ def test_evidence_fits_and_larger_budgets_find_no_less(
 
 
 @pytest.mark.parametrize(("mode", "unit"), ASKED)
-def test_the_tighter_of_two_limits_holds(e2g: E2G, mode: Mode, unit: Unit) -> None:
+def test_the_tighter_of_two_limits_holds(e2g: E2G, mode: str, unit: Unit) -> None:
     """A chunk has at most CHUNKS tokens, a summary those of its setting."""
     largest = CHUNKS["chunk_tokens"] if unit == "window" else max(CHUNKS["chunk_tokens"], e2g.settings.summary_tokens)
     largest += 10  # a window may begin or end in a word of several tokens

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -20,7 +20,7 @@ from tiers import need
 
 from e2g_neo4j import E2G, Settings, cli
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
 Run = Callable[..., tuple[int, str, str]]
@@ -73,7 +73,7 @@ def test_all_modes_as_json_are_what_they_find_alone(run: Run, e2g: E2G, sample: 
     found = json.loads(printed)
     modes = found["modes"]
     assert (found["question"], found["corpus"], found["failed"]) == (QUESTION, sample, {})
-    assert list(modes) == list(get_args(Mode))
+    assert list(modes) == list(MODES)
     shown = {mode: characters(one["passages"]) for mode, one in modes.items()}
     for mode, one in modes.items():
         alone = e2g.retrieve(QUESTION, corpus=sample, mode=mode, k=3)
@@ -151,7 +151,7 @@ def test_an_adopted_corpus_leaves_out_the_modes_with_full_text(run: Run, e2g: E2
 
 def test_what_cannot_be_asked_is_said(run: Run, sample: str) -> None:
     for arguments, code, message in (
-        (["--modes", "auto,best"], 4, "There is no mode 'best': choose among auto, e2g"),
+        (["--modes", "auto,best"], 4, "There is no mode 'best'. Modes: auto, e2g"),
         (["--modes", ","], 4, "at least one mode"),
         (["-k", "0"], 4, "k is 0"),
         (["-c", "no-such-corpus"], 5, "no-such-corpus"),

@@ -6,6 +6,7 @@ Each page is one sequence: its commands, in this process, and its Python, whose 
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from e2g_neo4j.cli.app import app
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.graph import keys
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.settings import variable_of
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -122,8 +125,10 @@ def test_a_page_runs_as_it_stands(page: str, here: Path, request, monkeypatch, c
         monkeypatch.setenv("OLLAMA_HOST", ollama.host)
     if any("E2G_SERVICE" in text for _, text in shown):
         request.getfixturevalue("service")
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, object] = {"__name__": "__main__", "__file__": str(here / "named.py")}
     for language, text in shown:
+        if page == "strategies/own" and language == "cypher":
+            (here / "named.cypher").write_text(text, encoding="utf-8")
         if language == "sh":
             for line in text.splitlines():
                 run(line, monkeypatch)
@@ -206,9 +211,20 @@ def in_shell(line: str, folder: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
+@cache
+def docs_pages() -> Any:
+    """The hook of mkdocs, which is in no package."""
+    spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def rows(page: str) -> list[list[str]]:
-    """The cells of the tables of a page."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    """The cells of the tables of a page, with those that are made when the site is built."""
+    text = docs_pages().filled((DOCS / f"{page}.md").read_text(encoding="utf-8"), f"{page}.md")
     return [re.split(r" \| ", row) for row in re.findall(r"^\| (.*) \|$", text, re.MULTILINE)]
 
 
@@ -227,10 +243,13 @@ def commands() -> dict[str, Any]:
 
 def test_the_commands_and_their_options_are_those_of_the_program() -> None:
     """Both ways: what there is is documented, and what is documented is there. Hidden options are old names."""
+    page = docs_pages().filled((DOCS / "cli.md").read_text(encoding="utf-8"), "cli.md")
     documented = {}
-    for first, *others in rows("cli"):
-        if words := re.match(r"`e2g ([a-z -]+?)(?: [A-Z[].*)?`$", first):
-            documented[words[1]] = set(re.findall(r"`(--?[a-z-]+)", " ".join(others)))
+    for name, text in re.findall(
+        r"^### `e2g ([a-z -]+?)(?: [A-Z[][^`]*)?`$(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL
+    ):
+        shown = [re.findall(r"`(-[\w-]+)`", cell) for cell in re.findall(r"^\| (`-.*?) \|", text, re.MULTILINE)]
+        documented[name] = {next((word for word in words if word.startswith("--")), words[0]) for words in shown}
     offered = {
         name: {
             next((option for option in one.opts if option.startswith("--")), one.opts[0])
@@ -245,15 +264,12 @@ def test_the_commands_and_their_options_are_those_of_the_program() -> None:
 def test_the_settings_are_those_of_the_program() -> None:
     """Every one with its default, and no other."""
     documented = {cells[0].strip("`"): cells[1] for cells in rows("settings") if cells[0].startswith("`")}
-    fields = {
-        name.upper() if name.startswith("neo4j_") else f"E2G_{name.upper()}": field
-        for name, field in Settings.model_fields.items()
-    }
+    fields = {variable_of(name): field for name, field in Settings.model_fields.items()}
     assert documented.keys() == fields.keys()
     for variable, field in fields.items():
         default = documented[variable].split()[0].strip("`")
         if field.default is None:
-            assert default.startswith("unset"), variable
+            assert default == "unset", variable
         elif not field.default_factory:
             value = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
             value = value.lower() if isinstance(field.default, bool) else value

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
 from uuid import uuid4
 from xml.etree import ElementTree
 
 import pytest
 import typer
+from modes import GRAPH_MODES
 from pydantic import SecretStr
 from rich.console import Console
 from typer.testing import CliRunner
@@ -20,7 +20,7 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.settings import Settings
 
 pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full]
@@ -133,7 +133,7 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
 
 def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     questions = read_questions(QUESTIONS)[:4]
-    modes = list(get_args(Mode))
+    modes = list(MODES)
     found = evaluate(e2g, questions, corpus=sample, modes=modes, against="e2g")
     assert list(found.modes) == modes
     for mode, result in found.modes.items():

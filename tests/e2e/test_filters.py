@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from graphs import comparable
 from libraries import remove
+from modes import WINDOW_MODES
 from stated import state
 
 from e2g_neo4j import E2G, AsyncE2G, cli
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.retrieval.options import WINDOW_MODES, Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 CORPUS, OTHER, ALL = "filters-novels", "filters-others", "filters-all"
 
@@ -82,7 +83,7 @@ def sources(found):
     return {passage.source for passage in found.passages}
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
     wanted = client.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=100, where={"author": "Stoker"})
     assert sources(wanted) == {"d0", "d1"}
@@ -95,9 +96,9 @@ def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
         assert found >= len(text_of(0)), "neighbouring windows are one passage, and all windows are candidates"
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 def test_a_filter_that_leaves_all_changes_nothing(client, mode):
-    """So the statements in cypher/filtered/ do not differ in anything else."""
+    """So the fragments in cypher/fragments/filtered/ do not differ in anything else."""
     for question, k in ((QUESTION, 1), (QUESTION, 3), ("What burned in the night?", 3)):
         free = client.retrieve(question, corpus=ALL, mode=mode, k=k)
         restricted = client.retrieve(question, corpus=ALL, mode=mode, k=k, where=["all>=0"])

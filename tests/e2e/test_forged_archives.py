@@ -32,10 +32,9 @@ from e2g_neo4j.graph.archive import contents
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.types.ids import cached_key, corpus_key
 
-MODES: list[Mode] = [
+MODES: list[str] = [
     *("auto", "e2g", "diffusion", "routes", "pagerank", "linear", "dense", "fulltext", "hybrid", "tree"),
     *("communities", "vector_context", "synonyms", "graphrag_local", "raptor"),
 ]  # fmt: skip
@@ -352,7 +351,7 @@ def nudged(value: Any, by: int) -> Any:
     updated=st.booleans(),
 )
 def test_a_forged_archive_is_refused_or_a_sound_corpus(
-    place: Place, wanted: list[tuple[str, str, int, int, int]], modes: list[Mode], updated: bool
+    place: Place, wanted: list[tuple[str, str, int, int, int]], modes: list[str], updated: bool
 ) -> None:
     corpus = f"{place.mine}-{uuid4().hex[:8]}"
     rows, manifest = deepcopy(place.rows), deepcopy(place.manifest)

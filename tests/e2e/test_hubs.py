@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from libraries import documents_of, driven, performing, small_document, stage, text_of, write
+from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 
 from e2g_neo4j import E2G
@@ -14,7 +15,6 @@ from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
-from e2g_neo4j.retrieval.options import GRAPH_MODES
 
 pytestmark = pytest.mark.full
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import foreign
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from libraries import MOST_READS
+from modes import GRAPH_MODES
 from neo4j import Driver, GraphDatabase
 from stated import state
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
-from e2g_neo4j.errors import DatabaseError, FingerprintError, InputError, NotFoundError, QueryError
+from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
-from e2g_neo4j.retrieval.options import GRAPH_MODES, Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
 
@@ -98,7 +98,7 @@ def ours(place: Joined) -> list[tuple[str, str, str, float]]:
 
 
 def test_indexing_and_asking_leave_the_graph_alone(place: Joined, corpus: str) -> None:
-    for mode in get_args(Mode):
+    for mode in MODES:
         found = place.client.retrieve(QUESTION, corpus=corpus, mode=mode, k=4)
         assert found.passages, mode
         assert all(
@@ -378,76 +378,6 @@ def test_doctor_compares_the_models(place: Joined, corpus: str, tmp_path: Path) 
         place.driver.execute_query("MATCH (i:E2GIndex) SET i.spacy_model = $model", model=found.spacy_model)
 
 
-def test_an_index_and_an_archive_of_an_earlier_version_are_accepted(
-    place: Joined, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It named the pipeline without the hash of its files."""
-    client, mine = place.client, place.client.models.fingerprint
-
-    def recorded(pipeline: str | None = None) -> str:
-        statement = (
-            "MATCH (i:E2GIndex) SET i.spacy_model = coalesce($pipeline, i.spacy_model) RETURN i.spacy_model AS m"
-        )
-        return str(place.driver.execute_query(statement, pipeline=pipeline).records[0]["m"])
-
-    def run(*arguments: str) -> None:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-
-    async def accepted() -> None:
-        async with AsyncE2G(settings=place.settings) as same:
-            with pytest.raises(FingerprintError, match="e2g import --accept-pipeline"):
-                await same.import_corpus(tmp_path / "old.zip", corpus="old-async")
-            await same.import_corpus(tmp_path / "old.zip", corpus="old-async", accept_pipeline=True)
-            recorded(mine.unhashed_pipeline)
-            await same.migrate(accept_pipeline=True)
-            assert (await same.retrieve(QUESTION, corpus="old-async")).passages
-
-    try:
-        recorded(mine.unhashed_pipeline)
-        client.export_corpus(tmp_path / "old.zip", corpus=corpus)
-        client.migrate()
-        for call in (
-            lambda: client.retrieve(QUESTION, corpus=corpus),
-            lambda: client.index([tmp_path], corpus=corpus),
-            lambda: client.import_corpus(tmp_path / "old.zip", corpus="old", accept_pipeline=True),
-        ):
-            (tmp_path / "new.txt").write_text("Luke Farran came home.")
-            with pytest.raises(FingerprintError, match=r"did not record its files.*e2g migrate --accept-pipeline"):
-                call()
-        assert recorded() == mine.unhashed_pipeline, "nobody accepted it"
-        for _ in range(2):
-            client.migrate(accept_pipeline=True)
-            assert recorded() == mine.spacy_model
-        assert client.retrieve(QUESTION, corpus=corpus).passages
-
-        with pytest.raises(FingerprintError, match="e2g import --accept-pipeline"):
-            client.import_corpus(tmp_path / "old.zip", corpus="old")
-        client.import_corpus(tmp_path / "old.zip", corpus="old", accept_pipeline=True)
-        assert client.stats("old") == client.stats(corpus)
-        asyncio.run(accepted())
-        assert recorded() == mine.spacy_model
-
-        for name, value in (("URI", place.connection.uri), ("USERNAME", place.connection.username)):
-            monkeypatch.setenv(f"NEO4J_{name}", value)
-        monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
-        recorded(mine.unhashed_pipeline)
-        run("migrate", "--accept-pipeline")
-        run("import", str(tmp_path / "old.zip"), "--corpus", "old-command", "--accept-pipeline")
-        assert recorded() == mine.spacy_model
-
-        recorded("en_other-1")
-        with pytest.raises(FingerprintError, match="en_other-1"):
-            client.migrate(accept_pipeline=True)
-        assert recorded() == "en_other-1", "another pipeline is not accepted"
-    finally:
-        recorded(mine.spacy_model)
-        for name in {"old", "old-async", "old-command"} & client.corpora().keys():
-            client.delete(corpus=name)
-
-
 # --- to read only ------------------------------------------------------------------------------------
 
 
@@ -479,7 +409,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:
-            for mode in get_args(Mode):
+            for mode in MODES:
                 assert client.retrieve(QUESTION, corpus="papers", mode=mode).passages
             [rights] = [one for one in client.doctor() if one.check == "rights"]
             assert (rights.state, "read-only" in rights.what) == ("note", True)

@@ -14,7 +14,7 @@ from ollama_build import BINARY
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Chooses, Says
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
 from e2g_neo4j.errors import BudgetError, ModelError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
@@ -221,12 +221,13 @@ def test_an_answer_streams_sync_and_async(settings, log):
             return [piece async for piece in client.stream(QUESTION, corpus=log, k=3)]
 
     with E2G(settings=settings) as e2g:
-        *pieces, answer = e2g.stream(QUESTION, corpus=log, k=3)
+        _, *pieces, answer = e2g.stream(QUESTION, corpus=log, k=3)
         assert len(pieces) > 3
         assert isinstance(answer, Answer)
         assert "".join(map(str, pieces)) == answer.text
         assert unscored(answer) == unscored(e2g.answer(QUESTION, corpus=log, k=3))
-    *heard, told = asyncio.run(listen())
+    found, *heard, told = asyncio.run(listen())
+    assert isinstance(found, Evidence)
     assert heard == pieces
     assert unscored(told) == unscored(answer)
 
@@ -249,7 +250,7 @@ def test_the_evidence_does_not_say_is_an_answer(settings, log):
 def test_one_of_several_options_with_its_probability(settings, log):
     with E2G(settings=with_model(settings, "chooser")) as e2g:
         options = ["Luke Farran", "Josiah Quill", "Theodora Quill, as we know"]
-        answer = e2g.answer(QUESTION, corpus=log, options=options)
+        answer = e2g.answer(QUESTION, corpus=log, choices=options)
         assert answer.choice == "C"
         assert answer.distribution == pytest.approx({"A": 0.1, "B": 0.3, "C": 0.6}, abs=0.01)
 
@@ -262,7 +263,7 @@ def test_a_model_of_a_provider_indexes_and_answers(settings, corpus, ollama_serv
         report = e2g.index([document(corpus)], corpus=corpus)
         assert report.spending[1].calls == report.summaries_by_level[1]
         assert report.spending[1].prompt_tokens > len(TEXT)  # a byte is a token, and nothing was cut
-        *pieces, answer = e2g.stream(QUESTION, corpus=corpus, k=3)
+        _, *pieces, answer = e2g.stream(QUESTION, corpus=corpus, k=3)
         assert len(pieces) > 3
         assert isinstance(answer, Answer)
         assert "".join(map(str, pieces)) == answer.text == "Luke Farran was at the helm [1]. He came from the moon [1]."
@@ -270,7 +271,7 @@ def test_a_model_of_a_provider_indexes_and_answers(settings, corpus, ollama_serv
         asked = e2g.answer(QUESTION, corpus=corpus, k=3)
         assert (asked.text, evidence(asked.citations)) == (answer.text, evidence(answer.citations))
     with E2G(settings=settings.model_copy(update={"chat_model": "openai:wide-chooser"})) as e2g:
-        chosen = e2g.answer(QUESTION, corpus=corpus, options=["Luke Farran", "Josiah Quill", "as we know"])
+        chosen = e2g.answer(QUESTION, corpus=corpus, choices=["Luke Farran", "Josiah Quill", "as we know"])
         assert chosen.choice == chosen.text  # drawn by lot, as its provider's temperature is not 0
         assert chosen.distribution == pytest.approx({"A": 0.1, "B": 0.3, "C": 0.6}, abs=0.01)
 
@@ -334,7 +335,7 @@ def test_the_command_line_plans_stops_goes_on_and_answers(run, corpus):
     told = json.loads(out)
     assert told["dropped"] == [7]
     [cited] = told["citations"]
-    assert TEXT[cited["start"] : cited["end"]] == cited["text"]
+    assert TEXT[cited["passage"]["start"] : cited["passage"]["end"]] == cited["passage"]["text"]
 
 
 def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):

@@ -18,7 +18,6 @@ from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
 
 pytestmark = pytest.mark.full
 
@@ -65,13 +64,13 @@ def settings(neo4j_connection: Connection, ollama_server: RealOllama) -> Iterato
         e2g.delete(corpus=CORPUS)
 
 
-def found(settings: Settings, mode: Mode, model: str | None, **options: Any) -> Evidence:
+def found(settings: Settings, mode: str, model: str | None, **options: Any) -> Evidence:
     chosen = settings.model_copy(update={"chat_model": model and f"ollama:modes-{model}"})
     with E2G(settings=chosen) as e2g:
         return e2g.retrieve(QUESTION, corpus=CORPUS, mode=mode, k=3, **options)
 
 
-MODES: list[tuple[Mode, str, int, str]] = [
+MODES: list[tuple[str, str, int, str]] = [
     ("hipporag", "relevant", 1, "kept 1 of the 5 nearest sentences."),
     ("hipporag", "nothing", 1, "kept 0 of the 5 nearest sentences: windows are ranked by vector."),
     ("lightrag", "keywords", 1, "general a gale at sea; specific Theodora Lisle, Nobody."),
@@ -81,9 +80,7 @@ MODES: list[tuple[Mode, str, int, str]] = [
 
 
 @pytest.mark.parametrize(("mode", "model", "calls", "told"), MODES)
-def test_a_mode_calls_the_model_and_counts_it(
-    settings: Settings, mode: Mode, model: str, calls: int, told: str
-) -> None:
+def test_a_mode_calls_the_model_and_counts_it(settings: Settings, mode: str, model: str, calls: int, told: str) -> None:
     without = found(settings, mode, None)
     assert (without.calls, without.prompt_tokens, without.completion_tokens) == (0, 0, 0)
     evidence = found(settings, mode, model, llm=True)
@@ -107,7 +104,7 @@ def test_a_mode_calls_the_model_and_counts_it(
 
 
 @pytest.mark.parametrize("mode", ["hipporag", "lightrag", "lazy", "communities"])
-def test_prose_leads_to_the_way_without_a_model(settings: Settings, mode: Mode) -> None:
+def test_prose_leads_to_the_way_without_a_model(settings: Settings, mode: str) -> None:
     without, evidence = found(settings, mode, None), found(settings, mode, "prose", llm=True)
     assert [one.nodes for one in evidence.passages] == [one.nodes for one in without.passages]
     assert evidence.calls == 3
@@ -125,7 +122,7 @@ def test_only_the_answer_is_streamed(settings: Settings) -> None:
     """The model says the same to the filter of sentences and to the question."""
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-relevant"})
     with E2G(settings=chosen) as e2g:
-        *pieces, answer = e2g.stream(QUESTION, corpus=CORPUS, mode="hipporag", k=2, llm=True)
+        _, *pieces, answer = e2g.stream(QUESTION, corpus=CORPUS, mode="hipporag", k=2, llm=True)
     assert isinstance(answer, Answer)
     assert "".join(map(str, pieces)) == answer.text == json.dumps(REPLIES["relevant"])
     assert (answer.calls, answer.evidence.calls) == (2, 1)
@@ -143,7 +140,7 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-points", "evidence_tokens": 1500})
     with E2G(settings=chosen) as e2g:
         answer = e2g.answer(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
-        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
+        _, *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")
     assert isinstance(streamed, Answer)
     assert answer.text == json.dumps(REPLIES["points"])
     assert "".join(map(str, pieces)) == streamed.text == answer.text
@@ -156,11 +153,12 @@ def test_map_reduce_reads_all_batches_and_streams_only_the_answer(settings: Sett
     assert answer.calls >= 1 + given // 1500 + 1
     assert without_scores(streamed) == without_scores(answer)
 
-    async def listen() -> list[str | Answer]:
+    async def listen() -> list[Evidence | str | Answer]:
         async with AsyncE2G(settings=chosen) as client:
             return [one async for one in client.stream(QUESTION, corpus=CORPUS, mode="dense", method="map_reduce")]
 
-    *heard, told = asyncio.run(listen())
+    found, *heard, told = asyncio.run(listen())
+    assert isinstance(found, Evidence)
     assert heard == pieces
     assert isinstance(told, Answer)
     assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
@@ -171,7 +169,7 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
     chosen = settings.model_copy(update={"chat_model": "ollama:modes-drift", "evidence_tokens": 1500})
     with E2G(settings=chosen) as e2g:
         answer = e2g.answer(QUESTION, corpus=CORPUS, method="drift")
-        *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, method="drift")
+        _, *pieces, streamed = e2g.stream(QUESTION, corpus=CORPUS, method="drift")
     assert isinstance(streamed, Answer)
     assert answer.text == "".join(map(str, pieces)) == json.dumps(REPLIES["drift"])
     [cited] = answer.citations
@@ -181,11 +179,12 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
     assert answer.calls == 4
     assert without_scores(streamed) == without_scores(answer)
 
-    async def listen() -> list[str | Answer]:
+    async def listen() -> list[Evidence | str | Answer]:
         async with AsyncE2G(settings=chosen) as client:
             return [one async for one in client.stream(QUESTION, corpus=CORPUS, method="drift")]
 
-    *heard, told = asyncio.run(listen())
+    found, *heard, told = asyncio.run(listen())
+    assert isinstance(found, Evidence)
     assert heard == pieces
     assert isinstance(told, Answer)
     assert (told.calls, told.prompt_tokens) == (answer.calls, answer.prompt_tokens)
@@ -220,11 +219,11 @@ def test_the_command_line_has_all(
         return capsys.readouterr().out
 
     answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
-    assert "Map-reduce" in answer["reason"]
+    assert "Map-reduce" in answer["evidence"]["reason"]
     assert answer["calls"] > 2
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-drift")
     answer = json.loads(run("ask", QUESTION, "--method", "drift", "--json"))
-    assert (answer["calls"], FOLLOW_UP in answer["reason"]) == (4, True)
+    assert (answer["calls"], FOLLOW_UP in answer["evidence"]["reason"]) == (4, True)
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1

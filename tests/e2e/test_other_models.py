@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 TEXTS = {
     "whale.txt": "The whale is blue. Ann Harper saw the whale.",
@@ -188,7 +188,7 @@ def test_the_reranker_orders_the_passages_of_every_mode(opened: Open, prompted: 
     plain = opened(**astray)
     index(plain)
     client = opened(**astray, reranker=cross_encoder)
-    for mode in get_args(Mode):
+    for mode in MODES:
         found = client.retrieve(QUESTION, corpus="c", mode=mode, k=4)
         assert found.passages[0].source == "whale.txt", mode
         scores = [passage.score for passage in found.passages]

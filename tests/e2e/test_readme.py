@@ -92,6 +92,14 @@ def test_the_output_shown_is_what_is_printed(place, neo4j_connection, driver, ca
     assert re.fullmatch(re.sub(r"score\\ [\d\\.]+", r"score\\ [0-9.]+", expected), printed.out.strip())
 
 
+def test_its_figures_are_those_that_were_measured():
+    figures = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))["figures"]
+    measured = {f"{one['value']:.3f}".removeprefix("0") for one in figures if one["set"] == "musique"}
+    shown = re.findall(r"(?<![\d.])\.\d{3}\b", README)
+    assert len(shown) == 3
+    assert set(shown) <= measured
+
+
 def test_every_make_target_exists():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"^make ([\w-]+)$|`make ([\w-]+)`", README + CONTRIBUTING, re.MULTILINE)

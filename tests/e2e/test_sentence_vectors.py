@@ -20,7 +20,7 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding.quantised import dequantised
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
-from e2g_neo4j.retrieval.modes import linear
+from e2g_neo4j.retrieval.strategies import linear
 
 pytestmark = pytest.mark.full
 

@@ -13,7 +13,7 @@ from real_ollama import RealOllama
 from running_service import RunningService, create_key, environment, linked_text, running
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Answer, Settings
+from e2g_neo4j import E2G, Answer, Evidence, Settings
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -80,17 +80,27 @@ def test_a_streamed_answer_equals_the_whole_one(service: RunningService, key: st
         text = "".join(data["text"] for name, data in streamed if name == "delta")
         assert text == whole["text"] == "Luke Farran was at the helm [1]. He came from the moon [1]."
         done = streamed[-1][1]
-        for name in ("text", "citations", "given", "dropped", "usage", "found", "finished"):
+        for name in (
+            "text",
+            "citations",
+            "given",
+            "dropped",
+            "calls",
+            "prompt_tokens",
+            "completion_tokens",
+            "found",
+            "finished",
+        ):
             assert done[name] == whole[name]
         assert whole["dropped"] == [7]
         [citation] = whole["citations"]
         there = linked_text(citation["url"], str(http.base_url).rstrip("/"), dict(http.headers))
-        assert there == citation["text"] == TEXT
-        assert whole["usage"]["prompt_tokens"] > 0
+        assert there == citation["passage"]["text"] == TEXT
+        assert whole["prompt_tokens"] > 0
         with http.stream("POST", "/v1/ask", json={**QUESTION, "samples": 2}) as reply:
             sampled = list(events(reply.iter_lines()))
         assert [data["text"] for name, data in sampled if name == "delta"] == [text]
-        assert sampled[-1][1]["usage"]["prompt_tokens"] == 2 * whole["usage"]["prompt_tokens"]
+        assert sampled[-1][1]["prompt_tokens"] == 2 * whole["prompt_tokens"]
         assert http.post("/v1/ask", json={**QUESTION, "samples": 11}).status_code == 422
 
 
@@ -105,8 +115,8 @@ def test_a_mode_that_calls_the_chat_model_needs_a_key_that_may_ask(
         assert "sent no usable reply in 3 calls" in found["reason"]
         assert http.post("/v1/retrieve", json={**body, "mode": "auto"}).status_code == 422
         whole = http.post("/v1/ask", json=body).json()
-        assert whole["usage"]["calls"] == 4
-        assert whole["usage"]["prompt_tokens"] > whole["evidence"]["prompt_tokens"] > 0
+        assert whole["calls"] == 4
+        assert whole["prompt_tokens"] > whole["evidence"]["prompt_tokens"] > 0
         assert http.post("/v1/ask", json={**body, "method": "map_reduce", "samples": 2}).status_code == 422
     reader = create_key(variables, scopes="read", corpora="*")
     with service.client(reader) as http:
@@ -129,7 +139,7 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     key = create_key(variables, scopes="read,ask", corpora="*")
     with running(settings) as url, RemoteE2G(url, key) as client:
         answer = client.answer(ASKED, corpus="ships", method="map_reduce")
-        *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
+        _, *pieces, streamed = client.stream(ASKED, corpus="ships", method="map_reduce")
     assert "Map-reduce: points above 0: 1, batches: 1" in answer.evidence.reason
     assert (answer.calls, [one.number for one in answer.citations]) == (2, [1])
     assert "".join(map(str, pieces)) == answer.text
@@ -159,7 +169,7 @@ def test_a_client_elsewhere_answers_by_follow_up_questions(
         with E2G(settings=settings) as e2g:
             e2g.enrich(corpus="ships", layers=["communities"])
         answer = client.answer(ASKED, corpus="ships", method="drift")
-        *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
+        _, *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
     assert answer.evidence.reason.endswith("Follow-up questions in mode auto: Who met Luke Farran?")
     assert (answer.calls, [one.number for one in answer.citations]) == (4, [1])
     assert "".join(map(str, pieces)) == answer.text
@@ -203,7 +213,7 @@ def test_what_a_model_thinks_is_never_sent(thinker: str, key: str) -> None:
         [citation] = [data for name, data in streamed if name == "citation"]
         assert [citation] == done["citations"] == whole["citations"]
         there = linked_text(citation["url"], str(http.base_url).rstrip("/"), dict(http.headers))
-        assert there == citation["text"] == TEXT
+        assert there == citation["passage"]["text"] == TEXT
 
         message = json.loads(sent("/v1/chat/completions", chat))["choices"][0]["message"]
         lines = sent("/v1/chat/completions", {**chat, "stream": True}).split("\n\n")
@@ -222,7 +232,8 @@ def test_what_a_model_thinks_is_never_sent(thinker: str, key: str) -> None:
 def test_the_remote_client_answers_and_streams(service: RunningService, key: str) -> None:
     with RemoteE2G(service.url, key) as client:
         whole = client.answer(ASKED, corpus="ships")
-        *pieces, last = client.stream(ASKED, corpus="ships")
+        found, *pieces, last = client.stream(ASKED, corpus="ships")
+        assert isinstance(found, Evidence)
         assert isinstance(last, Answer)
         assert "".join(map(str, pieces)) == whole.text == last.text
         assert (last.citations, last.given) == (whole.citations, whole.given)

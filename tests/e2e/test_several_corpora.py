@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 from graphs import evidence, unordered
@@ -16,7 +15,7 @@ from stated import state
 from e2g_neo4j import E2G, Answer, AsyncE2G, cli
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 
 TEXTS = {
     "ships": "Captain Farran sailed the Cormorant to Lantry. The Cormorant carried coal for the lighthouse.",
@@ -78,7 +77,7 @@ def two(names):
     return [names["ships"], names["letters"]]
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     found = client.retrieve(QUESTIONS["both"], corpora=two, mode=mode)
     assert found.corpora == tuple(two)
@@ -89,7 +88,7 @@ def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
     assert unordered(told(turned, mode).passages) == unordered(told(found, mode).passages)
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_several_of_one_are_as_the_one(client, two, question, mode):
     several = client.retrieve(question, corpora=two[:1], mode=mode)
@@ -126,7 +125,7 @@ def test_no_pair_joins_two_corpora(client, two, names, mode):
 
 
 def test_one_that_is_not_there_is_named(client, two):
-    for mode in get_args(Mode):
+    for mode in MODES:
         with pytest.raises(NotFoundError, match="several-none"):
             client.retrieve(QUESTIONS["both"], corpora=[*two, "several-none"], mode=mode)
 

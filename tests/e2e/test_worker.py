@@ -35,7 +35,7 @@ from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.service import worker as worker_module
-from e2g_neo4j.service.kinds import Run, perform
+from e2g_neo4j.service.task_handlers import Run, perform
 from e2g_neo4j.service.worker import Worker, main
 from e2g_neo4j.types.ids import document_id
 from e2g_neo4j.types.service import Claim, TaskKind
@@ -416,7 +416,7 @@ def test_a_second_attempt_brings_communities_up_to_date(
         raise KeyError
 
     with monkeypatch.context() as patch:
-        patch.setattr("e2g_neo4j.service.kinds.layers.update", killed)
+        patch.setattr("e2g_neo4j.service.task_handlers.layers.update", killed)
         with pytest.raises(KeyError):
             half(queue, tmp_path)
     assert sources(client, corpus).keys() == {OTHER[:5]}

@@ -31,9 +31,9 @@ from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes.raptor import raptor
 from e2g_neo4j.retrieval.passages import ScoredNode
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies.raptor import raptor
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 

@@ -34,8 +34,8 @@ from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
-from e2g_neo4j.retrieval.modes import communities as mode
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import communities as mode
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read, Write
@@ -239,7 +239,7 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
             best = data.draw(st.sampled_from([1, 2, 10]), "communities")
             for corpus, library in written.items():
                 with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
-                    patch.setattr(mode, "COMMUNITIES", best)
+                    patch.setattr(mode, "TURNS", best)
                     expected = naive(driver, corpus, library, vector, best)
                     assert [window.id for window in asked(driver, corpus, vector)] == expected
     finally:

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,29 +18,43 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
-from e2g_neo4j.graph.fingerprint import accept_pipeline, agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
 from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode, RetrievalOptions, Unit
+from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
 from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.retrieval.where import Where
+from e2g_neo4j.runtime import statements
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Read, Rows, Write
-from e2g_neo4j.runtime.statements import folder, load, on_server
+from e2g_neo4j.runtime.statements import Variant, folder, load, statement_names, variant_for
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.mentions import Across, NameMerge
 
 PACKAGE = Path(e2g_neo4j.__file__).parent
-FILES = sorted(
-    str(path.relative_to(folder("cypher")).with_suffix(""))
-    for path in folder("cypher").rglob("*.cypher")
-    if "lts" not in path.parts  # what older servers are sent: see test_lts.py
-)
+FILES = statement_names()
+FRAGMENTS = folder("cypher") / "fragments"
+
+
+def texts(variants: tuple[Variant, ...]) -> list[Any]:
+    """The names of the statements with each variant of which the text is another one."""
+    return [
+        pytest.param(name, variant, id=f"{name}-{variant.name.lower()}")
+        for name in FILES
+        for number, variant in enumerate(variants)
+        if load(name, variant) not in {load(name, before) for before in variants[:number]}
+    ]
+
+
+TEXTS = texts((Variant.SEARCH, Variant.FILTERED))
+"""What this server is sent. For 5.26, see test_lts.py."""
+
 MODELS = Fingerprint("MiniLM", 8, "mean", "en_test-1")
 
 VALUES: dict[str, Any] = {
@@ -72,6 +86,8 @@ VALUES: dict[str, Any] = {
     "tested": 100,
     "decay": 0.5,
     "overfetch": 2,
+    "documents": ["d"],
+    "many": 5,
     "hub": 1000,
     "best": 10,
     "windows": 200,
@@ -122,13 +138,7 @@ HANDED_ON = {("runtime/sync_driver.py", "*arguments")}
 
 
 def header(name: str) -> list[str]:
-    text = (folder("cypher") / f"{name}.cypher").read_text(encoding="utf-8")
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        lines.append(line.removeprefix("//").strip())
-    return lines
+    return [line.removeprefix("//").strip() for line in statements.header(name).splitlines()]
 
 
 def parameters_told(name: str) -> set[str]:
@@ -147,13 +157,28 @@ def columns_told(name: str) -> list[str]:
     return [column.strip() for column in columns.split(",")]
 
 
-def whole(name: str) -> str:
+def whole(name: str, variant: Variant) -> str:
     """The statement; before one that others begin, a beginning such as theirs."""
-    return f"MATCH (node:Chunk) WITH node, 1.0 AS score {load(name)}" if name.startswith("interop/") else load(name)
+    text = load(name, variant)
+    return f"MATCH (node:Chunk) WITH node, 1.0 AS score {text}" if name.startswith("interop/") else text
 
 
 def parameters_of(statement: str) -> set[str]:
     return set(re.findall(r"\$(\w+)", statement))
+
+
+def parameters_of_all(name: str) -> set[str]:
+    """The parameters of a statement in all variants."""
+    return set().union(*(parameters_of(load(name, variant)) for variant in Variant))
+
+
+def explained(statement: str) -> str:
+    language = "CYPHER 25" if statement.startswith("CYPHER 25") else ""
+    return f"{language} EXPLAIN {statement.removeprefix(language)}"
+
+
+def values_of(statement: str) -> dict[str, Any]:
+    return {parameter: VALUES.get(parameter, []) for parameter in parameters_of(statement)}
 
 
 @pytest.fixture(scope="module")
@@ -302,57 +327,120 @@ def test_there_are_statements() -> None:
     assert len(FILES) > 25
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_server_understands_the_statement(name: str, watching: Driver) -> None:
-    statement = whole(name)
-    explained = f"EXPLAIN {statement}"
-    if statement.startswith("CYPHER 25"):
-        explained = statement.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
-    parameters = {parameter: VALUES.get(parameter, []) for parameter in parameters_of(statement)}
+@pytest.mark.parametrize(("name", "variant"), TEXTS)
+def test_the_server_understands_the_statement(name: str, variant: Variant, watching: Driver) -> None:
+    statement = whole(name, variant)
     with watching.session() as session:
-        summary = session.run(explained, parameters).consume()
+        summary = session.run(explained(statement), values_of(statement)).consume()
     remarks = {status.gql_status: status.status_description for status in summary.gql_status_objects}
     serious = {code: text for code, text in remarks.items() if code[:2] not in ("00", "02")}
     assert serious == {}
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_header_tells_purpose_parameters_and_columns(name: str, watching: Driver) -> None:
+def test_the_header_tells_purpose_and_parameters(name: str) -> None:
     lines = header(name)
     assert lines, "there is no header"
     assert lines[0][0].isupper()
     assert lines[0][0] not in "$→", "the purpose comes first"
-    assert parameters_told(name) == parameters_of(load(name))
-    if name.startswith("migrate/") or "SHOW" in load(name):
+    assert parameters_told(name) == parameters_of_all(name)
+
+
+@pytest.mark.parametrize(("name", "variant"), TEXTS)
+def test_the_header_tells_the_columns(name: str, variant: Variant, watching: Driver) -> None:
+    statement = whole(name, variant)
+    if name.startswith("migrate/") or "SHOW" in statement:
         return
-    prefix = "CYPHER 25 EXPLAIN " if load(name).startswith("CYPHER 25") else "EXPLAIN "
-    parameters = {parameter: VALUES.get(parameter, []) for parameter in parameters_of(load(name))}
     with watching.session() as session:
-        columns = session.run(prefix + whole(name).removeprefix("CYPHER 25"), parameters).keys()
+        columns = session.run(explained(statement), values_of(statement)).keys()
     assert columns_told(name) == list(columns)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_holds_one_statement_that_takes_parameters_only(name: str) -> None:
-    statement = load(name)
+@pytest.mark.parametrize(("name", "variant"), TEXTS)
+def test_a_file_holds_one_statement_that_takes_parameters_only(name: str, variant: Variant) -> None:
+    statement = load(name, variant)
     assert ";" not in statement
     assert "apoc." not in statement
+    assert "// include" not in statement, "a line in a wrong form"
     assert not re.search(r"\{\}|%s|\{\w+\}|\$\{", statement), "no placeholders to be filled in by text"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("filtered/")])
-def test_a_filtered_statement_takes_and_gives_the_same(name: str) -> None:
-    """It takes the documents in addition. A server of 5.26 runs it for questions without a filter."""
-    without = name.replace("filtered/", "query/")
-    assert parameters_told(name) - {"documents", "overfetch"} == parameters_told(without)
-    assert columns_told(name) == columns_told(without)
-    given = {parameter: VALUES.get(parameter, []) for parameter in parameters_told(without)}
-    variant, parameters = on_server(without, given, True)
-    assert parameters.keys() == parameters_told(variant)
-    assert on_server(without, given, False) == (without, given)
-    filtered = {**given, "documents": ["d"], **({"overfetch": 7} if "overfetch" in parameters_told(name) else {})}
+# --- fragments ---------------------------------------------------------------------------------------
+
+PARTS = sorted(str(path.relative_to(folder("cypher")).with_suffix("")) for path in FRAGMENTS.rglob("*.cypher"))
+
+BEGINNINGS = {
+    **{name: f"MATCH ({name})" for name in "abs"},
+    "c": "MATCH (c:Chunk)",
+    "e": "MATCH (e:Entity)",
+    "corpus": "MATCH (corpus:Corpus)",
+    "inside": "UNWIND [true] AS inside",
+    "links": "UNWIND [1] AS links",
+    "keyword": "UNWIND $keywords AS keyword",
+}
+"""How the variables that fragments read may have come."""
+
+
+def variables_told(name: str, arrow: str) -> list[str]:
+    """The variables that a fragment reads (←) or adds (→)."""
+    [line] = [line for line in header(name) if line.startswith(arrow)] or [arrow]
+    return re.findall(r"\w+", re.sub(r":.*|\{.*", "", line))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_header_of_a_fragment_is_true(name: str, watching: Driver) -> None:
+    text = load(name)
+    lines = header(name)
+    assert lines[0][0].isupper()
+    assert parameters_told(name) == parameters_of(text)
+    read, added = variables_told(name, "←"), variables_told(name, "→")
+    assert read or added
+    language = "CYPHER 25" if text.startswith("CYPHER 25") else ""
+    beginning = " ".join(BEGINNINGS[variable] for variable in read)
+    statement = f"{language} EXPLAIN {beginning} {text.removeprefix(language)} RETURN *"
+    with watching.session() as session:
+        columns = session.run(statement, values_of(statement)).keys()
+    assert set(added) <= set(columns)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_fragment_has_the_same_name_and_variables_wherever_it_stands_and_is_included(name: str) -> None:
+    *_, place, stem = name.split("/")
+    plain = f"fragments/{stem}"
+    for arrow in "←→":
+        assert variables_told(name, arrow) == variables_told(plain, arrow)
+    if place == "lts":
+        assert load(plain).startswith("CYPHER 25"), "otherwise the fragment itself would do"
+    if place != "fragments":
+        assert load(name) != load(plain)
+    files = [folder("cypher") / f"{statement}.cypher" for statement in FILES]
+    included = {
+        (one[0], *re.findall(r"for \$(\w+)", one[1]))
+        for path in files
+        for one in re.findall(r"// include: (\w+)(.*)", path.read_text(encoding="utf-8"))
+    }
+    assert stem in {one for one, *_ in included}
+    renamed = {parameter for one, *parameters in included if one == stem for parameter in parameters}
+    assert renamed <= parameters_told(plain), "a name that the fragment does not have"
+
+
+def test_a_filter_and_the_server_choose_the_fragments() -> None:
     for old in (True, False):
-        assert on_server(name, filtered, old) == (name, filtered)
+        assert variant_for({"documents": ["d"]}, old) is Variant.FILTERED
+        assert variant_for({"documents": []}, old) is Variant.FILTERED
+    for parameters in ({}, {"documents": None}):
+        assert variant_for(parameters, False) is Variant.SEARCH
+        assert variant_for(parameters, True) is Variant.LTS
+
+
+def test_what_is_included_is_indented_and_its_parameters_are_renamed() -> None:
+    search, filtered, old = (load("query/lightrag_statements", variant) for variant in Variant)
+    assert search.count("CYPHER 25") == 1
+    assert search.startswith("CYPHER 25\nCALL () {\n  MATCH (w:Window)\n    SEARCH w IN")
+    assert "FOR $statement_vector WHERE s.corpus = $corpus LIMIT $candidates" in search
+    assert "CYPHER 25" not in filtered
+    assert filtered == old
+    assert load("query/raptor", Variant.FILTERED) != load("query/raptor", Variant.LTS)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -377,6 +465,7 @@ class Recorded:
 
     def __init__(self) -> None:
         self.given: dict[str, set[str]] = {}
+        self.filtered: set[str] = set()
 
     def add(self, request: Any) -> None:
         if isinstance(request, Write):
@@ -385,10 +474,12 @@ class Recorded:
             statements = [(request.statement, request.parameters)]
         for statement, parameters in statements:
             assert self.given.setdefault(statement, set(parameters)) == set(parameters)
+            if variant_for(parameters, False) is Variant.FILTERED:
+                self.filtered.add(statement)
 
     def retrieve(
         self,
-        mode: Mode,
+        mode: str,
         unit: Unit | None,
         shared: list[dict[str, Any]],
         where: Where = (),
@@ -418,7 +509,6 @@ class Recorded:
             "query/link": [link],
             "query/corpus": [link],
             "query/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
-            "filtered/pagerank": [{"seeds": [["a", 1.0]], "edges": [["a", ["b"]]]}],
             "query/matching_documents": [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}],
         }
         reply: Any = None
@@ -437,7 +527,7 @@ class Recorded:
             reply = replies.get(request.statement, [])
 
 
-def recorded() -> dict[str, set[str]]:
+def recorded() -> Recorded:
     """Drive stage, publish, the cache of summaries, retrieve in all modes and by both routes, and the fingerprint."""
     record = Recorded()
     for document in (complete_document("novels"), moved_document("novels")):
@@ -455,22 +545,25 @@ def recorded() -> dict[str, set[str]]:
     agreement: Any = agree_on_fingerprint(MODELS)
     record.add(agreement.send(None))
     record.add(agreement.send(None))
-    record.add(next(accept_pipeline(MODELS)))
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
-    for mode in get_args(Mode):
+    for mode in MODES:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
             record.retrieve(mode, unit, chunks)
             record.retrieve(mode, unit, chunks, {"year": 1897})
     record.retrieve("lightrag", None, [], statements=None)
     record.retrieve("lightrag", None, [], {"year": 1897}, statements=None)
-    return record.given
+    return record
 
 
 def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> None:
-    given = recorded()
-    asked = {statement: parameters_of(load(statement)) for statement in given}
+    record = recorded()
+    given = record.given
+    asked = {statement: parameters_of_all(statement) for statement in given}
+    searching = {statement for statement, parameters in asked.items() if {"corpus", "documents"} <= parameters}
+    for statement in searching - {name for name in given if name.startswith("index/")}:
+        asked[statement] |= {"overfetch"}  # which all of them are told, as they are the documents
     assert given == asked
     assert {
         "query/link",
@@ -488,9 +581,9 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "query/windows",
     } <= given.keys()
     assert {"query/corpus", "query/dense", "query/fulltext", "query/fulltext_chunks"} <= given.keys()
-    assert {name for name in FILES if name.startswith("filtered/")} == {
-        name for name in given if name.startswith("filtered/")
-    }
+    other = {name for name in FILES if load(name, Variant.FILTERED) != load(name)}
+    assert other <= record.filtered
+    assert record.filtered <= searching | {"query/matching_documents"}
     writing = {name for name in FILES if name.startswith("index/")}
     elsewhere = {
         "index/documents",

@@ -33,8 +33,8 @@ from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.indexing.layer import ATTEMPTS
-from e2g_neo4j.retrieval.modes import vector_context
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import vector_context
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write

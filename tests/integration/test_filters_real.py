@@ -15,10 +15,10 @@ from neo4j import Driver
 from test_modes_real import QUESTIONS, WORDS, assert_first, assert_ranked_by_words, ids, ranked
 
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes import fulltext
-from e2g_neo4j.retrieval.modes.dense import dense as dense_mode
-from e2g_neo4j.retrieval.modes.tree import tree as tree_mode
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import fulltext
+from e2g_neo4j.retrieval.strategies.dense import dense as dense_mode
+from e2g_neo4j.retrieval.strategies.tree import tree as tree_mode
 from e2g_neo4j.runtime import database
 
 

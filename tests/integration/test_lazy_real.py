@@ -31,8 +31,8 @@ from neo4j import Driver
 
 from e2g_neo4j.indexing.communities import hierarchy, layer
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
-from e2g_neo4j.retrieval.modes import lazy
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import lazy
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime.requests import Write
 

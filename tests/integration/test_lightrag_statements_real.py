@@ -20,8 +20,8 @@ from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes import lightrag
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import lightrag
 
 
 def at(cosine: float, id: str, *names: str) -> NaiveDocument:
@@ -73,7 +73,7 @@ def ask(
     """The windows, and the rows that they come from, for the entity ann and keywords that are like NEAR (TOO)."""
     perform = performing(driver)
     near, too = MODELS.embedder.embed(["NEAR", "NEAR TOO"])
-    query = Query("Who?", corpora, 200, documents=documents, statements=corpora)
+    query = Query("Who?", corpora, 200, documents=documents, layered=corpora)
     vector = padded([(1.0, 0.0)], REAL_DIMENSIONS)[0].tolist()
     entities = {one: ["ann"] for one in corpora}
     operation = lightrag._rows_of_statements(query, vector, entities, (near + 0.5 * too).tolist())

@@ -145,10 +145,10 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
         assert "The bell had been rung by Miss Hester Pendry" in text
         # of each passage, its names and its text; one around the reason, and one in the notice
         assert text.count(f"</{fence[1]}>") == 2 * len(found["passages"]) + 2
-        head = f"[1] document {first['document']}, characters {first['start']} to {first['end']}: "
-        assert f"{head}<{fence[1]}>{first['title']}, corpus {CORPUS}" in text
+        head = f"[1] document {first['document_id']}, characters {first['start']} to {first['end']}: "
+        assert f"{head}<{fence[1]}>{first['document']}, corpus {CORPUS}" in text
 
-        span = {"document": first["document"], "start": first["start"], "end": first["end"]}
+        span = {"document": first["document_id"], "start": first["start"], "end": first["end"]}
         _, read = await call(client, "read_passage", **span)
         assert read["text"].splitlines()[1:-1] == first["text"].splitlines()[1:-1]
 
@@ -174,7 +174,7 @@ async def test_a_connection_is_a_path_with_sentences_that_name_both_ends_of_each
         for step in steps:
             assert step["quotes"]
             for quote in step["quotes"]:
-                span = {name: quote[name] for name in ("document", "start", "end")}
+                span = {"document": quote["document_id"], "start": quote["start"], "end": quote["end"]}
                 _, read = await call(client, "read_passage", corpus=CORPUS, **span)
                 assert read["text"].splitlines()[1:-1] == quote["text"].splitlines()[1:-1]
                 last_names = [step[end].split()[-1].casefold() for end in ("a", "b")]
@@ -192,8 +192,8 @@ async def test_ask_needs_a_chat_model_and_its_scope(settings, ids):
     async with connected(settings, replies="It was Miss Hester Pendry [1]. " * 4000) as client:
         assert "ask" in {one.name for one in (await client.list_tools()).tools}
         text, answer = await call(client, "ask", question=QUESTION)
-        assert answer["answer"].splitlines()[1].startswith("It was Miss Hester Pendry [1].")
-        assert [one["n"] for one in answer["citations"]] == [1]
+        assert answer["text"].splitlines()[1].startswith("It was Miss Hester Pendry [1].")
+        assert [one["number"] for one in answer["citations"]] == [1]
         assert short_enough(settings, text, answer)
     async with connected(settings, caller=READER, replies="No.") as client:
         assert "ask" not in {one.name for one in (await client.list_tools()).tools}
@@ -323,15 +323,15 @@ async def test_no_result_is_longer_than_it_may_be_and_none_has_vectors(settings,
             ("explain", {"question": "What went wrong?", "corpora": [CORPUS], "k": 50}),
             ("find_entities", {"corpus": CORPUS, "limit": 100}),
             ("connect", {"a": "Hester Pendry", "b": "Walter Crail", "corpus": CORPUS, "hops": 6}),
-            ("read_passage", {"document": document["document"], "corpus": corpus, "end": 1_000_000}),
+            ("read_passage", {"document": document["document_id"], "corpus": corpus, "end": 1_000_000}),
         ]
         for tool, arguments in calls:
             text, structured = await call(client, tool, **arguments)
             assert short_enough(settings, text, structured), tool
             assert not re.search(r"-?0\.\d+, ?-?0\.\d+, ?-?0\.\d+", text + json.dumps(structured)), tool
-        _, span = await call(client, "read_passage", document=document["document"], corpus=corpus, end=1_000_000)
+        _, span = await call(client, "read_passage", document=document["document_id"], corpus=corpus, end=1_000_000)
         assert span["end"] == 4000
-        for uri in (f"e2g://{CORPUS}/documents", f"e2g://{corpus}/documents/{document['document']}"):
+        for uri in (f"e2g://{CORPUS}/documents", f"e2g://{corpus}/documents/{document['document_id']}"):
             text = await read(client, uri)
             assert short_enough(settings, text, None), uri
             assert len(text) > 1000
@@ -406,7 +406,7 @@ async def test_texts_are_indexed_found_replaced_and_deleted(settings, ids, corpu
         assert "sold" in text
         assert "bought" not in text
         document = task["result"]["document"]
-        assert found["passages"][0]["document"] == document
+        assert found["passages"][0]["document_id"] == document
         await call(client, "delete_document", corpus=corpus, document=document)
         assert "holds no document" in await failure(client, "search", question="What?", corpora=[corpus])
     remove(driver, [corpus])

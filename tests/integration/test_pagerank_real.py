@@ -28,8 +28,8 @@ from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, cosine
 from neo4j import Driver
 
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.retrieval.modes import pagerank
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import pagerank
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read

@@ -29,6 +29,7 @@ from libraries import (
     vectors,
     write,
 )
+from modes import GRAPH_MODES, LAYER_MODES, WINDOW_MODES
 from naive import (
     AmbiguousError,
     NaiveAnswer,
@@ -48,23 +49,14 @@ from naive import (
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
-from e2g_neo4j.retrieval.modes import lightrag, pagerank, routes
-from e2g_neo4j.retrieval.modes.hipporag import hipporag
-from e2g_neo4j.retrieval.modes.linear import linear
-from e2g_neo4j.retrieval.options import (
-    DEFAULT_MODE,
-    GRAPH_MODES,
-    LAYERS,
-    MIN_TOKENS,
-    WINDOW_MODES,
-    Mode,
-    RetrievalOptions,
-    Unit,
-)
+from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import ranked
 from e2g_neo4j.retrieval.retrieve import find_evidence
+from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES, lightrag, pagerank, routes
+from e2g_neo4j.retrieval.strategies.hipporag import hipporag
+from e2g_neo4j.retrieval.strategies.linear import linear
 from e2g_neo4j.retrieval.windows import ranked_windows
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Read
@@ -72,7 +64,7 @@ from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence
 
-MODES = [mode for mode in get_args(Mode) if mode not in LAYERS]
+MODES = [mode for mode in STRATEGIES if mode not in LAYER_MODES]
 """The modes that need no more than what these tests write."""
 
 
@@ -85,7 +77,7 @@ def answer(
     *,
     k: int = 10,
     h: int = 3,
-    mode: Mode = "e2g",
+    mode: str = "e2g",
     unit: Unit | None = None,
     tokens: int | None = None,
     question: str = "Who?",
@@ -216,7 +208,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, tokens = data.draw(chunks_wanted(), "k"), data.draw(st.none() | st.integers(MIN_TOKENS, 400), "tokens")
             question = " ".join(names) + "?"
-            for mode in sorted(WINDOW_MODES - LAYERS.keys()):
+            for mode in sorted(WINDOW_MODES - LAYER_MODES):
                 for unit in get_args(Unit):
                     answers: dict[str, Any] = {}
                     found = answer(
@@ -235,7 +227,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
 
 
 def by_pagerank(
-    driver: Driver, mode: Mode, corpus: str, entities: Sequence[str], vector: list[float], read: int
+    driver: Driver, mode: str, corpus: str, entities: Sequence[str], vector: list[float], read: int
 ) -> list[str]:
     """The ids of windows as modes `hipporag` and `linear` rank them, which have a test of their own."""
     ranking = linear if mode == "linear" else hipporag
@@ -245,7 +237,7 @@ def by_pagerank(
 
 def order_of(
     library: list[NaiveDocument],
-    mode: Mode,
+    mode: str,
     unit: Unit,
     vector: list[float],
     answers: dict[str, Any],
@@ -431,7 +423,7 @@ def test_hops_are_counted_in_edges_up_to_the_bound(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_names_full_of_quotes_are_only_names_in_every_mode(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: str
 ) -> None:
     corpora.append(corpus)
     names = ['"`\'" }) DETACH DELETE n //', "``n`` OR \\'", 'the "elder"']
@@ -447,7 +439,7 @@ def test_names_full_of_quotes_are_only_names_in_every_mode(
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("question", ["?!", "the of and", "\u4f60\u597d", "\u201c\u2019\u201d", "AND OR NOT"])
 def test_a_question_without_words_is_answered_in_every_mode(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: Mode, question: str
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: str, question: str
 ) -> None:
     """Of a corpus of one chunk with one window, where nothing deviates."""
     corpora.append(corpus)

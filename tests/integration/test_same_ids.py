@@ -37,20 +37,24 @@ from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Write
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.statements import Variant, folder, load
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in (
-        *("query", "filtered", "index", "link", "adopt"),
-        *("layers", "communities", "clusters", "entities", "statements"),
-    )
+    for kind in ("query", "index", "layers", "communities", "clusters", "entities", "statements", "link", "adopt")
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
     and path.stem != "other_corpora"  # asks for them
 )
 """Statements that give something back. Some also take a lock, or documents for a run."""
+
+VARIANTS = [
+    (name, variant)
+    for name in READS
+    for variant in (Variant.SEARCH, Variant.FILTERED)
+    if variant is Variant.SEARCH or load(name, variant) != load(name)
+]
 
 WITH_WORDS = {"query/fulltext", "query/fulltext_chunks", "query/signals"}
 
@@ -219,38 +223,41 @@ def two(driver: Driver) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def answers(driver: Driver) -> dict[str, tuple[Any, Any]]:
+def answers(driver: Driver) -> dict[tuple[str, Variant], tuple[Any, Any]]:
     """What each statement gives back, before there is another corpus and after."""
     mine, other = uuid4().hex, uuid4().hex
     label = f"Linked {mine}"
     given = parameters(mine, label)
 
-    def read(name: str) -> Any:
+    def read(name: str, variant: Variant) -> Any:
         """In a transaction that is rolled back."""
         # A question's words alone, without the corpus: the statement itself has to keep to it.
         given["words"] = f"text:{WORD}" if name in WITH_WORDS else "harker"
         filled = given | OF_ONE.get(name, {})
-        wanted = {one: filled[one] for one in set(re.findall(r"\$(\w+)", load(name)))}
+        text = load(name, variant)
+        wanted = {one: filled[one] for one in set(re.findall(r"\$(\w+)", text))}
         with driver.session() as session, session.begin_transaction() as transaction:
-            return compared(transaction.run(load(name), wanted).data())
+            return compared(transaction.run(text, wanted).data())
 
     try:
         fill(driver, mine, library(), label)
         driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.open_names = ['mr harker']", corpus=mine)
-        before = {name: read(name) for name in READS}
+        before = {one: read(*one) for one in VARIANTS}
         fill(driver, other, theirs(), label)
         unfinish(driver, other)
-        return {name: (before[name], read(name)) for name in READS}
+        return {one: (before[one], read(*one)) for one in VARIANTS}
     finally:
         remove(driver, [mine, other])
         driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=label)
 
 
-@pytest.mark.parametrize("name", READS)
-def test_what_is_read_stays_when_another_corpus_comes(name: str, answers: dict[str, tuple[Any, Any]]) -> None:
-    before, after = answers[name]
+@pytest.mark.parametrize("read", VARIANTS, ids=lambda read: f"{read[0]}-{read[1].name.lower()}")
+def test_what_is_read_stays_when_another_corpus_comes(
+    read: tuple[str, Variant], answers: dict[tuple[str, Variant], tuple[Any, Any]]
+) -> None:
+    before, after = answers[read]
     assert after == before
-    assert bool(before) == (name not in CONDITIONS)
+    assert bool(before) == (read[0] not in CONDITIONS)
 
 
 def test_what_is_written_leaves_another_corpus_as_it_is(
@@ -260,9 +267,9 @@ def test_what_is_written_leaves_another_corpus_as_it_is(
     mine, other = two
     sent: set[str] = set()
 
-    def noted(name: str) -> str:
+    def noted(name: str, *variant: Variant) -> str:
         sent.add(name)
-        return load(name)
+        return load(name, *variant)
 
     fill(driver, other, theirs(), f"Linked {mine}")
     unfinish(driver, other)

@@ -33,8 +33,8 @@ from neo4j import Driver
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.retrieval import passage_graph, sentences
-from e2g_neo4j.retrieval.modes import hipporag, linear
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
 

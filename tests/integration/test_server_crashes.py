@@ -21,7 +21,7 @@ from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.runtime.statements import Variant, load
 from e2g_neo4j.settings import Settings
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.75, 0.9, 0.97, 1.0)
@@ -59,11 +59,11 @@ def counted(at: int, act: Callable[[], None]) -> Iterator[list[str]]:
     """What is sent meanwhile; `act` comes when so many statements were answered."""
     sent: list[str] = []
 
-    def counting(name: str) -> str:
+    def counting(name: str, *variant: Variant) -> str:
         if len(sent) == at:
             act()
         sent.append(name)
-        return load(name)
+        return load(name, *variant)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "load", counting)

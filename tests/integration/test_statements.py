@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,11 +18,10 @@ from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import DatabaseError, E2GError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval.options import Mode
+from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 
-DIMENSIONS = 384
 TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $corpus. " * 9
 
 
@@ -41,7 +40,7 @@ def settings(connection: Connection) -> Settings:
 # --- reads -------------------------------------------------------------------------------------------
 
 READS: dict[str, Callable[[E2G, str], Any]] = {
-    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in get_args(Mode)],
+    "retrieve": lambda client, corpus: [client.retrieve("Alice?", corpus=corpus, mode=m) for m in MODES],
     "paths": lambda client, corpus: client.paths(client.retrieve("Alice?", corpus=corpus)),
     "answer": lambda client, corpus: client.answer("Alice?", corpus=corpus),
     "stream": lambda client, corpus: list(client.stream("Alice?", corpus=corpus)),
@@ -100,14 +99,14 @@ def test_what_only_reads_opens_sessions_to_read(asked: tuple[E2G, str], name: st
 
 
 def assert_are_files(sent: Sent) -> None:
-    assert set(sent.statements) <= set(files("cypher", DIMENSIONS).values())
+    assert set(sent.statements) <= files()
 
 
 async def test_the_server_refuses_a_write_on_a_read(
     driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = f"Marker{uuid4().hex}"
-    monkeypatch.setattr(database, "load", lambda name: f"CREATE (n:{marker}) RETURN n.x AS x")
+    monkeypatch.setattr(database, "load", lambda *_: f"CREATE (n:{marker}) RETURN n.x AS x")
     with pytest.raises(DatabaseError, match="read"):
         database.read(driver, "neo4j", Read("any", {}))
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
@@ -121,7 +120,7 @@ async def test_a_read_that_takes_too_long_is_ended(
     driver: Driver, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b WITH a WHERE a < 0 RETURN count(a) AS n"
-    monkeypatch.setattr(database, "load", lambda name: endless)
+    monkeypatch.setattr(database, "load", lambda *_: endless)
     monkeypatch.setattr(database, "READ_SECONDS", 0.5)
     began = time.monotonic()
     with pytest.raises(E2GError, match="stopped the query"):

@@ -34,8 +34,8 @@ from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes import graphrag_local
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import graphrag_local
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.types.chat import ChatReply, ChatRequest

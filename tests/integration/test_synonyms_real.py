@@ -33,13 +33,12 @@ from neo4j import Driver, GraphDatabase
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.retrieval import synonyms
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes import synonyms as mode
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import find_evidence
-from e2g_neo4j.retrieval.synonyms import Match, match_keywords
+from e2g_neo4j.retrieval.strategies import synonyms as mode
+from e2g_neo4j.retrieval.strategies.synonyms import Match, match_keywords
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation
 from e2g_neo4j.settings import Settings
@@ -114,7 +113,7 @@ def check_matches(driver: Driver, corpus: str) -> None:
         ("helsing", "van helsing", "alias"),
         ("companies", "company", "form"),
     ]
-    above, below = (near("doctor", "physician", synonyms.THRESHOLD + more) for more in (0.01, -0.01))
+    above, below = (near("doctor", "physician", mode.THRESHOLD + more) for more in (0.01, -0.01))
     assert match(driver, corpus, ["physician"], {"physician": above}) == [("physician", "doctor", "vector")]
     assert match(driver, corpus, ["physician"], {"physician": below}) == []
     assert match(driver, f"{corpus}-other", ["doctor", "ship"]) == []
@@ -140,18 +139,18 @@ def test_only_keywords_that_were_looked_up_are_unknown(
         made_with=made_with,
         options=options,
         token_spans=lambda text: [],
-        keywords=keywords,
+        keywords=lambda: keywords,
     )
     found = run(driver, operation, {})
     assert found.entities == ("ship",)
-    assert found.unknown_entities == tuple(keywords)[1 : synonyms.MAX_KEYWORDS]
+    assert found.unknown_entities == tuple(keywords)[1 : mode.MAX_KEYWORDS]
 
 
 def test_5_26_matches_the_same(scratch_5_26: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
     with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as driver:
         migrate(driver, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
-        monkeypatch.setattr(synonyms, "CANDIDATES", 2)  # the index finds those of the other corpus first
+        monkeypatch.setattr(mode, "CANDIDATES", 2)  # the index finds those of the other corpus first
         check_matches(driver, corpus)
         write(driver, f"{corpus}-twins", [small_document(f"d{n}", [f"twin{n}"]) for n in range(3)])
         driver.execute_query(
@@ -162,7 +161,7 @@ def test_5_26_matches_the_same(scratch_5_26: Connection, corpus: str, monkeypatc
         assert match(driver, corpus, ["doc"], {"doc": MODELS.embedder.embed(["doctor"])[0].tolist()}) == [
             ("doc", "doctor", "vector")
         ]
-        found = run(driver, mode.synonyms(Query("Who?", [corpus], 10)), {})
+        found = run(driver, mode.by_relations(Query("Who?", [corpus], 10), {}), {})
         assert {window.id for window, _ in found} == {"d0-c0-w0", "d1-c0-w0"}
 
 
@@ -182,7 +181,7 @@ def test_windows_with_relations_of_matches_come_first(
 
     def ids(limit: int = 10, only: Sequence[str] | None = None) -> list[str]:
         documents = None if only is None else {corpus: FilteredDocuments(only)}
-        found = run(driver, mode.synonyms(Query("Who?", [corpus], limit, matches=matches, documents=documents)), {})
+        found = run(driver, mode.by_relations(Query("Who?", [corpus], limit, documents=documents), matches), {})
         return [window.document for window, _ in found]
 
     assert ids() == ["d2", "d1", "d0", "d3"]
@@ -223,11 +222,11 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
                     only = chosen[corpus]
                     expected = naive(library, library if only is None else only, vector, meant)
                     found = tuple(Match(key, key, "key", score) for key, score in meant.items())
-                    query = Query("Who?", [corpus], 200, matches={corpus: found})
+                    query = Query("Who?", [corpus], 200)
                     if only is not None:
                         filtered = FilteredDocuments([one.id for one in only], overfetch)
                         query = replace(query, documents={corpus: filtered})
-                    ranked = driven(performing(driver), mode.synonyms(query), vector)
+                    ranked = driven(performing(driver), mode.by_relations(query, {corpus: found}), vector)
                     assert [window.id for window, _ in ranked] == expected
     finally:
         remove(driver, list(written))

@@ -53,7 +53,7 @@ def evidence(*passages: Passage) -> Evidence:
 
 
 def test_facts_are_given_as_statements_as_far_as_they_fit() -> None:
-    facts = [Fact(f"A{n}", f"id:{n}", "KNOWS", "B", "id:b", (("since", "1900"),)) for n in range(10)]
+    facts = [Fact(f"A{n}", f"id:{n}", "KNOWS", "B", "id:b", {"since": "1900"}) for n in range(10)]
     given = facts_within_budget(facts, 40, COUNTING)
     assert 0 < len(given) < 10
     assert given[0].text == "A0 KNOWS B (since: 1900)"

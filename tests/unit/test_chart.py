@@ -25,7 +25,7 @@ from typer.main import get_command
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.service.limits import HEALTH
 from e2g_neo4j.service.observability import Metrics
-from e2g_neo4j.settings import Settings
+from e2g_neo4j.settings import Settings, variable_of
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "chart"
@@ -33,10 +33,7 @@ PAGE = (ROOT / "docs" / "deploying.md").read_text(encoding="utf-8")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 SCHEMA = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
-FIELDS = {
-    name.upper() if name.startswith("neo4j_") else f"E2G_{name.upper()}": field
-    for name, field in Settings.model_fields.items()
-}
+FIELDS = {variable_of(name): field for name, field in Settings.model_fields.items()}
 OWN = {"E2G_PUBLIC_URL", "E2G_WORKERS"}
 """Settings that the chart derives from other values."""
 MANAGED = {"E2G_HOME", "E2G_DB_HEAP_MB"}

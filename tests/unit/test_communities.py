@@ -18,7 +18,7 @@ from e2g_neo4j.indexing.communities.nodes import Report
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
 from e2g_neo4j.indexing.layer import ChangedError
 from e2g_neo4j.models.embedding.quantised import quantised
-from e2g_neo4j.retrieval.modes.communities import by_turns, nearest
+from e2g_neo4j.retrieval.strategies.communities import by_turns, nearest
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
 """Two triangles, all of whose edges weigh 1."""

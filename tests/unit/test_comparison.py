@@ -12,6 +12,7 @@ from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.evaluation import Comparison, ModeEvidence, compare
 from e2g_neo4j.evaluation.comparison import jaccard, shared, spans
 from e2g_neo4j.evaluation.comparison_page import excerpt, page, place
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.types.results import Evidence, Passage
 
 SCRIPT = "<script>alert('hacked')</script>"
@@ -89,6 +90,7 @@ class Client:
         self.found = found
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.models = self.embedder = self
+        self.strategies = STRATEGIES
 
     def retrieve(self, question: str, *, mode: str, **options: Any) -> Evidence:
         self.asked.append((mode, options))
@@ -145,7 +147,7 @@ def test_other_errors_are_raised() -> None:
 
 def test_modes_are_checked_before_anything_is_asked() -> None:
     client = Client({"auto": evidence("auto")})
-    with pytest.raises(QueryError, match="There is no mode 'autp': choose among auto, e2g"):
+    with pytest.raises(QueryError, match=r"There is no mode 'autp'\. Did you mean 'auto'\? Modes: auto, e2g"):
         compared(client, "auto", "autp")
     with pytest.raises(QueryError, match="at least one mode"):
         compared(client)

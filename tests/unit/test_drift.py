@@ -15,7 +15,7 @@ from e2g_neo4j.answering.points import PROMPTS
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
-from e2g_neo4j.retrieval.options import Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
@@ -267,7 +267,7 @@ def test_a_corpus_without_communities_is_refused(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_follow_ups_are_searched_for_by_statements_if_there_are_any(
-    mode: Mode, statements: list[bool | None], where: Any, used: str
+    mode: str, statements: list[bool | None], where: Any, used: str
 ) -> None:
     options = RetrievalOptions(mode=mode, k=3, llm=mode == "lightrag")
     found = local_options(options, [{"statements": one} for one in statements])

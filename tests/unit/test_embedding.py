@@ -176,13 +176,13 @@ print(sorted({"torch", "transformers", "openvino_telemetry"} & sys.modules.keys(
 
 
 @pytest.mark.full
-def test_the_bundled_model_is_converted_once_and_then_runs_without_torch_and_telemetry(tmp_path: Path) -> None:
+def test_the_bundled_model_is_converted_once_without_torch_and_telemetry(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    for loaded in ("['torch', 'transformers']", "[]"):
+    for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", EMBED], env=environment, capture_output=True, text=True, check=True
         )
-        assert done.stdout == f"{loaded} (9, 384)\n"
+        assert done.stdout == "[] (9, 384)\n"
         assert done.stderr == ""
     assert [path.name for path in tmp_path.iterdir()] == [
         "cache"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import get_args
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -35,8 +36,8 @@ from e2g_neo4j.evaluation.scoring import (
     reciprocal_rank,
     score,
 )
-from e2g_neo4j.retrieval.options import Mode
 from e2g_neo4j.retrieval.ranking import VERSION
+from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES
 from e2g_neo4j.types.results import Evidence, Passage
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "questions.jsonl"
@@ -368,13 +369,14 @@ def test_differences_are_paired():
     ("questions", "modes", "says"),
     [
         ([Question("q", "Who?", documents=("a",))], ["no-such"], "no mode 'no-such'"),
-        ([], [get_args(Mode)[0]], "at least one question"),
-        ([Question("q", "Who?", documents=("a",))] * 2, [get_args(Mode)[0]], "same id"),
+        ([], [MODES[0]], "at least one question"),
+        ([Question("q", "Who?", documents=("a",))] * 2, [MODES[0]], "same id"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_before_anything_is_asked(questions, modes, says):
+    client: Any = SimpleNamespace(strategies=STRATEGIES)
     with pytest.raises(QueryError, match=says):
-        evaluate(None, questions, corpus="c", modes=modes)  # type: ignore[arg-type]
+        evaluate(client, questions, corpus="c", modes=modes)
 
 
 def test_the_page_is_well_formed_and_shows_every_mode_and_type():

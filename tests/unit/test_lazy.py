@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.modes import lazy
-from e2g_neo4j.retrieval.modes.lazy import Key, ranked, visit
+from e2g_neo4j.retrieval.strategies import lazy
+from e2g_neo4j.retrieval.strategies.lazy import Key, ranked, visit
 
 ROOT, OTHER, FINE, NEAR = ("c", "root"), ("c", "other"), ("c", "fine"), ("c", "near")
 RANKS: dict[Key, list[int]] = {ROOT: [0, 2, 3, 5], OTHER: [1, 4], FINE: [2, 5], NEAR: [0, 3]}

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.explain import auto_reason, relations_told
-from e2g_neo4j.retrieval.modes import lightrag
-from e2g_neo4j.retrieval.modes.lightrag import mixed
+from e2g_neo4j.retrieval.explain import with_entities_reason
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import STRATEGIES, lightrag
+from e2g_neo4j.retrieval.strategies.lightrag import mixed, relations_told
 from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed
 
@@ -81,7 +82,7 @@ def test_each_corpus_is_asked_once_for_its_own_entities() -> None:
 
 
 def test_the_reason_says_what_takes_turns() -> None:
-    assert auto_reason("lightrag", ["ann"], [], [], 0, 3).endswith(
+    assert with_entities_reason(STRATEGIES["lightrag"], Linked(("ann",)), 3).endswith(
         "turns of vectors, entities and relations rank the text."
     )
 
@@ -112,7 +113,7 @@ def test_vectors_entities_and_statements_take_turns() -> None:
 
 
 def test_corpora_with_statements_are_asked_for_these() -> None:
-    query = Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": ["bob"]}, statements=["b"])
+    query = Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": ["bob"]}, layered=["b"])
     operation: Any = lightrag.lightrag(query)
     operation.send(None)
     first, second = operation.send([1.0]), operation.send([])

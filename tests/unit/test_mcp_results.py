@@ -65,7 +65,7 @@ def test_passages_that_do_not_fit_are_left_out_and_counted(number: int) -> None:
     assert len(shown["passages"]) + shown["left_out"] == number
     assert (number > 20) == (shown["left_out"] > 0)
     assert not shown["left_out"] or longest(result) > MAX_TOKENS - 400  # one more would not have fitted
-    assert [one["n"] for one in shown["passages"]] == [one + 1 for one in range(len(shown["passages"]))]
+    assert [one["number"] for one in shown["passages"]] == [one + 1 for one in range(len(shown["passages"]))]
     assert (f"{shown['left_out']} more" in text_of(result)) == (shown["left_out"] > 0)
 
 
@@ -120,7 +120,7 @@ def test_no_name_stands_outside_a_fence() -> None:
 def test_titles_are_one_short_line() -> None:
     named = Passage("Text.", "A\ntitle " * 90, "1.txt", 0, 5, 1.0, corpus="c", heading="B\nheading " * 90)
     [shown] = structured(RESULTS.passages(evidence(named)))["passages"]
-    for name in (shown["title"], shown["heading"]):
+    for name in (shown["document"], shown["heading"]):
         assert "\n" not in name
         assert len(name) <= mcp_results.LONGEST_NAME + 1
 

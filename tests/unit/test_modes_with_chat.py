@@ -18,12 +18,12 @@ from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import LONGEST_REPLY, PROMPTS, ChatCalls, relevant_numbers, request_for
 from e2g_neo4j.retrieval.filters import FilteredDocuments
-from e2g_neo4j.retrieval.modes import communities, hipporag, lazy, lightrag
-from e2g_neo4j.retrieval.modes.communities import ratings_in
-from e2g_neo4j.retrieval.modes.lightrag import Keywords, keywords_in
-from e2g_neo4j.retrieval.options import LLM_MODES, Mode, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag
+from e2g_neo4j.retrieval.strategies.communities import ratings_in
+from e2g_neo4j.retrieval.strategies.lightrag import Keywords, keywords_in
 from e2g_neo4j.runtime.requests import Chat, Embed, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
@@ -331,7 +331,7 @@ def communities_ask(*replies: str, chat: ChatCalls, number: int = 3, documents: 
     asked: list[int] = []
 
     def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-        if statement in ("query/communities", "filtered/communities"):
+        if statement == "query/communities":
             asked.append(parameters["best"])
             return [row]
         assert statement == "query/reports"
@@ -461,7 +461,7 @@ def test_general_keywords_are_compared_with_statements() -> None:
         asked.append((statement, parameters["names"], parameters["vector"], parameters["statement_vector"]))
         return []
 
-    query = Query("Who?", ["w"], 100, {"w": ["bob"]}, chat=chat_of(), statements=["w"])
+    query = Query("Who?", ["w"], 100, {"w": ["bob"]}, chat=chat_of(), layered=["w"])
     drive(lightrag.lightrag(query), rows, '{"high_level": ["the sea"], "low_level": ["Ann", "nobody"]}')
     drive(lightrag.lightrag(query), rows, '{"low_level": ["Ann", "nobody"]}')
     assert asked == [("query/lightrag_statements", ["ann"], [1.0], vector) for vector in ([2.0], [1.0])]
@@ -473,7 +473,7 @@ def test_general_keywords_are_compared_with_statements() -> None:
 def test_modes_that_call_no_model_refuse_the_option() -> None:
     with pytest.raises(QueryError, match="Mode auto does not call a chat model: choose among lightrag, hipporag, com"):
         RetrievalOptions.of({"llm": True})
-    modes: list[Mode] = list(LLM_MODES)
+    modes: list[str] = list(MODEL_MODES)
     assert all(RetrievalOptions.of({"llm": True, "mode": mode}).llm for mode in modes)
 
 

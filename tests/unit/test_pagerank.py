@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.explain import auto_reason
-from e2g_neo4j.retrieval.modes import pagerank as module
-from e2g_neo4j.retrieval.modes.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
+from e2g_neo4j.retrieval.explain import with_entities_reason
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.strategies import pagerank as module
+from e2g_neo4j.retrieval.strategies.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
 from e2g_neo4j.runtime.requests import Embed, Read
 
 
@@ -129,5 +131,5 @@ def test_each_corpus_is_asked_for_its_own_graph() -> None:
 
 
 def test_the_reason_says_what_ranks() -> None:
-    reason = auto_reason("pagerank", ["ann"], [], [], 0, 3)
+    reason = with_entities_reason(STRATEGIES["pagerank"], Linked(("ann",)), 3)
     assert reason.endswith(": relations of entities that have most PageRank rank the text.")

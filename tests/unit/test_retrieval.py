@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -11,30 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from libraries import NAMES, chunks_wanted, indexed, libraries, questions, vectors
+from modes import WINDOW_MODES
 from naive import NaiveDocument, ask
 
-from e2g_neo4j.errors import FingerprintError, NotFoundError, QueryError
+from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.explain import RANKED_BY
-from e2g_neo4j.retrieval.options import (
-    FULLTEXT_MODES,
-    MAX_K,
-    MAX_QUESTION,
-    MAX_TOKENS,
-    MIN_TOKENS,
-    WINDOW_MODES,
-    FilledOptions,
-    Mode,
-    RetrievalOptions,
-)
-from e2g_neo4j.retrieval.rankings import CHUNK_RANKINGS, NODE_RANKINGS, WINDOW_RANKINGS
-from e2g_neo4j.retrieval.retrieve import (
-    MAX_ENTITIES,
-    MAX_MEANINGS,
-    find_evidence,
-    retrieve,
-)
+from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
+from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
+from e2g_neo4j.retrieval.retrieve import find_evidence, retrieve
+from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES, with_strategies
+from e2g_neo4j.retrieval.strategies.dense import dense
+from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.documents import Span
@@ -131,7 +119,7 @@ class InMemory:
         assert corpus == CORPUS
         return [self.rows[id] for id in reversed(ids)]  # a database gives them in any order
 
-    def _nearest(self, corpus: str, vector: list[float], k: int, names: list[str]) -> list[dict[str, Any]]:
+    def _nearest(self, corpus: str, vector: list[float], k: int, names: list[str], **_: Any) -> list[dict[str, Any]]:
         assert corpus == CORPUS
         unit = np.array(vector) / np.linalg.norm(vector)
         scores = {id: (1 + float(unit @ row.astype(float))) / 2 for id, row in self.vectors.items()}
@@ -484,8 +472,8 @@ def test_the_ends_of_the_ranges_are_allowed(k: int, h: int) -> None:
 
 
 @pytest.mark.parametrize("tokens", [MIN_TOKENS, MAX_TOKENS])
-@pytest.mark.parametrize("mode", get_args(Mode))
-def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: Mode, tokens: int) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: str, tokens: int) -> None:
     """k has no limit then; chunks are what every mode can rank, windows what most rank unless told otherwise."""
     settings = Settings(top_k=7)
     filled = RetrievalOptions(mode=mode, tokens=tokens, unit="chunk").filled(settings)
@@ -546,8 +534,38 @@ def test_names_are_asked_for_once_and_answered_in_the_order_of_the_question() ->
     assert evidence.unknown_entities == ("x",)
 
 
-def test_every_mode_is_in_the_tables() -> None:
-    modes = set(get_args(Mode))
-    assert WINDOW_RANKINGS.keys() == WINDOW_MODES == modes - {"e2g", *NODE_RANKINGS}
-    assert CHUNK_RANKINGS.keys() == FULLTEXT_MODES
-    assert RANKED_BY.keys() == modes - {"e2g"}
+def strategy(**changed: Any) -> Strategy:
+    given = {"name": "own", "summary": "Nothing.", "source": "a test", "ranked_by": "chance", "rank_windows": dense}
+    return Strategy(**{**given, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": "My mode"}, "the name 'My mode'"),
+        ({"needs": {"luck"}}, "needs 'luck', which is unknown: choose among vector, full_text"),
+        ({"rank_windows": None}, "must have one of rank_windows and rank_nodes"),
+        ({"rank_nodes": dense}, "must have one of rank_windows and rank_nodes"),
+    ],
+)
+def test_a_strategy_that_is_not_one_is_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        strategy(**changed)
+
+
+def test_two_strategies_of_one_name_are_refused() -> None:
+    assert [*with_strategies([strategy()])] == [*MODES, "own"]
+    with pytest.raises(ConfigurationError, match="two strategies with the name 'auto'"):
+        with_strategies([strategy(name="auto")])
+
+
+def test_options_choose_among_the_strategies_of_their_client() -> None:
+    own = strategy(name="own_mode", needs={"entities"}, calls_model=True)
+    known = with_strategies([own])
+    options = RetrievalOptions.of({"mode": "own_mode", "llm": True, "relationship_types": ["KNOWS"]}, strategies=known)
+    assert options.strategy is own
+    assert options.model_copy(update={"k": 3}).filled(Settings()).strategy is own
+    with pytest.raises(QueryError, match=r"There is no mode 'own_mode'\. Modes: auto, e2g"):
+        RetrievalOptions.of({"mode": "own_mode"}, strategies=STRATEGIES)
+    with pytest.raises(QueryError, match=r"There is no mode 'own_mod'\. Did you mean 'own_mode'\?"):
+        RetrievalOptions.of({"mode": "own_mod"}, strategies=known)

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.explain import auto_reason, origins_told
-from e2g_neo4j.retrieval.modes.routes import DECAY, HOPS, ranked, routes
+from e2g_neo4j.retrieval.explain import with_entities_reason
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.strategies.routes import DECAY, HOPS, origins_told, ranked, routes
 from e2g_neo4j.retrieval.windows import Origin
 from e2g_neo4j.runtime.requests import Embed, Read
 
@@ -102,7 +104,11 @@ def test_the_reason_counts_windows_by_origin() -> None:
         "Windows found: 1 by vector, 0 by entities of the question, 0 by entities of the nearest windows, 1 by "
         "neighbours of these entities."
     )
-    assert auto_reason("routes", ["ann"], [], [], 0, 3).endswith("vectors, entities and documents rank the text.")
-    assert auto_reason("auto", ["ann"], [], [], 0, 3).endswith("vectors, words and entities rank the text.")
+    assert with_entities_reason(STRATEGIES["routes"], Linked(("ann",)), 3).endswith(
+        "vectors, entities and documents rank the text."
+    )
+    assert with_entities_reason(STRATEGIES["auto"], Linked(("ann",)), 3).endswith(
+        "vectors, words and entities rank the text."
+    )
     known: set[Origin | None] = {window.origin for window in windows}
     assert known == {"vector", "neighbour"}

@@ -13,10 +13,11 @@ from e2g_neo4j.indexing.cooccurrence import own_sentences
 from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.models.embedding.quantised import dequantised, quantised
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, encode, own_sentences_before_list
-from e2g_neo4j.retrieval.explain import auto_reason
-from e2g_neo4j.retrieval.modes import hipporag, linear
+from e2g_neo4j.retrieval.explain import with_entities_reason
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked
 from e2g_neo4j.retrieval.sentences import Entity, cosines, entities_of
+from e2g_neo4j.retrieval.strategies import STRATEGIES, hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -199,4 +200,4 @@ def test_rows_become_entities() -> None:
 
 @pytest.mark.parametrize("mode", ["linear", "hipporag"])
 def test_the_reason_says_how_windows_are_ranked(mode: Any) -> None:
-    assert "PageRank from" in auto_reason(mode, ["a"], [], (), 0, 3)
+    assert "PageRank from" in with_entities_reason(STRATEGIES[mode], Linked(("a",)), 3)

@@ -8,8 +8,8 @@ import pytest
 
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.entities.pipeline import load_pipeline
-from e2g_neo4j.retrieval.modes import synonyms as mode
-from e2g_neo4j.retrieval.synonyms import (
+from e2g_neo4j.retrieval.strategies import synonyms as mode
+from e2g_neo4j.retrieval.strategies.synonyms import (
     MAX_KEYWORDS,
     Match,
     entities_of,

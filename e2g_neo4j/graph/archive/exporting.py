@@ -37,6 +37,7 @@ from e2g_neo4j.graph.archive.format import (
     encoded,
 )
 from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import ArchiveInfo
@@ -81,7 +82,8 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
             raise AdoptedCorpusError(corpus, "back up the database itself, with the tools of Neo4j")
         with _temporary_file(file) as part:
             if format == "graphml":
-                from e2g_neo4j.graph.archive.graphml import write_graphml
+                with needs("GraphML", "documents"):
+                    from e2g_neo4j.graph.archive.graphml import write_graphml
 
                 counts = write_graphml(part, rows)
             else:

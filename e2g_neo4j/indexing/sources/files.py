@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
 
-from e2g_neo4j.errors import InputError, ReadingError
+from e2g_neo4j.errors import ConfigurationError, InputError, ReadingError
 from e2g_neo4j.indexing.sources import json_lines
 from e2g_neo4j.indexing.sources.formats import chapters, load
 from e2g_neo4j.indexing.sources.text import shown, within
@@ -279,6 +279,8 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
         source = str(path.resolve())
     except (ReadingError, MemoryError):
         raise
+    except ConfigurationError as error:  # a parser is not installed
+        raise ReadingError(str(error)) from error
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:
             raise ReadingError(f"{shown(path)} cannot be read: {error.strerror}. Check the file.") from error

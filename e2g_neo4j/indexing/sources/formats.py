@@ -17,6 +17,7 @@ from typing import Any
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.indexing.sources.archives import epub, unpacked
 from e2g_neo4j.indexing.sources.text import _clean, decode, read_bytes, shown, within
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.types.documents import Section
 
 logging.getLogger("bs4").setLevel(logging.CRITICAL)  # it warns about every character that it replaces
@@ -56,7 +57,8 @@ def load(path: Path, max_bytes: int) -> tuple[str, str | None, list[Section]]:
 
 
 def _pdf(path: Path, max_bytes: int) -> tuple[str, list[Section]]:
-    from e2g_neo4j.indexing.sources.pdf import PDFPasswordIncorrect, pages
+    with needs(shown(path), "documents"):
+        from e2g_neo4j.indexing.sources.pdf import PDFPasswordIncorrect, pages
 
     parts: list[str] = []
     sections: list[Section] = []
@@ -87,11 +89,12 @@ def _markdown(path: Path, max_bytes: int) -> tuple[str, str | None]:
         return decode(read_bytes(path, max_bytes), path), None
 
     # Converters are called directly, because MarkItDown would load plugins, and a model that guesses the file type.
-    from bs4.dammit import EncodingDetector
-    from markitdown import StreamInfo
-    from markitdown.converters import DocxConverter, HtmlConverter
+    with needs(shown(path), "documents"):
+        from bs4.dammit import EncodingDetector
+        from markitdown import StreamInfo
+        from markitdown.converters import DocxConverter, HtmlConverter
 
-    from e2g_neo4j.indexing.sources import bounded_markdown
+        from e2g_neo4j.indexing.sources import bounded_markdown
 
     bounded_markdown.install()
 

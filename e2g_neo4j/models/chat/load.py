@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import StreamingChatModel
 
@@ -30,19 +31,25 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> S
         ConfigurationError: langchain or the provider's package is not installed, or the provider needs more than the
             name, such as an API key.
     """
-    from e2g_neo4j.models.chat.langchain import LangChainChat
-    from e2g_neo4j.models.chat.ollama import OllamaChat
-
     if given is not None:
-        return LangChainChat(given, context=settings.llm_context)
+        return _langchain_chat(given, settings)
     if settings.chat_model is None:
         return None
     provider, _, name = settings.chat_model.partition(":")
     if not name:
         raise ConfigurationError(f"E2G_CHAT_MODEL {settings.chat_model!r} has no model name: {_HOW_TO_NAME}.")
     if provider.lower() == "ollama":
+        from e2g_neo4j.models.chat.ollama import OllamaChat
+
         return OllamaChat(name, settings.ollama_host, context=settings.llm_context, timeout=settings.llm_timeout)
-    return LangChainChat(_initialised(settings.chat_model), context=settings.llm_context)
+    return _langchain_chat(_initialised(settings.chat_model), settings)
+
+
+def _langchain_chat(model: BaseChatModel, settings: Settings) -> StreamingChatModel:
+    with needs("A chat model of LangChain", "langchain"):
+        from e2g_neo4j.models.chat.langchain import LangChainChat
+
+    return LangChainChat(model, context=settings.llm_context)
 
 
 def _initialised(name: str) -> BaseChatModel:

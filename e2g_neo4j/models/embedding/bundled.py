@@ -1,7 +1,4 @@
-"""The bundled embedding model, all-MiniLM-L6-v2, on OpenVINO.
-
-torch and sentence-transformers take seconds to import. They are needed only once, to convert the model.
-"""
+"""The bundled embedding model, all-MiniLM-L6-v2, on OpenVINO."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,7 +62,7 @@ class BundledEmbedder:
 
     Only short texts of the same number of tokens are batched. For longer ones, this gains nothing on a CPU. Without
     padding, the vector of a text does not depend on the other texts, but for rounding.
-    If there is a GPU, larger requests run there, on torch.
+    If there is a GPU and sentence-transformers is installed, larger requests run there, on torch.
 
     Args:
         precision: "auto" uses bfloat16 if the processor has instructions for it (AMX, AVX512-BF16), otherwise 32 bits.
@@ -173,10 +171,9 @@ class BundledEmbedder:
 
 
 def has_gpu() -> bool:
-    """Return whether torch finds a GPU. torch is imported only if there may be one."""
-    if not (
-        sys.platform in ("darwin", "win32") or any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd"))
-    ):
+    """Return whether torch is installed and finds a GPU. It is imported only if there may be one."""
+    possible = sys.platform in ("darwin", "win32") or any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd")))
+    if not possible or find_spec("sentence_transformers") is None:
         return False
     import torch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
-from e2g_neo4j.runtime.lazy_imports import require_sentence_transformers
+from e2g_neo4j.runtime.lazy_imports import needs
 
 
 def load_embedder(
@@ -19,7 +19,8 @@ def load_embedder(
         dimensions: Length of vectors to request from an Ollama server. Other models return their own length.
 
     Raises:
-        ModelError: The model does not exist, the server does not respond, or sentence-transformers is not installed.
+        ModelError: The model does not exist, or the server does not respond.
+        ConfigurationError: sentence-transformers is not installed.
     """
     if name.startswith("ollama:"):
         from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
@@ -29,7 +30,7 @@ def load_embedder(
         from e2g_neo4j.models.embedding.bundled import BundledEmbedder
 
         return BundledEmbedder(precision)
-    require_sentence_transformers(f"The embedding model {name}")
-    from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+    with needs(f"The embedding model {name}", "sentence-transformers", f"or use the bundled {BUNDLED} or ollama:NAME"):
+        from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 
     return LocalEmbedder(name, precision)

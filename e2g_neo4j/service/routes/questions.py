@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Iterator
 from contextlib import aclosing, nullcontext
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import TypeAdapter
+from pydantic_core import to_json
 
-from e2g_neo4j.answering.answer import answer_by_method, answer_options, check_method
 from e2g_neo4j.graph.catalog import evidence_parameters
-from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
-from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import (
-    AnswerReply,
     AskedQuestion,
     Explanation,
     GraphNode,
@@ -33,15 +30,13 @@ from e2g_neo4j.types.service import Caller
 
 router = APIRouter(prefix="/v1", tags=["questions"])
 
-_EVIDENCE: TypeAdapter[Evidence] = TypeAdapter(Evidence)
-
 
 @router.post("/retrieve", response_model=Evidence, responses=documented(404, 409, 502))
 async def retrieve_evidence(request: Request, question: Question, caller: Reader) -> Response:
     """Return the evidence for a question."""
     check_wall(caller, question.corpora)
-    evidence = await evidence_for(state_of(request), question, question.options(), caller)
-    return Response(_EVIDENCE.dump_json(shown_evidence(evidence, caller)), media_type="application/json")
+    evidence = await evidence_for(state_of(request), question, caller)
+    return Response(to_json(shown_evidence(evidence, caller)), media_type="application/json")
 
 
 @router.post("/explain", responses=documented(404, 409, 502))
@@ -49,7 +44,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
     """Return the evidence for a question with the paths of the graph that led to it, and Cypher to see them."""
     check_wall(caller, question.corpora)
     state = state_of(request)
-    evidence = await evidence_for(state, question, question.options(), caller)
+    evidence = await evidence_for(state, question, caller)
     nodes: dict[str, GraphNode] = {}
     relationships: dict[str, GraphRelationship] = {}
     for path in await state.client.paths(evidence):
@@ -79,7 +74,7 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
 
 @router.post(
     "/ask",
-    response_model=AnswerReply,
+    response_model=Answer,
     responses={
         **documented(404, 409, 501, 502),
         200: {
@@ -92,83 +87,90 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     """Return the chat model's answer, with citations, or stream it."""
     check_wall(caller, question.corpora)
     state = state_of(request)
-    state.chat_model(caller)
+    pieces = answer_pieces(state, question, caller)
     if question.stream:
-        return event_stream(request, await begun(answer_events(state, question, caller)))
-    reply: AnswerReply | None = None
-    async with aclosing(answer_events(state, question, caller)) as events:
-        async for event in events:
-            if isinstance(event.data, AnswerReply):
-                reply = event.data
-    if reply is None:
-        raise ProblemError(502, "model", "The chat model returned no answer.")
-    return Response(reply.model_dump_json(), media_type="application/json")
+        first = await anext(pieces)  # what fails up to here has a status of its own
+        return event_stream(request, _events(state, first, pieces, caller))
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, Answer):
+                reply = shown_answer(piece, caller, state.public_url)
+    return Response(to_json(reply), media_type="application/json")
 
 
-async def answer_events(
-    state: State, question: AskedQuestion, caller: Caller, max_tokens: int | None = None
-) -> AsyncGenerator[Event, None]:
-    """Answer a question. Yield the evidence, the text in pieces, the citations and the whole answer.
+async def answer_pieces(
+    state: State, question: AskedQuestion, caller: Caller
+) -> AsyncGenerator[Evidence | str | Answer, None]:
+    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer.
 
     Args:
         state: What the routes share.
         question: The question.
         caller: Whose usage it is.
-        max_tokens: Maximum tokens of the answer, if it is less than the configured one.
     """
-    settings = state.settings_for(max_tokens)
-    check_method(question.method, question.choices, question.samples)
-    options = answer_options(question.options(), settings, question.method)
-    evidence = await evidence_for(state, question, options, caller)
-    yield Event("evidence", shown_evidence(evidence, caller))
-    model = state.chat_model(caller)
-    asked = model, settings, question.choices, question.samples, question.method
-    answering = answer_by_method(evidence, state.client.models, options, *asked)
-    streamed = False
-    async with aclosing(state.client.runner.stream(answering)) as pieces:
+    pieces = state.client.stream(
+        question.question,
+        corpora=question.corpora,
+        choices=question.choices,
+        samples=question.samples,
+        method=question.method,
+        max_tokens=question.max_tokens,
+        options=question,
+        chat_model=state.chat_model(caller),
+    )
+    async with aclosing(pieces):
+        yield await _retrieved(state, question, anext(pieces))
         async for piece in pieces:
-            if isinstance(piece, Answer):
-                if piece.text and not streamed:  # without evidence, the model is not asked
-                    yield Event("delta", {"text": piece.text})
-                reply = shown_answer(AnswerReply.of(piece, state.public_url), caller)
-                for citation in reply.citations:
-                    yield Event("citation", citation)
-                yield Event("done", reply)
-            elif question.samples == 1:  # of several, only the chosen one is shown
-                streamed = True
-                yield Event("delta", {"text": piece})
+            yield piece
 
 
-async def begun(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-    """Wait for the first event, so that what fails before it is replied with a status of its own."""
-    first = await anext(events)
-
-    async def all_events() -> AsyncGenerator[Event, None]:
-        async with aclosing(events):
-            yield first
-            async for event in events:
-                yield event
-
-    return all_events()
-
-
-async def evidence_for(state: State, question: Question, options: RetrievalOptions, caller: Caller) -> Evidence:
-    """Return the evidence for a question, and record how long it took.
-
-    The option `llm` needs the scope `ask`. Such a question takes no turn: the calls of the chat model would keep others
-    waiting.
-    """
+async def evidence_for(state: State, question: Question, caller: Caller) -> Evidence:
+    """Return the evidence for a question. The option `llm` needs the scope `ask`."""
     chat_model = None
-    if options.llm:
+    if question.llm:
         check_scope(caller, "ask")
         chat_model = state.chat_model(caller)
-    corpora = tuple(dict.fromkeys(question.corpora))
-    async with nullcontext() if options.llm else state.limits.turn():
+    found = state.client.retrieve(question.question, corpora=question.corpora, options=question, chat_model=chat_model)
+    return await _retrieved(state, question, found)
+
+
+async def _retrieved(state: State, question: Question, found: Awaitable[Any]) -> Evidence:
+    """Wait for the turn of a question and its evidence, and record how long that took.
+
+    With the option `llm` it takes no turn: the calls of the chat model would keep others waiting.
+    """
+    async with nullcontext() if question.llm else state.limits.turn():
         began = time.perf_counter()
-        operation = retrieve(state.client.models, question.question, corpora, options, chat_model)
-        evidence = await state.client.runner.ask(operation)
+        evidence: Evidence = await found
         state.metrics.retrieved(evidence, time.perf_counter() - began)
     return evidence
+
+
+async def _events(
+    state: State,
+    first: Evidence | str | Answer,
+    others: AsyncGenerator[Evidence | str | Answer, None],
+    caller: Caller,
+) -> AsyncGenerator[Event, None]:
+    async with aclosing(others):
+        for event in _events_of(state, first, caller):
+            yield event
+        async for piece in others:
+            for event in _events_of(state, piece, caller):
+                yield event
+
+
+def _events_of(state: State, piece: Evidence | str | Answer, caller: Caller) -> Iterator[Event]:
+    match piece:
+        case Evidence():
+            yield Event("evidence", shown_evidence(piece, caller))
+        case str():
+            yield Event("delta", {"text": piece})
+        case Answer():
+            reply = shown_answer(piece, caller, state.public_url)
+            for citation in reply.citations:
+                yield Event("citation", citation)
+            yield Event("done", reply)
 
 
 _HIDDEN = ("embedding", "notes", "text")

@@ -5,7 +5,7 @@ import { announce, byId, counted, make, number, span } from "./dom.js";
 import { excerpt, termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
 import { renderMarkdown } from "./markdown.js";
-import { closePassage, documentOf, lookFor, openPassage, setUpPanel, showTab } from "./passage.js";
+import { closePassage, lookFor, openPassage, setUpPanel, showTab } from "./passage.js";
 import { clear, show } from "./problems.js";
 import { drawTree } from "./tree.js";
 
@@ -185,7 +185,7 @@ async function answered(question, signal) {
         written.add(data.text);
         spoken.add(data.text);
       } else if (name === "citation") {
-        citations.set(data.n, data);
+        citations.set(data.number, data);
       } else if (name === "done") {
         numbers = numbersOf(evidence, data.given);
         written.stop();
@@ -227,7 +227,7 @@ function showAnswer(answer, citations, unspoken) {
   if (!answer.found) notes.push("The evidence does not contain the answer.");
   if (!answer.finished) notes.push("The answer was cut off at its maximum length.");
   notes.push(`${counted(citations.size, "citation")}.`);
-  const { prompt_tokens: sent, completion_tokens: received } = answer.usage;
+  const { prompt_tokens: sent, completion_tokens: received } = answer;
   if (sent) notes.push(`${number(sent)} tokens sent, ${number(received)} received.`);
   byId("answer-state").textContent = notes.join(" ");
   announce(`${unspoken} The answer is complete. ${notes[0]}`);
@@ -241,9 +241,10 @@ const rendered = (text, citations) =>
     }),
   );
 
-function citation(n, link) {
-  if (!link || !link.url) return `[${n}]`;
-  const label = `Citation ${n}: ${link.title}, ${span(link.start, link.end)}`;
+function citation(n, cited) {
+  if (!cited?.url) return `[${n}]`;
+  const { passage } = cited;
+  const label = `Citation ${n}: ${passage.document}, ${span(passage.start, passage.end)}`;
   return make(
     "button",
     {
@@ -251,7 +252,7 @@ function citation(n, link) {
       class: "citation",
       "aria-label": label,
       title: label,
-      onclick: (event) => openPassage(link, event.currentTarget),
+      onclick: (event) => openPassage(passage, event.currentTarget),
     },
     `[${n}]`,
   );
@@ -315,7 +316,7 @@ function card(passage, n, terms) {
       {
         type: "button",
         "aria-label": name,
-        onclick: (event) => openPassage({ ...passage, title: passage.document, document: documentOf(passage) }, event.currentTarget),
+        onclick: (event) => openPassage(passage, event.currentTarget),
       },
       "Open in the text",
     ),
@@ -328,10 +329,8 @@ function draw(found, evidence, numbers) {
   evidence.passages.forEach((passage, place) => {
     for (const node of passage.nodes) labels.set(node, [...(labels.get(node) ?? []), { passage, place, n: numbers?.get(place) }]);
   });
-  const open = (passage, opener) =>
-    openPassage({ ...passage, title: passage.document, document: documentOf(passage) }, opener);
-  drawGraph(byId("panel-graph"), found, labels, open);
-  drawTree(byId("panel-tree"), found, labels, open);
+  drawGraph(byId("panel-graph"), found, labels, openPassage);
+  drawTree(byId("panel-tree"), found, labels, openPassage);
 }
 
 /** Shows an answer as it is written. */

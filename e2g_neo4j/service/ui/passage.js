@@ -41,15 +41,12 @@ export async function showPlace(container, { corpus, document, at }) {
     const text = await read(corpus, document, Math.max(0, at - CONTEXT), at + STEP);
     const here = sentenceAt(text.text, inUnits(text.text, at - text.start)) ?? { start: text.text.length, end: text.text.length };
     const [start, end] = [here.start, here.end].map((place) => text.start + inCharacters(text.text, place));
-    render(container, { corpus, document }, text, { start, end, sentence: (whole) => ({ start: 0, end: whole.length }) });
+    render(container, { corpus, document_id: document }, text, { start, end, sentence: (whole) => ({ start: 0, end: whole.length }) });
   } catch (problem) {
     container.replaceChildren();
     show(problem);
   }
 }
-
-/** Return the id of the document of a passage: ids of nodes begin with it. */
-export const documentOf = (passage) => passage.nodes[0].split("-")[0];
 
 export function setUpPanel() {
   const tabs = [...byId("panel").querySelectorAll("[role=tab]")];
@@ -94,7 +91,7 @@ export async function openPassage(passage, from) {
   opener = from;
   shown += 1;
   const mine = shown;
-  const { corpus, document, start } = passage;
+  const { corpus, document_id: document, start } = passage;
   const end = Math.max(passage.end, start);
   const first = Math.max(0, start - CONTEXT);
   const last = Math.min(end, start + MARKED);
@@ -142,7 +139,7 @@ function render(container, passage, text, { start, end, sentence }) {
     }
   };
   earlier.onclick = () => extend(async () => {
-    const more = await read(passage.corpus, passage.document, Math.max(0, place.first - STEP), place.first);
+    const more = await read(passage.corpus, passage.document_id, Math.max(0, place.first - STEP), place.first);
     const height = region.scrollHeight;
     before.prepend(more.text);
     region.scrollTop += region.scrollHeight - height;
@@ -152,7 +149,7 @@ function render(container, passage, text, { start, end, sentence }) {
   later.onclick = () => extend(async () => {
     const inside = place.last < place.end; // the rest of a long passage comes first
     const until = inside ? Math.min(place.end, place.last + STEP) : place.last + STEP;
-    const more = await read(passage.corpus, passage.document, place.last, until);
+    const more = await read(passage.corpus, passage.document_id, place.last, until);
     (inside ? mark : after).append(more.text);
     place.last = more.end;
     edges();
@@ -168,7 +165,7 @@ function render(container, passage, text, { start, end, sentence }) {
   ];
   const inPanel = container === byId("panel-text");
   const back = make("button", { type: "button", onclick: goBack }, "Back", make("span", { class: "note" }, " Esc"));
-  const link = make("a", { href: addressOf(passage.corpus, passage.document, start) }, "Link to this place");
+  const link = make("a", { href: addressOf(passage.corpus, passage.document_id, start) }, "Link to this place");
   container.replaceChildren(
     make("div", { class: "title" }, make("h3", {}, text.title), inPanel ? back : null),
     make("p", { class: "note" }, where.filter(Boolean).join(" · "), ...(inPanel ? [" · ", link] : [])),

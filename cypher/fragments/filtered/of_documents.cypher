@@ -1,0 +1,4 @@
+// Restrict chunks to $documents; null: all.
+// $documents
+// ← c
+WHERE $documents IS NULL OR c.document IN $documents

@@ -1,0 +1,2 @@
+// Restrict chunks to the documents of a filter. Here there is none.
+// ← c

@@ -1,0 +1,184 @@
+"""What the graph has about the entities of a question: which there are, how far apart, and the chunks they share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from e2g_neo4j.retrieval.filters import Filter
+from e2g_neo4j.runtime.requests import Operation, Rows, read_each
+from e2g_neo4j.types.results import Pair
+
+MAX_ENTITIES = 24
+"""Maximum number of entities of a question that are considered, names before nouns, the rarest first. This limits the
+pairs to 276."""
+
+MAX_MEANINGS = 3
+"""Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that mentions at least two of the question's entities.
+
+    Attributes:
+        chunk: Id of the chunk.
+        place: Document and number of the chunk.
+        counts: Number of mentions per entity.
+        pairs: The pairs within the allowed hops, closest first.
+    """
+
+    chunk: str
+    place: tuple[str, int]
+    counts: dict[str, int]
+    pairs: tuple[Pair, ...]
+
+    def rank(self) -> tuple[int, int]:
+        """Return the sort key: the number of distinct entities of the question, then their mentions."""
+        return len(self.counts), sum(self.counts.values())
+
+
+def pairs_within_hops(pairs: Iterable[Mapping[str, Any]], hops: int) -> tuple[Pair, ...]:
+    """Return the pairs that are at most `hops` edges apart, closest first."""
+    found = {Pair(pair["a"], pair["b"], pair["hops"]) for pair in pairs if pair["hops"] <= hops}
+    return tuple(sorted(found, key=lambda pair: (pair.hops, pair.a, pair.b)))
+
+
+def candidates(link: Mapping[str, Any], hops: int) -> list[Candidate]:
+    """Return the chunks that mention several of the question's entities in one corpus."""
+    pairs = pairs_within_hops(link["pairs"], hops)
+    found = []
+    for row in link["shared"]:
+        counts = {count["entity"]: count["count"] for count in row["counts"]}
+        held = tuple(pair for pair in pairs if pair.a in counts and pair.b in counts)
+        found.append(Candidate(row["chunk"], (row["document"], row["index"]), counts, held))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What the graph has about the entities of a question.
+
+    Attributes:
+        entities: The entities, in the order of the question.
+        ignored: Those that are not considered because there are too many.
+        unknown: The names that resolve to no entity.
+        by_corpus: The entities of each corpus.
+        distances: Pairs of entities with the lengths of their shortest paths: `a`, `b`, `hops`.
+        pairs: The pairs within the allowed hops, closest first.
+        shared: The chunks that mention several of the entities.
+        types: The known types of the entities.
+    """
+
+    entities: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    by_corpus: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    distances: Sequence[Mapping[str, Any]] = ()
+    pairs: tuple[Pair, ...] = ()
+    shared: Sequence[Candidate] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def pairs_by_chunk(self) -> dict[str, tuple[Pair, ...]]:
+        """The pairs that each chunk mentions, of the chunks that mention any."""
+        return {candidate.chunk: candidate.pairs for candidate in self.shared if candidate.pairs}
+
+
+def read_links(
+    names: Sequence[str], other_names: Sequence[str], terms: Sequence[str], corpora: Sequence[str]
+) -> Operation[Rows]:
+    """Read what the graph has about names, in one read per corpus.
+
+    Args:
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
+        terms: Terms of the question whose rarity is read too.
+        corpora: The corpora.
+    """
+    parameters = {
+        "names": sorted(set(names)),
+        "other_names": list(other_names),
+        "limit": MAX_ENTITIES,
+        "meanings": MAX_MEANINGS,
+        "terms": list(terms),
+    }
+    return (yield from read_each("query/link", dict.fromkeys(corpora, parameters)))
+
+
+def link(
+    links: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    other_names: Sequence[str],
+    hops: int,
+    filter: Filter | None = None,
+) -> Linked:
+    """Return what rows of `link.cypher` say, one per corpus.
+
+    Args:
+        links: The rows.
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question.
+        hops: How far entities may be apart, in edges.
+        filter: The documents to search. Chunks of others are left out.
+    """
+    entities, ignored, unknown = resolve_entities(names, links, other_names)
+    distances = [pair for link in links for pair in link["pairs"]]
+    shared = [candidate for link in links for candidate in candidates(link, hops)]
+    if filter:
+        visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
+        shared = [candidate for candidate in shared if candidate.place[0] in visible]
+    return Linked(
+        entities,
+        ignored,
+        unknown,
+        {link["corpus"]: resolve_entities(names, [link], other_names)[0] for link in links},
+        distances,
+        pairs_within_hops(distances, hops),
+        shared,
+        entity_types(links),
+    )
+
+
+def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the known types of the entities in rows of `link.cypher`. The first row with an entity decides."""
+    rows = (row for link in reversed(links) for row in link["named"])
+    return {row["entity"]: row["type"] for row in rows if row.get("type")}
+
+
+def resolve_entities(
+    names: Sequence[str], links: Sequence[Mapping[str, Any]], candidates: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Resolve the names of a question to entities.
+
+    Args:
+        names: The names, in the order of the question.
+        links: Rows of `link.cypher`, one per corpus.
+        candidates: Other words that may be names.
+
+    Returns:
+        The entities, the entities that are not considered because there are too many, and the names that resolve to
+        neither, each in the order of the question.
+    """
+    asked = [*names, *candidates]
+    entities = _resolved(asked, (row for link in links for row in link["named"]))
+    left = _resolved(asked, (row for link in links for row in link["left"]))
+    known = {name for link in links for row in (*link["named"], *link["left"]) for name in row["names"]}
+    parts = [f" {name} " for name in known.intersection(candidates)]
+    unknown = tuple(
+        name
+        for name in dict.fromkeys(names)
+        if name not in known and not any(part in f" {name} " or f" {name} " in part for part in parts)
+    )
+    return entities, tuple(key for key in left if key not in entities), unknown
+
+
+def _resolved(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        for name in row["names"]:
+            by_name[name].append(row["entity"])
+    ordered = (key for name in names for key in sorted(by_name[name], key=lambda key: (key != name, key)))
+    return tuple(dict.fromkeys(ordered))

@@ -1,0 +1,125 @@
+"""What a mode needs of the corpora: read it, check it, and list which modes can ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from e2g_neo4j.errors import CorpusNotFoundError, QueryError
+from e2g_neo4j.retrieval.linking import read_links
+from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
+from e2g_neo4j.runtime.requests import Operation, Rows, read_each
+from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.modes import ModeInfo
+
+LAYER_NAMES: Mapping[Layer, str] = {
+    "communities": "communities",
+    "clusters": "clusters",
+    "entity_vectors": "vectors of entities",
+    "statements": "statements",
+}
+"""The names of layers in messages."""
+
+_IN_LINKS = frozenset({"vector", "entities", "statements"})
+"""Needs that `link.cypher` tells enough about."""
+
+
+def read_corpora(
+    strategy: Strategy, names: Sequence[str], other_names: Sequence[str], terms: Sequence[str], corpora: Sequence[str]
+) -> Operation[Rows]:
+    """Read what the corpora have of what a mode needs, in one read per corpus, or two if it needs entities and more.
+
+    Args:
+        strategy: The mode.
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question.
+        terms: Terms of the question, if the mode uses the full-text index.
+        corpora: The corpora.
+
+    Returns:
+        A row per corpus, of `link.cypher`, `corpus.cypher` or both.
+    """
+    links: Rows = []
+    if "entities" in strategy.needs:
+        links = yield from read_links(names, other_names, terms, corpora)
+        if strategy.needs <= _IN_LINKS and strategy.layer in (None, "statements"):
+            return links
+    rows = yield from read_each("query/corpus", {corpus: {"terms": list(terms)} for corpus in corpora})
+    return [{**row, **link} for row, link in zip(rows, links, strict=True)] if links else rows
+
+
+def check_corpora(strategy: Strategy, rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
+    """Check that the corpora exist, were indexed with these models and have what a mode needs.
+
+    Raises:
+        NotFoundError: A corpus has no documents.
+        FingerprintError: The index was made with other models.
+        QueryError: A corpus lacks something.
+    """
+    for row in rows:
+        if not row["found"]:
+            raise CorpusNotFoundError(row["corpus"])
+        made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
+    for row in rows:
+        if message := missing(strategy, row):
+            raise QueryError(message)
+
+
+def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
+    """Tell what a corpus lacks of what a mode needs, and the next step, or return None."""
+    if "full_text" in strategy.needs and row["adopts"]:
+        return (
+            f"The corpus {row['corpus']!r} is adopted, so its texts are not in the full-text index, which mode "
+            f"{strategy.name} needs: choose another mode."
+        )
+    layer = strategy.layer
+    if layer and layer in strategy.needs and row[layer] is None:
+        return (
+            f"The corpus {row['corpus']!r} has no {LAYER_NAMES[layer]}, which mode {strategy.name} needs: make them "
+            f"with `{_enrich(layer, row['corpus'])}`."
+        )
+    return None
+
+
+def out_of_date(strategy: Strategy, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Tell which corpora have changed since the layer of a mode was made."""
+    layer = strategy.layer
+    behind = [row["corpus"] for row in rows if layer and row[layer] is False]
+    if layer is None or not behind:
+        return []
+    commands = ", ".join(f"`{_enrich(layer, corpus)}`" for corpus in behind)
+    return [f"The {LAYER_NAMES[layer]} of {', '.join(behind)} are out of date: run {commands}."]
+
+
+def list_modes(strategies: Strategies, corpora: Sequence[str]) -> Operation[list[ModeInfo]]:
+    """List modes, and which of them the corpora can be asked in.
+
+    Raises:
+        NotFoundError: A corpus has no documents.
+    """
+    rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in corpora})
+    for row in rows:
+        if not row["found"]:
+            raise CorpusNotFoundError(row["corpus"])
+    return [mode_info(one, rows) for one in strategies.values()]
+
+
+def mode_info(strategy: Strategy, rows: Sequence[Mapping[str, Any]] = ()) -> ModeInfo:
+    """Return what a mode is, and whether the corpora of rows of `corpus.cypher` can be asked in it."""
+    lacks = [message for row in rows if (message := missing(strategy, row))]
+    return ModeInfo(
+        strategy.name,
+        strategy.summary,
+        strategy.source,
+        strategy.ranks,
+        tuple(need for need in NEEDS if need in strategy.needs),
+        tuple(need for need in NEEDS if need in strategy.uses),
+        strategy.calls_model,
+        available=not lacks if rows else None,
+        missing=" ".join(lacks) or None,
+    )
+
+
+def _enrich(layer: Layer, corpus: str) -> str:
+    with_layer = " --with statements" if layer == "statements" else ""
+    return f"e2g enrich{with_layer} --corpus {corpus}"

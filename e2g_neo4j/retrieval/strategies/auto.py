@@ -1,0 +1,65 @@
+"""`auto`: rank windows by vectors, words and entities together (`e2g_neo4j.retrieval.ranking`)."""
+
+from __future__ import annotations
+
+from e2g_neo4j.retrieval.lucene import lucene
+from e2g_neo4j.retrieval.query import Query, Ranking
+from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.strategy import Strategy
+from e2g_neo4j.runtime.requests import Embed
+
+DEPTH = 20
+"""Chunks are candidates if they are among the first DEPTH windows or chunks of a signal's list."""
+
+MATCHES = 200
+"""Scores that are read per signal. Later ones count as 0."""
+
+SEEDS = 3
+"""Number of windows that activate their entities: the best by vector and words among the first DEPTH of both lists."""
+
+SEED_WORDS = 0.2
+"""What the best window by words is worth as a seed, in cosine. Others count by their share of its BM25."""
+
+TEMPERATURE = 0.05
+"""Temperature of the softmax that distributes activation among them: .05 more cosine counts 2.7 times as much."""
+
+OWN = 0.3
+"""Fraction of the activation for the entities of the question, if the corpus has any of them."""
+
+ACTIVE = 50
+"""Maximum number of entities that pass on activation: those that can give a window most."""
+
+HUB = 1000
+"""Entities in more chunks than this pass on no activation. They say little; this also limits the work."""
+
+
+def auto(query: Query, *, words: bool = True) -> Ranking:
+    """Rank windows, best first. `words`: whether BM25 counts."""
+    vector = yield Embed(query.question)
+    constants = {
+        "vector": vector,
+        "depth": DEPTH,
+        "matches": MATCHES,
+        "seeds": SEEDS,
+        "seed_words": SEED_WORDS if words else 0.0,
+        "temperature": TEMPERATURE,
+        "own": OWN,
+        "active": ACTIVE,
+        "hub": HUB,
+    }
+    parameters = {
+        corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
+        for corpus, names in query.entities.items()
+    }
+    return ranked((yield from query.read_each("signals", parameters)), words=words)
+
+
+AUTO = Strategy(
+    name="auto",
+    summary="Windows by vectors, words and entities together.",
+    source="this project",
+    ranked_by="vectors, words and entities",
+    needs={"vector", "entities"},
+    uses={"full_text"},
+    rank_windows=auto,
+)

@@ -1,0 +1,256 @@
+"""`lazy`: test the windows nearest to the question community by community, from large communities down to small ones.
+
+LazyGraphRAG (Microsoft Research, 2024) has a chat model test text for relevance, until a budget of tests is spent: the
+best text of each community first; after several communities in a row without relevant text, the communities below those
+that have some. This follows its description; the code is not published. Here, text is relevant if its vector is nearer
+to that of the question than the corpus is on average, by two standard deviations; with the option `llm`, the chat model
+decides. There are no sub-questions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, TypeAlias
+
+from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
+from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategy import Strategy
+from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.types.ties import best_first
+
+WINDOWS = 100
+"""The nearest windows, which may be tested. 200 and 400 found no more of the evidence in novels."""
+
+SAMPLE = 250
+"""Windows whose mean and standard deviation stand for those of the corpus."""
+
+DEVIATIONS = 2.0
+"""Standard deviations above the mean that make a window relevant: 3 % of the windows of a novel, 23 of the nearest 100.
+With 1, these are 16 % and 92, so that nearly every test passes, and the nearest windows have to wait for the others."""
+
+BUDGET = 50
+"""Maximum number of tests. 100 found no more."""
+
+BATCH = 10
+"""Windows that the chat model tests in one call."""
+
+CALLS = 9
+"""Maximum calls of the chat model for a question: five for all tests, and others for replies that are not usable, or if
+the context is too small for BATCH windows. After them, the tests end."""
+
+PROMPT = "test_relevance"
+
+TESTS = 1
+"""Windows of a community that are tested in a turn."""
+
+BARREN = 5
+"""Communities in a row without a relevant window that end a turn of the communities."""
+
+Key: TypeAlias = tuple[str, str]
+"""Corpus and id of a community. Communities of several corpora may have the same id."""
+
+
+def lazy(query: Query) -> Ranking:
+    """Rank windows: relevant ones in the order of the tests, then all others of the nearest, best first.
+
+    The score of a window is its own, (1 + cosine) / 2.
+    """
+    vector = yield Embed(query.question)
+    parameters = {"vector": vector, "windows": max(query.limit, WINDOWS), "tested": WINDOWS, "sample": SAMPLE}
+    rows = yield from query.read_each("lazy", dict.fromkeys(query.corpora, parameters))
+    found = candidates(rows)
+    relevant = None if query.chat is None else (yield from tested(query.question, query.chat, found))
+    return ordered(found, by_vector(found) if relevant is None else relevant)[: query.limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Windows that may be tested, and their communities.
+
+    Attributes:
+        windows: The windows with their corpora and scores, nearest first.
+        relevant: Whether the vector of each is near enough.
+        ranks: The ranks of the windows of each community, ascending. 0 is the nearest window.
+        parents: The community above each, None at the top.
+    """
+
+    windows: list[tuple[str, Window, float]]
+    relevant: list[bool]
+    ranks: dict[Key, list[int]]
+    parents: dict[Key, Key | None]
+
+
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+    """Rank the windows of rows of `lazy.cypher` without a chat model."""
+    found = candidates(rows)
+    return ordered(found, by_vector(found))
+
+
+def by_vector(found: Candidates) -> list[int]:
+    """Return the ranks of windows that are relevant by their vectors, in the order of the tests."""
+    return [rank for rank in visit(found.ranks, found.parents, found.relevant) if found.relevant[rank]]
+
+
+def ordered(found: Candidates, first: Iterable[int]) -> RankedWindows:
+    """Return the windows of these ranks, then all others."""
+    return [found.windows[at][1:] for at in dict.fromkeys([*first, *range(len(found.windows))])]
+
+
+def candidates(rows: Iterable[Mapping[str, Any]]) -> Candidates:
+    """Return the windows and communities of rows of `lazy.cypher`."""
+    found: list[tuple[str, Window, float]] = []
+    above: list[float] = []
+    places: dict[tuple[str, int], int] = {}
+    parents: dict[Key, Key | None] = {}
+    members: dict[Key, list[tuple[str, int]]] = {}
+    for row in rows:
+        corpus = row["corpus"]
+        for one in row["communities"]:
+            key = corpus, one["id"]
+            parents[key] = None if one["parent"] is None else (corpus, one["parent"])
+            members[key] = [(corpus, at) for at in one["windows"]]
+        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
+            windows = windows_of(candidate)
+            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
+                places[corpus, one["at"]] = len(found)
+                found.append((corpus, windows[one["number"]], one["score"]))
+                above.append(one["score"] - row["mean"] - DEVIATIONS * row["deviation"])
+    order = best_first([score for _, _, score in found], TIE)
+    rank = {place: at for at, place in enumerate(order)}
+    ranks = {key: sorted(rank[places[one]] for one in windows) for key, windows in members.items()}
+    return Candidates([found[at] for at in order], [above[place] > 0 for place in order], ranks, parents)
+
+
+def tested(question: str, chat: ChatCalls, found: Candidates) -> Operation[list[int] | None]:
+    """Have the chat model test windows.
+
+    A call tests the windows that the visit of communities needs next, and as many of the nearest others as a call may
+    have: the visit is likely to need them later.
+
+    Args:
+        question: The question.
+        chat: The chat model. It is told what came of it.
+        found: The windows and communities.
+
+    Returns:
+        The ranks of the relevant windows: those that the visit needed, in the order of their tests, then the others.
+        None if a reply was not usable.
+    """
+    waiting = sorted({rank for ranks in found.ranks.values() for rank in ranks})
+    ids: dict[str, list[str]] = {}
+    for rank in waiting:
+        corpus, window, _ = found.windows[rank]
+        ids.setdefault(corpus, []).append(window.id)
+    rows = yield from read_each("query/windows", {corpus: {"ids": of} for corpus, of in ids.items()})
+    texts = {window["id"]: " ".join(window["text"].split()) for row in rows for window in row["windows"]}
+    known: dict[int, bool] = {}
+    needed: dict[int, None] = {}
+    visits = _visits(found.ranks, found.parents)
+    ranks = next(visits, None)
+    while ranks is not None:
+        missing = [rank for rank in ranks if rank not in known]
+        if missing:
+            others = [rank for rank in waiting if rank not in known and rank not in missing]
+            batch = [*missing, *others][: min(BATCH, BUDGET - len(known))]
+            shown = [texts.get(found.windows[rank][1].id, "") for rank in batch]
+            batch = batch[: max(1, chat.fitting(PROMPT, question, shown))]
+            if not batch or chat.made == CALLS:
+                break
+            parse = partial(relevant_numbers, items=len(batch))
+            chosen = yield from chat.ask(PROMPT, question, shown[: len(batch)], parse, most=CALLS)
+            if chosen is None:
+                chat.fall_back("vectors decide instead")
+                return None
+            known |= {rank: number in chosen for number, rank in enumerate(batch, 1)}
+            if any(rank not in known for rank in missing):
+                continue
+        needed |= dict.fromkeys(ranks)
+        ranks = _next(visits, [known[rank] for rank in ranks])
+    relevant = [rank for rank in dict.fromkeys([*needed, *sorted(known)]) if known[rank]]
+    chat.told.append(f"The chat model found {len(relevant)} of {len(known)} tested windows relevant.")
+    return relevant
+
+
+def visit(ranks: Mapping[Key, Sequence[int]], parents: Mapping[Key, Key | None], relevant: Sequence[bool]) -> list[int]:
+    """Return the ranks of the tested windows, in the order of the tests; see `_visits`.
+
+    Args:
+        ranks: The ranks of the windows of each community, ascending. 0 is the nearest window.
+        parents: The community above each, None at the top.
+        relevant: Whether the window of a rank is relevant.
+    """
+    visits = _visits(ranks, parents)
+    order: list[int] = []
+    tests = next(visits, None)
+    while tests is not None:
+        order += tests
+        tests = _next(visits, [relevant[rank] for rank in tests])
+    return order
+
+
+Visits: TypeAlias = Generator[list[int], list[bool], None]
+"""Yields the ranks of windows to test, and receives whether each is relevant."""
+
+
+def _next(visits: Visits, results: list[bool]) -> list[int] | None:
+    try:
+        return visits.send(results)
+    except StopIteration:
+        return None
+
+
+def _visits(ranks: Mapping[Key, Sequence[int]], parents: Mapping[Key, Key | None]) -> Visits:
+    """Visit communities.
+
+    In a turn, each community has its best TESTS untested windows tested, those with the nearest windows first. After
+    BARREN communities in a row without a relevant window, or after all, the next turn begins, with the communities
+    below those that had a relevant window. One that has none below it stays. The tests end when no community is left,
+    or after BUDGET tests.
+
+    The windows of several communities are yielded together if all of them are tested whatever the results are.
+    """
+    below: defaultdict[Key | None, list[Key]] = defaultdict(list)
+    for key in sorted(ranks, key=lambda key: (ranks[key], key)):
+        below[parents[key]].append(key)
+    tested: set[int] = set()
+    turn = below[None]
+    while turn:
+        fruitful = []
+        barren = 0
+        waiting = deque(turn)
+        while waiting and barren < BARREN:
+            certain: list[tuple[Key, list[int]]] = []
+            while waiting and len(certain) < BARREN - barren:
+                key = waiting.popleft()
+                tests = [rank for rank in ranks[key] if rank not in tested][: min(TESTS, BUDGET - len(tested))]
+                if tests:
+                    tested.update(tests)
+                    certain.append((key, tests))
+            if not certain:
+                break
+            results = iter((yield [rank for _, tests in certain for rank in tests]))
+            for key, tests in certain:
+                if any(list(islice(results, len(tests)))):  # a list: each community takes its own results
+                    fruitful.append(key)
+                    barren = 0
+                else:
+                    barren += 1
+        turn = [lower for key in fruitful for lower in below[key] or [key]]
+        turn.sort(key=lambda key: (ranks[key], key))
+
+
+LAZY = Strategy(
+    name="lazy",
+    summary="The nearest windows, tested community by community.",
+    source="LazyGraphRAG",
+    ranked_by="tests of the nearest ones, community by community",
+    needs={"vector", "communities"},
+    calls_model=True,
+    rank_windows=lazy,
+)

@@ -1,0 +1,142 @@
+"""`pagerank`: rank windows by the relations they state between entities that are near the question in the graph.
+
+This is the retrieval of FastGraphRAG (CircleMind) without a chat model. There, personalised PageRank runs around the
+entities that are nearest to those of the question; a relation scores the sum of its two entities, the 64 best relations
+count, and a chunk scores the sum of its relations. This follows the published code, which has no paper. Here relations
+are co-occurrences instead of statements that a model has extracted, text units are windows, and entities of the windows
+nearest to the question take the place of entities nearest to it, because indexing gives entities no vectors. For speed,
+PageRank runs on the part of the graph that is next to the seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
+from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategy import Strategy
+from e2g_neo4j.retrieval.windows import windows_of
+from e2g_neo4j.runtime.requests import Embed
+from e2g_neo4j.types.ties import best_first
+
+ENTRY = 10
+"""Nearest windows, whose entities are seeds, as in `routes`."""
+
+SEEDS = 10
+"""Entities of these windows that are seeds, besides those of the question, as in `routes`."""
+
+AROUND = 200
+"""Entities next to the seeds that PageRank reaches."""
+
+DAMPING = 0.85
+"""The fraction of its PageRank that an entity passes on. The rest returns to the seeds."""
+
+RELATIONS = 64
+"""Relations that count."""
+
+CONVERGED = 1e-12
+"""PageRank is iterated until it changes by no more than this, over all entities."""
+
+DIGITS = 9
+"""Decimals of sums of PageRank that are compared. Smaller differences are of rounding."""
+
+
+def pagerank(query: Query) -> Ranking:
+    """Rank windows by the PageRank of the relations that they state, best first."""
+    vector = yield Embed(query.question)
+    constants = {"vector": vector, "entry": ENTRY, "seeds": SEEDS, "around": AROUND, "hub": HUB}
+    graphs = yield from query.read_each(
+        "pagerank", {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
+    )
+    relations = {}
+    for graph in graphs:
+        edges = [(a, b) for a, others in graph["edges"] for b in others]
+        relations[graph["corpus"]] = best_relations(personalised(dict(graph["seeds"]), edges), edges)
+    parameters = {
+        corpus: {"vector": vector, "limit": query.limit, **as_parameters(best)} for corpus, best in relations.items()
+    }
+    return ranked((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
+
+
+def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """Return the personalised PageRank of each entity. All add up to 1.
+
+    An entity passes DAMPING of its PageRank to its neighbours, in equal parts, and the rest to the seeds, by their
+    weights. An entity without neighbours passes everything to the seeds.
+
+    Args:
+        seeds: The weights of the seeds, at least 0.
+        edges: The undirected edges, each listed once.
+    """
+    keys = sorted({*seeds, *(key for edge in edges for key in edge)})
+    if not seeds:
+        return {}
+    place = {key: at for at, key in enumerate(keys)}
+    restart = np.array([seeds.get(key, 0.0) for key in keys])
+    restart /= restart.sum()
+    one = np.array([place[a] for a, _ in edges], dtype=np.intp)
+    other = np.array([place[b] for _, b in edges], dtype=np.intp)
+    size = len(keys)
+    graph = csr_matrix((np.ones(2 * len(edges)), (np.r_[one, other], np.r_[other, one])), shape=(size, size))
+    graph.sort_indices()  # so that sums do not depend on the order of edges
+    neighbours = np.maximum(graph.sum(axis=0).A1, 1)
+    ranks, before = restart, np.zeros(size)
+    while np.abs(ranks - before).sum() > CONVERGED:
+        before = ranks
+        ranks = DAMPING * (graph @ (before / neighbours))
+        ranks += (1 - ranks.sum()) * restart
+    return dict(zip(keys, ranks.tolist(), strict=True))
+
+
+def best_relations(ranks: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> list[tuple[str, str, float]]:
+    """Return the RELATIONS best edges with their scores, the sums of the PageRank of their ends. Ties are by name.
+
+    Args:
+        ranks: The PageRank of each entity.
+        edges: The undirected edges, each listed once.
+    """
+    scores = np.round([ranks[a] + ranks[b] for a, b in edges], DIGITS)
+    least = np.sort(scores)[-RELATIONS:][:1]
+    best = [(*edges[at], float(scores[at])) for at in np.flatnonzero(scores >= least).tolist()]
+    by_name = [(min(a, b), max(a, b), score) for a, b, score in best]
+    return sorted(by_name, key=lambda one: (-one[2], one[0], one[1]))[:RELATIONS]
+
+
+def as_parameters(relations: Sequence[tuple[str, str, float]]) -> dict[str, Any]:
+    """Return the parameters `keys` and `scores` of `pagerank_windows.cypher`."""
+    keys = sorted({key for a, b, _ in relations for key in (a, b)})
+    score = {(a, b): score for a, b, score in relations}
+    return {"keys": keys, "scores": [[score.get((a, b), 0.0) for a in keys[:at]] for at, b in enumerate(keys)]}
+
+
+def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+    """Rank windows by score, and those that score alike by cosine. Ties are in reading order.
+
+    Windows that are not among the nearest have no cosine, and come after those that have one.
+
+    Args:
+        rows: Rows of `pagerank_windows.cypher`.
+    """
+    found, cosines = [], []
+    for row in sorted(rows, key=lambda row: (row["document"], row["index"])):
+        windows = windows_of(row)
+        for number, score, cosine in sorted(row["windows"]):
+            found.append((windows[number], score))
+            cosines.append(-1.0 if cosine is None else cosine)
+    by_cosine = [found[at] for at in best_first(cosines, TIE)]
+    return sorted(by_cosine, key=lambda one: -round(one[1], DIGITS))
+
+
+PAGERANK = Strategy(
+    name="pagerank",
+    summary="Windows that state relations of the entities with most PageRank around the question.",
+    source="FastGraphRAG",
+    ranked_by="relations of entities that have most PageRank",
+    needs={"vector", "entities"},
+    rank_windows=pagerank,
+)

@@ -1,0 +1,366 @@
+"""What each kind of task does.
+
+A task may be started again after its worker was killed at any point. What an earlier attempt has done is found done:
+- `index` and `replace`: unchanged documents are skipped. The first attempt stores which versions it found. A document
+  that has since been changed by somebody else is left as it is.
+- `delete` and `delete_corpus`: a deletion is recorded in the transaction that hides the document, so that a later
+  attempt does not delete what was uploaded in between. Whether communities and vectors of
+  entities are up to date is stored with the corpus.
+- `import`: recorded in the transaction that makes the corpus visible.
+- `enrich`, `adopt`, `unadopt`, `link`, `unlink`: the same call again gives the same graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.errors import (
+    AdoptedCorpusError,
+    CorpusNotFoundError,
+    DocumentNotFoundError,
+    E2GError,
+    InputError,
+    NotFoundError,
+    ReadingError,
+)
+from e2g_neo4j.graph import claims, tasks
+from e2g_neo4j.graph.archive.importing import Archive, archive_info
+from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
+from e2g_neo4j.graph.writer import delete, purge
+from e2g_neo4j.indexing import layers, operations
+from e2g_neo4j.indexing.sources import text_nodes
+from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
+from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
+from e2g_neo4j.runtime.threads import in_stoppable_thread
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
+from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
+from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
+
+IMPORT_SECONDS = 3.0
+"""How long to wait before looking again whether another import of the corpus has ended."""
+
+
+class ClaimLost(Exception):  # noqa: N818 not an error: another worker goes on with the task
+    """Another worker has the task."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One attempt of a task.
+
+    Attributes:
+        client: the client.
+        claim: the claim on the task.
+        folder: an empty folder for its files.
+        progress: called with (stage, done, total).
+        prompt_tokens: tokens sent to the chat model.
+        completion_tokens: tokens received from it.
+        cost: their cost.
+    """
+
+    client: AsyncE2G
+    claim: Claim
+    folder: Path
+    progress: Progress
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+    @property
+    def task(self) -> str:
+        return self.claim.task.id
+
+    @property
+    def corpus(self) -> str:
+        return self.claim.task.corpus
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.claim.parameters
+
+    @property
+    def budget_tokens(self) -> int | None:
+        """The budget, less what earlier attempts have spent, and no more than the key of the task may use today."""
+        budget = self.parameters.get("budget_tokens")
+        given = None if budget is None else max(0, budget - self.claim.task.tokens)
+        return min((one for one in (given, self.claim.left) if one is not None), default=None)
+
+    @property
+    def limited_by_key(self) -> bool:
+        """Whether the budget is what the key of the task may use today."""
+        return self.claim.left is not None and self.budget_tokens == self.claim.left
+
+    def count(self, report: IndexReport) -> None:
+        """Keep what the chat model cost."""
+        self.prompt_tokens = sum(one.prompt_tokens for one in report.spending.values())
+        self.completion_tokens = sum(one.completion_tokens for one in report.spending.values())
+        self.cost = report.cost
+
+
+TaskHandler: TypeAlias = Callable[[Run], Awaitable[dict[str, Any]]]
+
+
+async def perform(run: Run) -> dict[str, Any]:
+    """Do what a task is for, and return its result."""
+    return await TASK_HANDLERS[run.claim.task.kind](run)
+
+
+# --- documents ---------------------------------------------------------------------------------------
+
+
+async def _index(run: Run) -> dict[str, Any]:
+    reading = ReadingReport()
+    documents = await _uploaded(run, reading)
+    reading.check(strict=bool(run.parameters.get("strict")), read=bool(documents))
+    by_source: dict[str, SourceDocument] = {}
+    for document in documents:
+        if document.source in by_source:
+            raise ReadingError(f"Two documents of the request are called {document.source!r}. Rename one.")
+        by_source[document.source] = document
+    result = await _indexed(run, documents)
+    return {**result, "failed": reading.failed, "warnings": reading.warnings | result["warnings"]}
+
+
+async def _replace(run: Run) -> dict[str, Any]:
+    listed = {one.id: one for one in await _listed(run)}
+    document = run.parameters["document"]
+    if document not in listed:
+        raise DocumentNotFoundError(document, run.corpus)
+    reading = ReadingReport()
+    uploaded = await _uploaded(run, reading, listed[document])
+    reading.check(strict=True, read=bool(uploaded))
+    if len(uploaded) != 1:
+        raise ReadingError(
+            f"The request contains {len(uploaded)} documents, and one document can only be replaced with one. Index "
+            "the others under their own names."
+        )
+    return await _indexed(run, [replace(uploaded[0], id=document, source=listed[document].source)])
+
+
+async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
+    """Index documents, apart from those that others have changed since the first attempt."""
+    versions = await _versions(run, documents)
+    before = await run.client.runner.run(claims.remember(run.claim, versions))
+    if before is None:
+        raise ClaimLost
+    superseded = {one.id for one in documents if versions[one.id] not in (before.get(one.id), one.sha256)}
+    mine = [one for one in documents if one.id not in superseded]
+    report = await run.client.index(
+        mine,
+        corpus=run.corpus,
+        progress=run.progress,
+        budget_tokens=run.budget_tokens,
+        properties=run.parameters.get("properties"),
+    )
+    run.count(report)
+    return {**asdict(report), "superseded": [one.source for one in documents if one.id in superseded]}
+
+
+async def _versions(run: Run, documents: Sequence[SourceDocument]) -> dict[str, str | None]:
+    """Return the hashes of the versions of documents that queries see."""
+
+    def read() -> Operation[dict[str, str | None]]:
+        ids = [one.id for one in documents]
+        rows = yield Read("index/documents", {"corpus": run.corpus, "ids": ids})
+        return dict.fromkeys(ids) | {row["id"]: row["sha256"] for row in rows if row["state"] == "ready"}
+
+    return await run.client.runner.run(read())
+
+
+async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | None = None) -> list[SourceDocument]:
+    """Read the documents that were sent with a task, as far as they can be read: texts if it has the parameter
+    `documents`, or else files."""
+    texts: list[dict[str, Any]] | None = run.parameters.get("documents")
+    given = texts or run.parameters.get("files") or []
+    settings = run.client.settings
+    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
+    stored = await run.client.runner.run(tasks.blobs(run.task))
+    documents: list[SourceDocument] = []
+    for number, blob in enumerate(stored):
+        title = given[blob.file].get("title") if blob.file < len(given) else None
+        try:
+            if texts is not None:
+                title = title or (replaced.title if replaced else None)
+                text = await _content(run, blob)
+                document = read_text(text, blob.name, run.corpus, largest, title=title)
+                documents.append(replace(document, properties=given[blob.file].get("properties")))
+            else:
+                path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
+                read = partial(read_upload, path, blob.name, run.corpus, largest, limits, title=title, report=report)
+                try:
+                    documents += await in_stoppable_thread(read)
+                finally:
+                    path.unlink()
+        except ReadingError as error:
+            report.failed[UPLOAD + blob.name] = str(error)
+        run.progress("parsing", number + 1, len(stored))
+    return documents
+
+
+async def _content(run: Run, blob: BlobInfo) -> bytes:
+    parts = [await run.client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
+    return b"".join(parts)
+
+
+async def _file(run: Run, blob: BlobInfo, suffix: str) -> Path:
+    """Store a file of a task in its folder, under a name of ours."""
+    path = run.folder / f"e2gupload{blob.file}{suffix}"
+    with path.open("wb") as file:
+        for part in range(blob.parts):
+            file.write(await run.client.runner.run(tasks.part(run.task, blob.file, part)))
+    return path
+
+
+async def _delete(run: Run) -> dict[str, Any]:
+    client, corpus = run.client, run.corpus
+    if await client.runner.run(text_nodes.adopted(corpus)):
+        raise AdoptedCorpusError(corpus, "unadopt it, or delete the nodes and adopt it again")
+    listed = {one.id for one in await _listed(run)}
+    wanted: list[str] | None = run.parameters.get("documents")
+    if wanted is None:
+        wanted = await client.runner.run(claims.remember(run.claim, sorted(listed)))
+        if wanted is None:
+            raise ClaimLost
+    for number, document in enumerate(wanted):
+        if document in listed:
+            await client.runner.run(_delete_once(run.task, corpus, document))
+        run.progress("deleting", number + 1, len(wanted))
+    # an earlier attempt may have been killed before these
+    await client.runner.run(purge(corpus))
+    await client.runner.run(layers.update(client.models, corpus, run.progress))
+    return {"documents": wanted}
+
+
+def _delete_once(task: str, corpus: str, document: str) -> Operation[None]:
+    if not (yield from claims.step_done(task, document)):
+        yield from delete(corpus, [document], claims.do_step(task, document))
+
+
+async def _listed(run: Run) -> list[DocumentInfo]:
+    try:
+        return await run.client.documents(run.corpus)
+    except CorpusNotFoundError:
+        return []
+
+
+# --- corpora -----------------------------------------------------------------------------------------
+
+
+async def _import(run: Run) -> dict[str, Any]:
+    client, corpus = run.client, run.corpus
+    [blob] = await client.runner.run(tasks.blobs(run.task))
+    path = await _file(run, blob, ".zip")
+    try:
+        if await client.runner.run(claims.step_done(run.task, "import")):
+            await _completed(run)
+            info = await asyncio.to_thread(_info, path, corpus)
+        else:
+            info = await _imported(run, path)
+    except E2GError as error:
+        error.args = (str(error).replace(str(path), blob.name),)
+        raise
+    return {**asdict(info), "file": blob.name}
+
+
+async def _imported(run: Run, path: Path) -> ArchiveInfo:
+    mark = claims.do_step(run.task, "import")
+    while True:
+        restoring = operations.import_corpus(run.client.models, path, run.corpus, mark)
+        try:
+            return await run.client.runner.run(restoring)
+        except InputError:
+            if not await run.client.runner.run(_is_reserved(run.corpus)):
+                raise
+        # an earlier attempt was killed: its import is removed when its lease has expired
+        await asyncio.sleep(IMPORT_SECONDS)
+
+
+async def _completed(run: Run) -> None:
+    """Complete the import of an attempt that was killed after it had made the corpus visible."""
+    await run.client.runner.run(_recover())
+    while await run.client.runner.run(_is_reserved(run.corpus)):
+        await asyncio.sleep(IMPORT_SECONDS)
+        await run.client.runner.run(_recover())
+
+
+def _recover() -> Operation[None]:
+    executor = yield GetExecutor()
+    recover_abandoned_imports(executor.execute)
+
+
+def _is_reserved(corpus: str) -> Operation[bool]:
+    rows = yield Read("archive/reserved", {})
+    return any(row["corpus"] == corpus for row in rows)
+
+
+def _info(path: Path, corpus: str) -> ArchiveInfo:
+    with closing(Archive(path)) as archive:
+        return archive_info(archive, corpus)
+
+
+async def _enrich(run: Run) -> dict[str, Any]:
+    report = await run.client.enrich(
+        corpus=run.corpus,
+        layers=run.parameters.get("layers"),
+        reports=run.parameters.get("reports"),
+        progress=run.progress,
+        budget_tokens=run.budget_tokens,
+    )
+    for made in report.layers.values():
+        run.prompt_tokens += made.usage.prompt_tokens
+        run.completion_tokens += made.usage.completion_tokens
+        run.cost += made.cost
+    return asdict(report)
+
+
+async def _adopt(run: Run) -> dict[str, Any]:
+    names = {field.name for field in fields(Adoption)}
+    adoption: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
+    report = await run.client.adopt(
+        corpus=run.corpus, **adoption, progress=run.progress, budget_tokens=run.budget_tokens
+    )
+    run.count(report.index)
+    return asdict(report)
+
+
+async def _unadopt(run: Run) -> dict[str, Any]:
+    try:
+        documents = await run.client.unadopt(corpus=run.corpus)
+    except NotFoundError:
+        if run.claim.task.attempt == 1:
+            raise
+        documents = []  # an earlier attempt has done it
+    return {"documents": [one.id for one in documents]}
+
+
+async def _link(run: Run) -> dict[str, Any]:
+    names = {"label", "name", "aliases", "type"}
+    options: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
+    return asdict(await run.client.link(corpus=run.corpus, **options))
+
+
+async def _unlink(run: Run) -> dict[str, Any]:
+    return {"links": await run.client.unlink(corpus=run.corpus, label=run.parameters.get("label"))}
+
+
+TASK_HANDLERS: dict[TaskKind, TaskHandler] = {
+    "index": _index,
+    "replace": _replace,
+    "delete": _delete,
+    "delete_corpus": _delete,
+    "import": _import,
+    "enrich": _enrich,
+    "adopt": _adopt,
+    "unadopt": _unadopt,
+    "link": _link,
+    "unlink": _unlink,
+}

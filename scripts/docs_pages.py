@@ -1,0 +1,295 @@
+"""A hook of mkdocs: fill the placeholders of docs/ with tables made from the program and from the measured figures.
+
+A placeholder is a line of its own, `<!-- NAME -->` or `<!-- NAME: ARGUMENTS -->`. The functions in TABLES make the text
+that takes its place. Unknown names, and figures that were not recorded, are errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import dirname, relpath
+from typing import Any, cast
+
+from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.main import get_command
+
+from e2g_neo4j import AsyncE2G, Settings, errors
+from e2g_neo4j.cli.app import COMMANDS, app
+from e2g_neo4j.retrieval.requirements import mode_info
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.service.app import create_app
+from e2g_neo4j.settings import variable_of
+
+ROOT = Path(__file__).parents[1]
+PLACEHOLDER = re.compile(r"^<!-- ([a-z_]+)(?:: (.+?))? -->$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Fill the placeholders of a page. mkdocs calls this."""
+    return filled(markdown, page.file.src_uri)
+
+
+def filled(markdown: str, path: str) -> str:
+    """Return the text of a page with its tables.
+
+    Args:
+        markdown: The text.
+        path: Where the page is in docs/, for the links of the tables.
+    """
+    return PLACEHOLDER.sub(lambda found: TABLES[found[1]](found[2] or "", path), markdown)
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in line) + " |" for line in lines)
+
+
+# --- command line ------------------------------------------------------------------------------------
+
+
+def commands(_: str, path: str) -> str:
+    """Every command by group, with its arguments and options."""
+    program = cast(TyperGroup, get_command(app))
+    groups: dict[str, list[str]] = {group: [] for group in COMMANDS}
+    for name, command in program.commands.items():
+        if not command.hidden:
+            groups[command.rich_help_panel].extend(described(f"e2g {name}", command))
+    return "\n\n".join(f"## {group}\n\n" + "\n\n".join(texts) for group, texts in groups.items())
+
+
+def described(name: str, command: Any) -> Iterator[str]:
+    """Yield the description of a command, or those of the commands of a group."""
+    if not isinstance(command, TyperGroup) or command.invoke_without_command:
+        arguments = [one for one in command.params if isinstance(one, TyperArgument)]
+        rows = [[f"`{shown(one)}`", help_of(one)] for one in arguments]
+        rows += [
+            [", ".join(f"`{word}`" for word in (*one.opts, *one.secondary_opts)), help_of(one)]
+            for one in command.params
+            if isinstance(one, TyperOption) and not one.hidden
+        ]
+        usage = " ".join([name, *map(shown, arguments)])
+        yield f"### `{usage}`\n\n" + "\n\n".join(
+            part
+            for part in (
+                " ".join((command.help or "").split()),
+                table(("option", "effect"), rows) if rows else "",
+            )
+            if part
+        )
+    if isinstance(command, TyperGroup):
+        for sub, one in command.commands.items():
+            yield from described(f"{name} {sub}", one)
+
+
+def shown(argument: TyperArgument) -> str:
+    name = (argument.metavar or argument.name or "").strip("[].").upper().removesuffix("…")
+    name += "…" if argument.nargs == -1 else ""
+    return name if argument.required else f"[{name}]"
+
+
+def help_of(parameter: TyperOption | TyperArgument) -> str:
+    """Return the help of a parameter with its default, if the help does not say it and there is one."""
+    text = (parameter.help or "").replace("|", "\\|")
+    default = parameter.default
+    if parameter.required:
+        return f"{text} Required."
+    if "(default" in text or default is None or callable(default) or default is False or default in ((), "", []):
+        return text
+    return f"{text} Default: `{default}`."
+
+
+# --- settings, errors, HTTP --------------------------------------------------------------------------
+
+
+def settings(_: str, path: str) -> str:
+    """Every setting with its default."""
+
+    def default(field: Any) -> str:
+        if field.default_factory is not None or field.default is None:
+            return "unset"
+        if isinstance(field.default, bool):
+            return f"`{str(field.default).lower()}`"
+        return f"`{field.default:g}`" if isinstance(field.default, float) else f"`{field.default}`"
+
+    return table(
+        ("variable", "default", "meaning"),
+        (
+            [f"`{variable_of(name)}`", default(field), field.description or ""]
+            for name, field in Settings.model_fields.items()
+        ),
+    )
+
+
+def exceptions(_: str, path: str) -> str:
+    """Every error with its exit code, and what its docstring says."""
+    kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.E2GError)]
+    return table(
+        ("exit code", "error", "meaning"),
+        (
+            [str(one.exit_code), f"`{one.__name__}`", (one.__doc__ or "").split("\n\n")[0]]
+            for one in sorted(kinds, key=lambda one: one.exit_code)
+        ),
+    )
+
+
+def http(_: str, path: str) -> str:
+    """Every route of the service."""
+    client = AsyncE2G(settings=Settings(neo4j_uri="bolt://localhost:7687"))
+    paths = create_app(client, as_ollama=True).openapi()["paths"]
+    by_tag: dict[str, list[list[str]]] = {}
+    for route, calls in paths.items():
+        for method, call in calls.items():
+            first = (call.get("description") or call.get("summary") or "").split("\n\n")[0]
+            by_tag.setdefault((call.get("tags") or ["other"])[0], []).append([f"`{method.upper()} {route}`", first])
+    return "\n\n".join(f"### {tag}\n\n" + table(("call", "does"), rows) for tag, rows in by_tag.items())
+
+
+# --- modes -------------------------------------------------------------------------------------------
+
+
+PAGES = {"diffusion": "auto", "dense": "baselines", "fulltext": "baselines", "hybrid": "baselines"}
+"""Modes that share the page of another one."""
+
+
+def modes(_: str, path: str) -> str:
+    """Every mode, with what it needs."""
+
+    def link(name: str) -> str:
+        page = "communities" if name == "communities" else f"strategies/{PAGES.get(name, name).replace('_', '-')}"
+        return f"[`{name}`]({relpath(page + '.md', dirname(path) or '.')})"
+
+    return table(
+        ("mode", "ranks", "strategy of", "needs", "uses if there", "`--llm`"),
+        (
+            [
+                link(one.name),
+                one.summary,
+                one.source,
+                ", ".join(f"`{need}`" for need in one.needs),
+                ", ".join(f"`{layer}`" for layer in one.uses),
+                "yes" if one.calls_model else "",
+            ]
+            for one in map(mode_info, STRATEGIES.values())
+        ),
+    )
+
+
+# --- statements --------------------------------------------------------------------------------------
+
+
+def header(file: Path) -> tuple[str, list[str]]:
+    """Return the description in the header of a statement, and the names of its parameters."""
+    lines = [line[2:].strip() for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("//")]
+    description, _, rest = " ".join(lines).partition(" $")
+    names = re.findall(r"\$(\w+)", "$" + rest.partition("→")[0]) if rest else []
+    return description.partition("→")[0].strip(), list(dict.fromkeys(names))
+
+
+def statements(folder: str, path: str) -> str:
+    """The statements of a folder of cypher/, with their parameters."""
+    rows = []
+    for file in sorted((ROOT / "cypher" / folder).glob("*.cypher")):
+        text, names = header(file)
+        rows.append([f"`{file.stem}`", text, ", ".join(f"`{name}`" for name in names)])
+    return table(("name", "result", "parameters"), rows)
+
+
+# --- figures -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Figures:
+    sets: dict[str, dict[str, Any]]
+    found: dict[tuple[str, str, str, str], dict[str, Any]]
+
+    @classmethod
+    def load(cls) -> Figures:
+        read = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+        found = {}
+        for one in read["figures"]:
+            metric = one["metric"] + (f"@{one['budget']}" if "budget" in one else "")
+            against = f" - {one['against']}" if "against" in one else ""
+            found[one["set"], metric + against, one["mode"], one.get("variant", "")] = one
+        return cls(read["sets"], found)
+
+    def head(self, column: str) -> str:
+        name, metric = column.split(":")
+        return f"{self.sets[name]['title']}: {metric.removeprefix('evidence@')}"
+
+
+def number(value: float) -> str:
+    """Return a share as .123, and any other number as it is."""
+    return f"{value:.3f}".replace("0.", ".", 1) if -1 < value < 1 else f"{value:g}"
+
+
+def figures(arguments: str, path: str) -> str:
+    """The figures of modes (rows) by `SET:METRIC` (columns): `<!-- figures: SET:METRIC, … | MODE MODE … -->`."""
+    known = Figures.load()
+    columns, _, names = arguments.partition(" | ")
+    listed = columns.split(", ")
+    cells = {}
+    for column in listed:
+        entries = {name: known.found.get((*column.split(":"), name, "")) for name in names.split()}
+        if not any(entries.values()):
+            raise KeyError(f"No figure of {column} is recorded for {names}.")
+        best = max((one["value"] for one in entries.values() if one), default=0)
+        for name, one in entries.items():
+            cells[name, column] = cell(one, bold=one is not None and one["value"] == best and " ms" not in column)
+    return table(
+        ("mode", *map(known.head, listed)),
+        ([f"`{name}`", *(cells[name, column] for column in listed)] for name in names.split()),
+    )
+
+
+def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
+    """Return a figure, with its interval or its spread."""
+    if one is None:
+        return ""
+    text = f"**{number(one['value'])}**" if bold and "against" not in one else number(one["value"])
+    if "against" in one:
+        text = f"{one['value']:+.3f}".replace("0.", ".", 1)
+    if "against" in one:
+        low, high = (f"{bound:.2f}".replace("0.", ".", 1) for bound in one["interval"])
+        return f"{text} ({low} to {high})"
+    return f"{text} ({number(one['spread'][0])} to {number(one['spread'][1])})" if "spread" in one else text
+
+
+def variants(arguments: str, path: str) -> str:
+    """What a mode finds if a part of it is changed: `<!-- variants: SET:METRIC, … | MODE -->`.
+
+    In brackets is the difference to the mode as it is, in bold if its 95 % interval excludes 0.
+    """
+    known = Figures.load()
+    columns, _, mode = arguments.partition(" | ")
+    listed = columns.split(", ")
+    names = dict.fromkeys(key[3] for key in known.found if key[2] == mode and key[3] and f"{key[0]}:{key[1]}" in listed)
+    rows = []
+    for name in names:
+        row = [name]
+        for column in listed:
+            one = known.found.get((*column.split(":"), mode, name))
+            text = number(one["value"]) if one else ""
+            if one and "difference" in one:
+                change = f"{one['difference']:+.3f}".replace("0.", ".", 1)
+                text += f" (**{change}**)" if one.get("significant") else f" ({change})"
+            row.append(text)
+        rows.append(row)
+    return table(("variant", *map(known.head, listed)), rows)
+
+
+TABLES: dict[str, Callable[[str, str], str]] = {
+    "commands": commands,
+    "settings": settings,
+    "errors": exceptions,
+    "http": http,
+    "modes": modes,
+    "statements": statements,
+    "figures": figures,
+    "variants": variants,
+}
+"""By name of the placeholder: the function that makes the text from the arguments and the path of the page."""

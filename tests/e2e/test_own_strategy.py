@@ -1,0 +1,143 @@
+"""A mode from outside the package: the one of docs/strategies/own.md, asked as it stands there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from libraries import remove
+from neo4j import Driver
+
+from e2g_neo4j import E2G, AsyncE2G, Settings, Strategy, from_text
+from e2g_neo4j.errors import ConfigurationError, QueryError
+from e2g_neo4j.managed_neo4j import Connection
+
+PAGE = Path(__file__).parents[2] / "docs" / "strategies" / "own.md"
+QUESTION = "Where did Ann Walker meet Bob Miller?"
+TEXTS = {
+    "both": "Ann Walker met Bob Miller in Whitby.",
+    "one": "Ann Walker never went to London.",
+    "none": "Carl Weber stayed in Vienna.",
+}
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        workers=1,
+    )
+
+
+@pytest.fixture(scope="module")
+def corpora(driver: Driver, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Two corpora with the same texts."""
+    names = (f"own-{uuid4().hex}", f"own-{uuid4().hex}")
+    with E2G(settings=settings) as client:
+        for corpus in names:
+            documents = [
+                from_text(text, corpus=corpus, source=title, title=title, properties={"kind": title})
+                for title, text in TEXTS.items()
+            ]
+            client.index(documents, corpus=corpus)
+    yield names
+    remove(driver, list(names))
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Strategy:
+    """The mode of the page, from files in a folder of its own."""
+    text = PAGE.read_text(encoding="utf-8")
+    for language, file in (("cypher", "named.cypher"), ("python", "named.py")):
+        [block] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        (tmp_path / file).write_text(block, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("named", tmp_path / "named.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    strategy: Strategy = module.NAMED
+    return strategy
+
+
+def test_a_mode_of_two_files_is_asked_like_the_others(
+    settings: Settings, corpora: tuple[str, str], named: Strategy
+) -> None:
+    corpus, _ = corpora
+    with E2G(settings=settings, strategies=[named]) as client:
+        found = client.retrieve(QUESTION, corpus=corpus, mode="named")
+        assert [(one.document, one.score) for one in found.passages] == [("both", 2), ("one", 1)]
+        assert found.mode == "named"
+        assert found.route == "local"
+        assert "the number of entities that they mention rank the text." in found.reason
+        whole = client.retrieve(QUESTION, corpus=corpus, mode="named", unit="chunk")
+        assert [one.document for one in whole.passages] == ["both", "one"]
+        fewer = client.retrieve(QUESTION, corpus=corpus, mode="named", where={"kind": ["one", "none"]})
+        assert [one.document for one in fewer.passages] == ["one"]
+        together = client.retrieve(QUESTION, corpora=corpora, mode="named")
+        assert sorted((one.corpus, one.document) for one in together.passages) == sorted(
+            (one, document) for one in corpora for document in ("both", "one")
+        )
+        assert client.retrieve("Why?", corpus=corpus, mode="named").passages == ()
+
+
+async def test_the_async_client_takes_it_too(settings: Settings, corpora: tuple[str, str], named: Strategy) -> None:
+    async with AsyncE2G(settings=settings, strategies=[named]) as client:
+        found = await client.retrieve(QUESTION, corpus=corpora[0], mode="named")
+        assert [one.document for one in found.passages] == ["both", "one"]
+        assert "named" in [one.name for one in await client.modes()]
+
+
+def test_modes_are_listed_with_what_a_corpus_lacks(
+    settings: Settings, corpora: tuple[str, str], named: Strategy
+) -> None:
+    with E2G(settings=settings, strategies=[named]) as client:
+        assert {one.available for one in client.modes()} == {None}
+        modes = {one.name: one for one in client.modes(corpora)}
+        own = modes["named"]
+        assert (own.available, own.needs, own.ranks) == (True, ("entities",), "windows")
+        assert modes["auto"].available
+        lacking = {name for name, one in modes.items() if not one.available}
+        assert lacking == {"communities", "lazy", "vector_context", "synonyms", "graphrag_local", "raptor"}
+        for name in lacking:
+            with pytest.raises(QueryError) as refused:
+                client.retrieve(QUESTION, corpora=corpora, mode=name)
+            assert str(refused.value) in str(modes[name].missing)
+
+
+def test_only_its_client_knows_it(settings: Settings, corpora: tuple[str, str], named: Strategy) -> None:
+    with E2G(settings=settings, strategies=[named]) as knows, E2G(settings=settings) as other:
+        with pytest.raises(QueryError, match=r"There is no mode 'name'\. Did you mean 'named'\?"):
+            knows.retrieve(QUESTION, corpus=corpora[0], mode="name")
+        with pytest.raises(QueryError, match=r"There is no mode 'named'\. Modes: auto"):
+            other.retrieve(QUESTION, corpus=corpora[0], mode="named")
+
+
+@pytest.mark.parametrize("parameter", ["$corpus", "$documents"])
+def test_a_statement_that_searches_more_than_it_was_asked_to_is_refused(
+    settings: Settings, corpora: tuple[str, str], named: Strategy, tmp_path: Path, parameter: str
+) -> None:
+    statement = tmp_path / "named.cypher"
+    statement.write_text(statement.read_text(encoding="utf-8").replace(parameter, "$names"), encoding="utf-8")
+    with (
+        E2G(settings=settings, strategies=[named]) as client,
+        pytest.raises(ConfigurationError, match=re.escape(f"does not use {parameter}")),
+    ):
+        client.retrieve(QUESTION, corpus=corpora[0], mode="named")
+
+
+def test_a_missing_statement_is_named(
+    settings: Settings, corpora: tuple[str, str], named: Strategy, tmp_path: Path
+) -> None:
+    (tmp_path / "named.cypher").unlink()
+    with (
+        E2G(settings=settings, strategies=[named]) as client,
+        pytest.raises(ConfigurationError, match=r"The statement named\.cypher is missing in .*: add the file\."),
+    ):
+        client.retrieve(QUESTION, corpus=corpora[0], mode="named")

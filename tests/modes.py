@@ -1,0 +1,10 @@
+"""Retrieval modes by what they need, from their objects."""
+
+from __future__ import annotations
+
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+
+WINDOW_MODES = frozenset(name for name, one in STRATEGIES.items() if one.ranks == "windows")
+GRAPH_MODES = frozenset(name for name, one in STRATEGIES.items() if "entities" in one.needs)
+LAYER_MODES = frozenset(name for name, one in STRATEGIES.items() if one.layer in one.needs)
+"""The modes that need what `enrich` makes."""
