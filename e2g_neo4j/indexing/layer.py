@@ -175,8 +175,8 @@ class Making:
     def begin(self) -> Operation[None]:
         """Begin to stage, and discard what an interrupted run has staged."""
         self.run, self.staged = uuid4().hex, 0
-        discard = f"{self.layer.name}/discard", {"corpus": self.corpus}
-        yield Write((("index/lock_corpus", {"corpus": self.corpus}), discard))
+        corpus = {"corpus": self.corpus}
+        yield Write((("index/lock_corpus", corpus), (self._named("discard"), corpus)))
 
     def stage(self, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
         """Stage nodes in one transaction."""
@@ -186,7 +186,7 @@ class Making:
     def add(self, statement: str, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
         """Write something about staged nodes in one transaction."""
         parameters = {"corpus": self.corpus, "run": self.run, "rows": rows}
-        yield from self.write((f"{self.layer.name}/{statement}", parameters))
+        yield from self.write((self._named(statement), parameters))
 
     def publish(
         self, *more: tuple[str, dict[str, Any]], stored: Sequence[str] | None = None, **parameters: object
@@ -199,7 +199,7 @@ class Making:
             **parameters: Further parameters of the publication.
         """
         held = {"corpus": self.corpus, "run": self.run, "revision": self.state["revision"]}
-        yield from self.write((f"{self.layer.name}/publish", held | parameters), *more, stored=stored)
+        yield from self.write((self._named("publish"), held | parameters), *more, stored=stored)
 
     def write(self, *statements: tuple[str, dict[str, Any]], stored: Sequence[str] | None = None) -> Operation[None]:
         """Write in one transaction. Raises ChangedError if the corpus or the layer has changed, or staged nodes are
@@ -215,6 +215,9 @@ class Making:
         }
         if not (yield Write(statements, ("layers/hold", hold))):
             raise ChangedError
+
+    def _named(self, statement: str) -> str:
+        return f"{self.layer.name}/{statement}"
 
 
 def read_state(corpus: str) -> Operation[Mapping[str, Any]]:
