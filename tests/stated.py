@@ -8,7 +8,7 @@ from typing import Any
 from libraries import MODELS
 
 from e2g_neo4j import E2G
-from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.settings import Settings
@@ -55,7 +55,7 @@ def state(client: E2G, corpus: str) -> None:
         Model({"": "\n".join([*lines, f"{keys[0]} | is | - | There is {keys[0]}."]) if keys else "NONE"})
     )
     models.embedder = client.models.embedder
-    client.runner.run(layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    client.runner.run(STATEMENTS.enrich(models, corpus, None, UsageMeter()))
     client.runner.run(_forget(corpus))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
@@ -177,19 +178,17 @@ def answer_from(
         raise too_small(budget)
     if not given and not options:
         return with_usage(Answer(NOT_SAID, evidence, found=False), used)
+
+    def parse(reply: ChatReply) -> Answer | None:
+        return _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
+
+    last = "\n\nAnswer with one letter." if options else ""
     answers: list[Answer] = []
     for sample in range(samples):
-        found = yield from ask_until_usable(
-            model,
-            partial(
-                request_for, evidence.question, given, options, instructions, settings.answer_tokens, sample=sample
-            ),
-            lambda reply: (
-                _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
-            ),
-            used,
-            shown=partial(ShownAnswer, len(given)),
-        )
+        request = request_for(evidence.question, given, options, instructions, settings.answer_tokens, sample)
+        again = partial(replace, request, user=request.user + last)
+        shown = partial(ShownAnswer, len(given))
+        found = yield from ask_until_usable(model, request, parse, used, again=again, shown=shown)
         answers += [found] if found is not None else []
     if answers:
         return with_usage(most_agreed(answers), used)
@@ -203,7 +202,6 @@ def request_for(
     options: Sequence[str],
     instructions: str,
     max_tokens: int,
-    attempt: int = 0,
     sample: int = 0,
 ) -> ChatRequest:
     """Build the request: numbered evidence between two tags, then the question and its options.
@@ -213,20 +211,18 @@ def request_for(
         given: The passages of the evidence.
         options: Options to choose from, if any.
         instructions: The system prompt.
-        max_tokens: Maximum number of tokens of the reply. It doubles with each attempt.
-        attempt: Number of the attempt, from 0. It determines the seed, together with the sample.
-        sample: Number of the sample, from 0.
+        max_tokens: Maximum number of tokens of the first reply.
+        sample: Number of the sample, from 0. It determines the seed.
     """
     listed = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
     delimiter = delimiter_for(listed)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
-    last = "\n\nAnswer with one letter." if options and attempt else ""
     return ChatRequest(
         filled(instructions, fence=delimiter),
-        f"{delimited(listed, delimiter)}\n\nQuestion: {question}{lettered}{last}",
-        max_tokens=max_tokens * 2**attempt,
-        temperature=0.7 if attempt or sample else 0.0,
-        seed=attempt + TRIES * sample,
+        f"{delimited(listed, delimiter)}\n\nQuestion: {question}{lettered}",
+        max_tokens=max_tokens,
+        temperature=0.7 if sample else 0.0,
+        seed=TRIES * sample,
         logprobs=bool(options),
     )
 

@@ -132,7 +132,7 @@ class Calls:
         before = self.used.calls
         found = yield from ask_until_usable(
             self.model,
-            partial(request_for, question, listed, instructions, self.model, self.settings),
+            request_for(question, listed, instructions, self.settings),
             lambda reply: parse(without_thought(reply.text), examples),
             self.used,
             tries=min(TRIES, self.left),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.thinking import without_thought
+from e2g_neo4j.models.chat.until_usable import MARGIN
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
@@ -18,9 +19,6 @@ GRAPH = "A relationship of the knowledge base"
 
 NOT_SAID = "The evidence does not say."
 """The answer if there is no evidence. A chat model says it in the language of the question."""
-
-MARGIN = 200
-"""Tokens of the context that are kept free, because tokens are estimated."""
 
 FACTS = 0.25
 """Maximum fraction of the evidence tokens for facts."""

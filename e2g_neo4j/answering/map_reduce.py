@@ -71,7 +71,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         listed = "\n\n".join(numbered(given[number - 1], number) for number in batch)
         found = yield from ask_until_usable(
             model,
-            partial(request_for, question, listed, instructions, model, settings),
+            request_for(question, listed, instructions, settings),
             partial(_points, batch, examples),
             used,
         )

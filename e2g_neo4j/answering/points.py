@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
-from e2g_neo4j.answering.evidence import MARGIN, NOT_SAID, cited_answer, evidence_budget, too_small, with_usage
+from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, evidence_budget, too_small, with_usage
 from e2g_neo4j.errors import UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers, whole_number
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
@@ -87,7 +87,7 @@ def answer_of(
     valid = {number for point in kept for number in point.passages}
     answer = yield from ask_until_usable(
         model,
-        partial(request_for, evidence.question, listed, instructions, model, settings),
+        request_for(evidence.question, listed, instructions, settings),
         lambda reply: cited_answer(reply, evidence, given, valid),
         used,
         shown=partial(ShownAnswer, len(given), valid),
@@ -153,23 +153,18 @@ def score_in(item: Mapping[str, object]) -> int | None:
     return None if number is None else min(max(number, 0), MOST)
 
 
-def request_for(
-    question: str, listed: str, instructions: str, model: StreamingChatModel, settings: Settings, attempt: int = 0
-) -> ChatRequest:
+def request_for(question: str, listed: str, instructions: str, settings: Settings) -> ChatRequest:
     """Build a request: passages or points between two tags, then the question.
 
     Args:
         question: The question.
         listed: The passages or points.
         instructions: The system prompt.
-        model: The chat model, whose context limits the length of the reply.
         settings: The settings.
-        attempt: Number of the attempt, from 0. It determines the seed.
     """
     delimiter = delimiter_for(listed)
-    system, user = filled(instructions, fence=delimiter), f"{delimited(listed, delimiter)}\n\nQuestion: {question}"
-    max_tokens = settings.answer_tokens * 2**attempt
-    if attempt and model.context is not None:
-        room = model.context - model.count(f"{system}\n{user}") - MARGIN
-        max_tokens = max(settings.answer_tokens, min(max_tokens, room))
-    return ChatRequest(system, user, max_tokens, temperature=0.7 if attempt else 0.0, seed=attempt)
+    return ChatRequest(
+        filled(instructions, fence=delimiter),
+        f"{delimited(listed, delimiter)}\n\nQuestion: {question}",
+        max_tokens=settings.answer_tokens,
+    )

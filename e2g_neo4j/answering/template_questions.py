@@ -26,7 +26,7 @@ from e2g_neo4j.types.statements import StatementResult, Template, TemplateParame
 PROMPT = Path(__file__).with_name("prompts") / "template.txt"
 
 REPLY_TOKENS = 300
-"""Maximum length of a reply. It doubles with each try, for models that think."""
+"""Maximum length of the first reply."""
 
 
 def run_template_for(
@@ -77,9 +77,6 @@ def _values(
     instructions, problem = load_prompt(PROMPT, models.settings.prompts), ""
     wanted = {one.name for one in missing}
 
-    def request(attempt: int) -> ChatRequest:
-        return request_for(template, missing, question, instructions, problem, attempt)
-
     def parse(reply: ChatReply) -> dict[str, Any] | None:
         nonlocal problem
         found = objects_in(without_thought(reply.text))
@@ -90,7 +87,10 @@ def _values(
             problem = f"The last reply was not usable. {error}"
             return None
 
-    values = yield from ask_until_usable(model, request, parse, used)
+    def request() -> ChatRequest:
+        return request_for(template, missing, question, instructions, problem)
+
+    values = yield from ask_until_usable(model, request(), parse, used, again=request)
     if values is not None:
         return values
     raise UnusableReplyError(
@@ -105,7 +105,6 @@ def request_for(
     question: str,
     instructions: str,
     problem: str = "",
-    attempt: int = 0,
 ) -> ChatRequest:
     """Build the request: the template and its parameters between two tags, then the question.
 
@@ -115,7 +114,6 @@ def request_for(
         question: The question.
         instructions: The system prompt.
         problem: What was wrong with the last reply.
-        attempt: Number of the attempt, from 0. It determines the seed.
     """
     listed = "\n".join([template.description, *(f"{one.name}: {one.type} - {one.description}" for one in missing)])
     delimiter = delimiter_for(listed)
@@ -123,7 +121,5 @@ def request_for(
     return ChatRequest(
         filled(instructions, fence=delimiter),
         "\n\n".join(part for part in parts if part),
-        max_tokens=REPLY_TOKENS * 2**attempt,
-        temperature=0.7 if attempt else 0.0,
-        seed=attempt,
+        max_tokens=REPLY_TOKENS,
     )

@@ -213,7 +213,7 @@ def enrich(
     if as_json:
         print_json(asdict(report))
     else:
-        show.enriched(out, report, named)
+        show.enriched(out, report)
 
 
 def delete(

@@ -26,8 +26,8 @@ from e2g_neo4j.types.reports import (
     IndexPlan,
     IndexReport,
     Layer,
+    LayerReport,
     LinkReport,
-    StatementReport,
     TokenUsage,
 )
 
@@ -158,65 +158,51 @@ def spending(out: Console, levels: dict[int, TokenUsage], cost: float) -> None:
         out.print(f"cost {cost:.4f}")
 
 
-def enriched(out: Console, report: EnrichReport, layers: Sequence[Layer]) -> None:
+def enriched(out: Console, report: EnrichReport) -> None:
     """Print what was made, or what it would cost."""
     if report.dry_run:
-        costs = {-1: report.reports, 0: report.statements}
-        planned = {level: one for level, one in costs.items() if one}
-        if planned:
-            spending(
-                out, {level: one.usage for level, one in planned.items()}, sum(one.cost for one in planned.values())
-            )
+        if report.layers:
+            spending(out, *usage_of(report.layers))
         else:
             out.print("No chat model calls: only statements and reports by a chat model need them.")
         return
-    if "sentences" in layers or report.sentences:
-        out.print(
-            f"The sentences of {plural(report.sentences, 'chunk')} were embedded."
-            if report.sentences
-            else "All sentences had already been embedded."
-        )
-    if "communities" in layers:
-        out.print(
-            f"Corpus [bold]{escape(report.corpus)}[/bold] has "
-            f"{plural(report.communities, 'community', 'communities')} on {plural(report.levels, 'level')}: "
-            f"{report.made} made, {report.kept} kept."
-        )
-    if report.reports:
-        if report.reports.unreadable:
-            out.print(
-                f"Reports that are extractive, because replies could not be read: {report.reports.unreadable}. Choose "
-                "another chat model, or change the prompt.",
-                style="yellow",
-            )
-        spending(out, {-1: report.reports.usage}, report.reports.cost)
-    if "clusters" in layers:
-        out.print(
-            f"Corpus [bold]{escape(report.corpus)}[/bold] has {plural(report.clusters, 'cluster')} on "
-            f"{plural(report.cluster_levels, 'level')}: {report.clusters_made} made, "
-            f"{report.clusters - report.clusters_made} kept."
-        )
-    if "entities" in layers:
-        out.print(
-            f"The names of {plural(report.entities, 'entity', 'entities')} were embedded."
-            if report.entities
-            else "All names of entities had already been embedded."
-        )
-    if report.statements:
-        statements(out, report.corpus, report.statements)
+    for name, one in report.layers.items():
+        layer(out, report.corpus, name, one)
 
 
-def statements(out: Console, corpus: str, report: StatementReport) -> None:
-    """Print how many statements there are, what could not be used, and what they cost."""
-    out.print(f"Corpus [bold]{escape(corpus)}[/bold] has {plural(report.statements, 'statement')}, {report.made} new.")
+def layer(out: Console, corpus: str, name: Layer, report: LayerReport) -> None:
+    """Print what was made of a layer, what could not be used, and what it cost."""
+    has = f"Corpus [bold]{escape(corpus)}[/bold] has "
+    levels, made = plural(report.levels, "level"), f"{report.made} made, {report.total - report.made} kept."
+    match name:
+        case "sentences":
+            line = f"The sentences of {plural(report.made, 'chunk')} were embedded."
+            out.print(line if report.made else "All sentences had already been embedded.")
+        case "entities":
+            line = f"The names of {plural(report.made, 'entity', 'entities')} were embedded."
+            out.print(line if report.made else "All names of entities had already been embedded.")
+        case "communities":
+            out.print(f"{has}{plural(report.total, 'community', 'communities')} on {levels}: {made}")
+        case "clusters":
+            out.print(f"{has}{plural(report.total, 'cluster')} on {levels}: {made}")
+        case "statements":
+            out.print(f"{has}{plural(report.total, 'statement')}, {report.made} new.")
     if report.unmatched:
         out.print(f"Left out, because they are about no entity of the text: {plural(report.unmatched, 'statement')}.")
     if report.unreadable:
+        what = "Reports that are extractive, because replies" if name == "communities" else "Replies that"
         out.print(
-            f"Replies that could not be read: {report.unreadable}. Choose another chat model, or change the prompt.",
+            f"{what} could not be read: {report.unreadable}. Choose another chat model, or change the prompt.",
             style="yellow",
         )
-    spending(out, {0: report.usage}, report.cost)
+    if name == "statements" or report.usage != TokenUsage():
+        spending(out, *usage_of({name: report}))
+
+
+def usage_of(reports: Mapping[Layer, LayerReport]) -> tuple[dict[int, TokenUsage], float]:
+    """Return the use of the chat model by level, as `spending` prints it, and its price."""
+    levels = {-1 if name == "communities" else 0: one.usage for name, one in reports.items()}
+    return levels, sum(one.cost for one in reports.values())
 
 
 def links(out: Console, report: LinkReport) -> None:

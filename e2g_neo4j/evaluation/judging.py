@@ -8,7 +8,6 @@ before.
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from e2g_neo4j.answering.agreement import without_citations
@@ -29,7 +28,7 @@ CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 PROMPTS = Path(__file__).with_name("prompts")
 
 MAX_TOKENS = 300
-"""Maximum length of a reply. It doubles with each attempt, for models that think."""
+"""Maximum length of the first reply."""
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:
@@ -73,7 +72,7 @@ def judge(
     for mine, answers in ((1, (first, second)), (2, (second, first))):
         better = yield from ask_until_usable(
             model,
-            partial(request_for, question, *answers, instructions),
+            request_for(question, *answers, instructions),
             lambda reply: better_answers(without_thought(reply.text)),
             used,
         )
@@ -84,7 +83,7 @@ def judge(
     return Judgement(wins, used.calls, used.prompt_tokens)
 
 
-def request_for(question: str, first: str, second: str, instructions: str, attempt: int = 0) -> ChatRequest:
+def request_for(question: str, first: str, second: str, instructions: str) -> ChatRequest:
     """Build the request: the question and both answers between two tags.
 
     Args:
@@ -92,17 +91,10 @@ def request_for(question: str, first: str, second: str, instructions: str, attem
         first: Answer 1.
         second: Answer 2.
         instructions: The system prompt.
-        attempt: Number of the attempt, from 0. It determines the seed.
     """
     given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
     delimiter = delimiter_for(given)
-    return ChatRequest(
-        filled(instructions, fence=delimiter),
-        delimited(given, delimiter),
-        max_tokens=MAX_TOKENS * 2**attempt,
-        temperature=0.7 if attempt else 0.0,
-        seed=attempt,
-    )
+    return ChatRequest(filled(instructions, fence=delimiter), delimited(given, delimiter), max_tokens=MAX_TOKENS)
 
 
 def better_answers(text: str) -> dict[str, int] | None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import wait
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, ClassVar, Self
 
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.models.chat.prompts import filled, load_prompt
+from e2g_neo4j.models.chat.text_requests import text_request
 from e2g_neo4j.models.chat.until_usable import JudgedReply, ask_metered
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.types.documents import TokenSpans
 from e2g_neo4j.types.ids import cached_key
-from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.reports import Progress, TokenUsage
 
 HEARTBEAT = 0.5
 """Seconds after which progress is reported even if there is none."""
@@ -27,38 +33,68 @@ REPLIES_READ = 500
 """Cached replies that one statement reads."""
 
 
-class Reader(Protocol):
-    """Asks a chat model for something about a text.
+class TextTask(ABC):
+    """What a chat model is asked about a text.
+
+    Args:
+        model: The chat model.
+        prompts: A folder with prompts that replace the bundled ones.
+        concurrency: The maximum number of concurrent calls.
 
     Attributes:
-        level: where its usage is counted. Summaries have the levels from 1.
-        stage: the name of its progress.
-        concurrency: the maximum number of concurrent calls.
+        stage: The name of its progress.
+        level: Where its usage is counted. Summaries have the levels from 1.
+        prompt: The bundled prompt file. What is added to a request after an unusable reply is in NAME_retry.txt.
+        tokens: The expected length of a reply. The first reply may be twice as long, each further one twice as that.
+        values: What the $names in the prompts are replaced with.
+        name: A name that differs between tasks whose replies would differ.
     """
 
-    @property
-    def model(self) -> ChatModel: ...
-    @property
-    def level(self) -> int: ...
-    @property
-    def stage(self) -> str: ...
-    @property
-    def concurrency(self) -> int: ...
+    stage: ClassVar[str]
+    level: ClassVar[int]
+    prompt: ClassVar[Path]
+    tokens: ClassVar[int]
+    values: ClassVar[Mapping[str, int]]
+
+    def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
+        self.model, self.concurrency = model, concurrency
+        self._instructions = load_prompt(self.prompt, prompts)
+        self._again = load_prompt(self.prompt.with_name(f"{self.prompt.stem}_retry.txt"), prompts)
+        identity = json.dumps([model.name, self._instructions, self._again])
+        self.name = f"{self.stage}-{sha256(identity.encode()).hexdigest()[:12]}"
+
+    @classmethod
+    def of(cls, models: Models) -> Self | None:
+        """Return the task for the configured chat model; None without one."""
+        if models.chat_model is None:
+            return None
+        settings = models.settings
+        return cls(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        ...
+        retry = filled(self._again, fault=wrong, **self.values)
+        return text_request(text, self._instructions, retry=retry, tokens=self.tokens, attempt=attempt, **self.values)
 
-    def judge(self, reply: ChatReply) -> JudgedReply: ...
+    def estimate(self, texts: Iterable[str], token_spans: TokenSpans, usage: TokenUsage) -> None:
+        """Add to the usage what it would cost to ask about texts."""
+        for text in texts:
+            usage.calls += 1
+            usage.prompt_tokens += len(token_spans(self.request(text).text))
+            usage.completion_tokens += self.tokens
+
+    @abstractmethod
+    def judge(self, reply: ChatReply) -> JudgedReply:
+        """Return what a reply is worth."""
 
 
 def ask_about(
-    reader: Reader, texts: Sequence[tuple[str, str]], cache: SummaryCache, meter: UsageMeter, progress: Progress
+    task: TextTask, texts: Sequence[tuple[str, str]], cache: SummaryCache, meter: UsageMeter, progress: Progress
 ) -> None:
     """Ask about texts, in threads. The replies are in the cache, also of those that were running at an error.
 
     Args:
-        reader: what is asked.
+        task: what is asked.
         texts: keys of the cache, and the texts.
         cache: the cache of replies.
         meter: counts the use of the chat model.
@@ -80,7 +116,7 @@ def ask_about(
             if one is None:
                 return
             try:
-                _ask(reader, *one, cache, meter)
+                _ask(task, *one, cache, meter)
             except BaseException as error:
                 with lock:
                     errors.append(error)
@@ -88,25 +124,25 @@ def ask_about(
             with lock:
                 done += 1
 
-    workers = {beside(work) for _ in range(min(reader.concurrency, len(texts)))}
+    workers = {beside(work) for _ in range(min(task.concurrency, len(texts)))}
     try:
         while workers:
             workers = wait(workers, HEARTBEAT).not_done
-            progress(reader.stage, done, len(texts))
+            progress(task.stage, done, len(texts))
     finally:
         closed = True
     if errors:
         raise errors[0]
 
 
-def _ask(reader: Reader, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
+def _ask(task: TextTask, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
     """Ask about a text until a reply is usable, and cache the best reply."""
-    best, used = ask_metered(reader.model, partial(reader.request, text), reader.judge, meter, reader.level)
-    cache.keep(key, best.text, model=reader.model.name, used=used)
+    best, used = ask_metered(task.model, partial(task.request, text), task.judge, meter, task.level)
+    cache.keep(key, best.text, model=task.model.name, used=used)
 
 
 def key_of(name: str, text: str) -> str:
-    """Return the key of the cache for a text, by the name of a reader."""
+    """Return the key of the cache for a text, by the name of a task."""
     return sha256(json.dumps([name, text]).encode()).hexdigest()
 
 

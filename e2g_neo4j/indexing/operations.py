@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -18,12 +18,10 @@ from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
-from e2g_neo4j.indexing import entity_linking, entity_vectors, merge_overrides, pipeline
-from e2g_neo4j.indexing.clusters import layer as clusters
-from e2g_neo4j.indexing.communities import layer as communities
+from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
+from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
-from e2g_neo4j.indexing.sentence_vectors import embed_missing
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
 from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
@@ -52,6 +50,7 @@ from e2g_neo4j.types.reports import (
     IndexPlan,
     IndexReport,
     Layer,
+    LayerReport,
     LinkReport,
     Progress,
     ReportKind,
@@ -244,40 +243,31 @@ def enrich(
         raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
     if reports and "communities" not in wanted:
         raise InputError("Reports are those of communities, and this layer is not named: add communities.")
+    done: dict[Layer, LayerReport] = {}
     if dry_run:
         yield from catalog.documents(corpus)
-        written = (yield from communities.plan(models, corpus, reports)) if "communities" in wanted else None
-        planned = (yield from statements.plan(models, corpus)) if "statements" in wanted else None
-        return EnrichReport(corpus, reports=written, statements=planned, dry_run=True)
+        for layer in LAYERS:
+            if layer.name in wanted and layer.plan:
+                planned = yield from layer.plan(models, corpus, reports)
+                if planned != LayerReport():
+                    done[layer.name] = planned
+        return EnrichReport(corpus, done, dry_run=True)
     yield from migrate(models)
     yield from catalog.documents(corpus)
     yield from agree_on_fingerprint(models.fingerprint)
     show = _until((yield GetExecutor()).cancelled, progress)
-    if "statements" in wanted:
-        yield from statements.required_extractor(models, corpus)  # before anything is made
-    if reports == "llm":
-        communities.required_writer(models)
+    chosen = [layer for layer in LAYERS if layer.name in wanted]
+    for layer in chosen:
+        if layer.check:
+            yield from layer.check(models, corpus, reports)  # before anything is made
     meter = _meter(budget_tokens, show)
-    report, sentences = EnrichReport(corpus), 0
-    if wanted & {"sentences", "communities", "clusters"}:
-        sentences = yield from embed_missing(models.embedder, corpus, show)
-    if "communities" in wanted:
-        report = yield from communities.enrich(models, corpus, show, reports, meter)
-    report = replace(report, sentences=sentences)
-    if "clusters" in wanted:
-        grouped = yield from clusters.enrich(models, corpus, show)
-        report = replace(
-            report,
-            clusters=grouped.clusters,
-            cluster_levels=grouped.cluster_levels,
-            clusters_made=grouped.clusters_made,
-        )
-    if "entities" in wanted:
-        report = replace(report, entities=(yield from entity_vectors.enrich(models, corpus, show)))
-    if "statements" in wanted:
-        made = yield from statements.enrich(models, corpus, meter, show)
-        report = replace(report, statements=made)
-    return report
+    needed = {one.name for layer in chosen for one in layer.needs}
+    for layer in LAYERS:
+        if layer.name in wanted | needed:
+            report = yield from layer.enrich(models, corpus, show, meter, reports)
+            if layer.name in wanted or report.made:
+                done[layer.name] = report
+    return EnrichReport(corpus, done)
 
 
 def add_graph_documents(

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.models.embedding.base import Embedder, normalised
+from e2g_neo4j.indexing.layer import Layer, Making
+from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Span, Vectors
 from e2g_neo4j.types.graph import Extraction
-from e2g_neo4j.types.reports import Progress
+from e2g_neo4j.types.reports import LayerReport
 
 CHUNKS = 64
 """Chunks that are embedded, and written in one transaction."""
@@ -60,25 +61,28 @@ def _spans(notes: bytes, own: Span) -> list[Span]:
     return [(sentences[at].start, sentences[at].end) for at in own_sentences_before_list(sentences, own)]
 
 
-def embed_missing(embedder: Embedder, corpus: str, progress: Progress | None) -> Operation[int]:
-    """Embed the sentences of chunks that have no vectors of them. Returns the number of these chunks."""
-    show = progress or (lambda stage, done, total: None)
-    done, after = 0, ""
+def _make(making: Making) -> Operation[LayerReport]:
+    """Embed the sentences of chunks that have no vectors of them."""
+    corpus, done, after = making.corpus, 0, ""
     while rows := (yield Read("sentences/missing", {"corpus": corpus, "after": after, "limit": CHUNKS})):
         extractions = [decode(row["notes"]) for row in rows]
         texts = (
             (row["text"], [(one.start, one.end) for one in extraction.sentences])
             for row, extraction in zip(rows, extractions, strict=True)
         )
+        embedded = embed_with_parts(making.models.embedder, texts)
         found = [
             {
                 "chunk": row["chunk"],
                 "notes": row["notes"],
-                "vectors": packed(extraction, tuple(row["own"]), embedded.part_vectors),
+                "vectors": packed(extraction, tuple(row["own"]), one.part_vectors),
             }
-            for row, extraction, embedded in zip(rows, extractions, embed_with_parts(embedder, texts), strict=True)
+            for row, extraction, one in zip(rows, extractions, embedded, strict=True)
         ]
         yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": found}),))
-        show("sentences", done + len(rows), done + rows[0]["missing"])
+        making.show("sentences", done + len(rows), done + rows[0]["missing"])
         done, after = done + len(rows), rows[-1]["chunk"]
-    return done
+    return LayerReport(made=done)
+
+
+SENTENCES = Layer("sentences", "", "its sentences were embedded", _make)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
-from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
+from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
 
 PROMPTS = Path(__file__).with_name("prompts")
 
 REPLY_TOKENS = 300
-"""Maximum length of a reply. It doubles with each try, for models that think."""
+"""Maximum length of the reply to the first try."""
 
 LONGEST_REPLY: int = REPLY_TOKENS * 2 ** (TRIES - 1)
 """Maximum length of the reply to the last try."""
-
-MARGIN = 200
-"""Tokens of the context that are kept free, because tokens are estimated."""
 
 T = TypeVar("T")
 
@@ -78,7 +74,7 @@ class ChatCalls:
         tries, used = min(TRIES, most - self.made), ChatUsage()
         found = yield from ask_until_usable(
             self.model,
-            partial(request_for, question, items, instructions),
+            request_for(question, items, instructions),
             lambda reply: parse(without_thought(reply.text)),
             used,
             tries=tries,
@@ -103,14 +99,13 @@ class ChatCalls:
         return self.model.context - fixed - LONGEST_REPLY
 
 
-def request_for(question: str, items: Sequence[str], instructions: str, attempt: int = 0) -> ChatRequest:
+def request_for(question: str, items: Sequence[str], instructions: str) -> ChatRequest:
     """Build a request: numbered items between two tags, then the question; or the question between the tags.
 
     Args:
         question: The question.
         items: The items.
         instructions: The system prompt.
-        attempt: Number of the attempt, from 0. It determines the seed.
     """
     listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question
     delimiter = delimiter_for(listed)
@@ -118,9 +113,7 @@ def request_for(question: str, items: Sequence[str], instructions: str, attempt:
     return ChatRequest(
         filled(instructions, fence=delimiter),
         f"{delimited(listed, delimiter)}{asked}",
-        max_tokens=REPLY_TOKENS * 2**attempt,
-        temperature=0.7 if attempt else 0.0,
-        seed=attempt,
+        max_tokens=REPLY_TOKENS,
     )
 
 

@@ -315,11 +315,10 @@ async def _enrich(run: Run) -> dict[str, Any]:
         progress=run.progress,
         budget_tokens=run.budget_tokens,
     )
-    for used in (report.reports, report.statements):
-        if used:
-            run.prompt_tokens += used.usage.prompt_tokens
-            run.completion_tokens += used.usage.completion_tokens
-            run.cost += used.cost
+    for made in report.layers.values():
+        run.prompt_tokens += made.usage.prompt_tokens
+        run.completion_tokens += made.usage.completion_tokens
+        run.cost += made.cost
     return asdict(report)
 
 

@@ -41,40 +41,28 @@ class TokenUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementReport:
-    """What `enrich` did about statements.
+class LayerReport:
+    """What `enrich` did about a layer.
 
     With `dry_run` only `usage` and `cost` are set. They are estimates: prompts are counted with the tokenizer of the
-    embedding model, and replies are assumed to have 600 tokens.
+    embedding model, and replies are assumed to have the length that the prompt asks for.
 
     Attributes:
-        statements: the number of statements of the corpus.
-        made: how many of them are new.
-        unreadable: the number of parts of the text about which the chat model wrote nothing that could be read.
+        total: the number of communities, clusters or statements of the corpus; 0 for vectors.
+        made: how many of them have a report, summary or text that is new; or how many names, or chunks whose sentences,
+            were embedded.
+        levels: the number of levels of communities or clusters.
+        unreadable: how many replies of the chat model had nothing that could be read. Their reports are extractive.
         unmatched: the number of statements that were left out, because they are about no entity of the text.
         usage: the use of the chat model.
         cost: the price of it, in the currency of the configured prices.
     """
 
-    statements: int = 0
+    total: int = 0
     made: int = 0
+    levels: int = 0
     unreadable: int = 0
     unmatched: int = 0
-    usage: TokenUsage = field(default_factory=TokenUsage)
-    cost: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ReportUsage:
-    """What a chat model did that writes the reports of communities. With `dry_run` these are estimates.
-
-    Attributes:
-        unreadable: the number of reports that are extractive, because no reply could be read.
-        usage: the use of the chat model.
-        cost: the price of it, in the currency of the configured prices.
-    """
-
-    unreadable: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
     cost: float = 0.0
 
@@ -108,32 +96,13 @@ class EnrichReport:
 
     Attributes:
         corpus: the corpus.
-        communities: the number of communities, 0 if they were not asked for.
-        levels: the number of their levels.
-        made: how many of them have a report that is new.
-        kept: how many have one that was stored.
-        reports: how a chat model wrote the reports, None if they are extractive.
-        sentences: the number of chunks whose sentences were embedded, because an earlier version had indexed them.
-        entities: the number of entities whose names were embedded, because they had no vector.
-        clusters: the number of clusters, 0 if they were not asked for.
-        cluster_levels: the number of their levels.
-        clusters_made: how many of them have a summary that is new.
-        statements: what was done about statements, None if they were not asked for.
+        layers: what was done about each layer that was asked for, and about those that it needs. With `dry_run`, about
+            those that need a chat model.
         dry_run: whether nothing was written.
     """
 
     corpus: str
-    communities: int = 0
-    levels: int = 0
-    made: int = 0
-    kept: int = 0
-    reports: ReportUsage | None = None
-    sentences: int = 0
-    entities: int = 0
-    clusters: int = 0
-    cluster_levels: int = 0
-    clusters_made: int = 0
-    statements: StatementReport | None = None
+    layers: Mapping[Layer, LayerReport] = field(default_factory=dict)
     dry_run: bool = False
 
 

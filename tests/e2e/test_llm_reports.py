@@ -69,15 +69,13 @@ def test_the_life_of_written_reports(settings: Settings, corpus: str, driver: Dr
             e2g.enrich(corpus=corpus, reports="llm")
         assert e2g.stats(corpus)["communities"] == 0, "before anything is made"
     with E2G(settings=with_model(settings, "reporter")) as e2g:
-        planned = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm", dry_run=True).reports
-        assert planned
+        planned = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm", dry_run=True).layers["communities"]
         with pytest.raises(BudgetError):
             e2g.enrich(corpus=corpus, layers=["communities"], reports="llm", budget_tokens=100)
-        done = e2g.enrich(corpus=corpus, reports="llm")
-        assert done.reports
-        assert done.communities == planned.usage.calls > 0
-        assert done.reports.usage.calls + done.reports.usage.remembered == done.communities
-        assert done.reports.cost == pytest.approx(done.reports.usage.prompt_tokens / 1e6)
+        done = e2g.enrich(corpus=corpus, reports="llm").layers["communities"]
+        assert done.total == planned.usage.calls > 0
+        assert done.usage.calls + done.usage.remembered == done.total
+        assert done.cost == pytest.approx(done.usage.prompt_tokens / 1e6)
         assert set(reports(driver, corpus)) == {WRITTEN}
         found = e2g.retrieve("Who sailed?", corpus=corpus, mode="communities")
         assert found.passages
@@ -108,10 +106,9 @@ def test_the_life_of_written_reports(settings: Settings, corpus: str, driver: Dr
 def test_an_unusable_report_is_asked_for_again(settings: Settings, corpus: str, driver: Driver) -> None:
     with E2G(settings=with_model(settings, "shy-reporter")) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
-        done = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm")
-        assert done.reports
-        assert done.reports.usage.calls == 2 * done.communities > 0
-        assert done.reports.unreadable == 0
+        done = e2g.enrich(corpus=corpus, layers=["communities"], reports="llm").layers["communities"]
+        assert done.usage.calls == 2 * done.total > 0
+        assert done.unreadable == 0
         assert set(reports(driver, corpus)) == {WRITTEN}
         e2g.delete(corpus=corpus)
 

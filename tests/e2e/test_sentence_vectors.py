@@ -13,7 +13,7 @@ from graphs import snapshot
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G, LayerReport, Settings, cli
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import FingerprintError, InputError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
@@ -86,13 +86,13 @@ def test_missing_vectors_are_made_as_if_indexed_now(e2g: E2G, driver: Driver, li
         with pytest.raises(QueryError, match=f"no vectors.*e2g enrich --with sentences --corpus {library}"):
             e2g.retrieve(QUESTION, corpus=library, mode="linear")
         assert e2g.retrieve(QUESTION, corpus=library).passages, "other modes do not need them"
-        report = e2g.enrich(corpus=library, progress=lambda *one: shown.append(one))
-        assert (report.sentences == chunks) == (of == 1)
-        assert 0 < report.sentences <= chunks
+        made = e2g.enrich(corpus=library, progress=lambda *one: shown.append(one)).layers["sentences"].made
+        assert (made == chunks) == (of == 1)
+        assert 0 < made <= chunks
         assert snapshot(driver, library) == before
         assert e2g.retrieve(QUESTION, corpus=library, mode="linear").passages
     assert ("sentences", chunks, chunks) in shown
-    assert e2g.enrich(corpus=library).sentences == 0
+    assert e2g.enrich(corpus=library).layers["sentences"].made == 0
 
 
 def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: str) -> None:
@@ -100,16 +100,21 @@ def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: 
     chunks = e2g.stats(corpus=library)["chunks"]
     driver.execute_query(FORGET, corpus=library, of=1)
     report = e2g.enrich(corpus=library, layers=["entities"])
-    assert (report.sentences, report.entities > 0) == (0, True)
+    assert list(report.layers) == ["entities"]
+    assert report.layers["entities"].made > 0
     report = e2g.enrich(corpus=library, layers=["sentences"])
-    assert report.sentences == chunks
-    assert (report.communities, e2g.stats(corpus=library)["communities"]) == (0, 0)
+    assert report.layers == {"sentences": LayerReport(made=chunks)}
+    assert e2g.stats(corpus=library)["communities"] == 0
     driver.execute_query(FORGET, corpus=library, of=1)
     report = e2g.enrich(corpus=library, layers=["communities"])
-    assert (report.sentences, report.communities > 0, report.clusters) == (chunks, True, 0)
+    assert list(report.layers) == ["sentences", "communities"]
+    assert report.layers["sentences"].made == chunks
+    assert report.layers["communities"].total > 0
     driver.execute_query(FORGET, corpus=library, of=1)
     report = e2g.enrich(corpus=library, layers=["clusters"])
-    assert (report.sentences, report.communities, report.clusters > 0) == (chunks, 0, True)
+    assert list(report.layers) == ["sentences", "clusters"]
+    assert report.layers["sentences"].made == chunks
+    assert report.layers["clusters"].total > 0
     with pytest.raises(InputError, match="no layer 'topics': choose among sentences, communities"):
         e2g.enrich(corpus=library, layers=["topics"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="No layer is named"):
@@ -170,7 +175,7 @@ def test_a_changed_document_has_the_vectors_of_a_fresh_one(e2g: E2G, driver: Dri
         e2g.index([from_text(text, corpus=corpus, source="x")], corpus=corpus)
         with pytest.raises(QueryError, match="e2g enrich"):
             e2g.retrieve("Who came with a cargo of salt?", corpus=corpus, mode="hipporag")
-        assert e2g.enrich(corpus=corpus).sentences > 0
+        assert e2g.enrich(corpus=corpus).layers["sentences"].made > 0
         assert e2g.retrieve("Who came with a cargo of salt?", corpus=corpus, mode="hipporag").passages
     finally:
         remove(driver, [corpus, fresh])

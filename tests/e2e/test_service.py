@@ -20,7 +20,7 @@ from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relations
 from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
-from e2g_neo4j import E2G, Adoption, EnrichReport, Settings
+from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport, Settings
 from e2g_neo4j.errors import (
     AccessError,
     ArchiveError,
@@ -362,11 +362,13 @@ def test_properties_of_text_nodes_are_adopted(
 
 def test_communities_are_made(remote: RemoteE2G, local: E2G) -> None:
     assert not local.stats("library")["communities"]
-    report = remote.enrich(corpus="library")
-    assert report.made == report.communities > 0
-    assert local.enrich(corpus="library").kept == report.communities
-    assert remote.stats("library")["communities"] == report.communities
-    assert remote.enrich(corpus="library", layers=["sentences"]) == EnrichReport("library")
+    report = remote.enrich(corpus="library").layers["communities"]
+    assert report.made == report.total > 0
+    assert local.enrich(corpus="library").layers["communities"].made == 0
+    assert remote.stats("library")["communities"] == report.total
+    assert remote.enrich(corpus="library", layers=["sentences"]) == EnrichReport(
+        "library", {"sentences": LayerReport()}
+    )
     with pytest.raises(NotFoundError, match="nowhere"):
         remote.enrich(corpus="nowhere")
 
@@ -400,8 +402,7 @@ def test_added_statements_need_no_chat_model(remote: RemoteE2G, local: E2G) -> N
     )
     assert local.add_graph_documents([found], corpus="added").statements == 1
     report = remote.enrich(corpus="added", layers=["statements"])
-    assert report.statements
-    assert report.statements.statements == 1
+    assert report.layers["statements"].total == 1
 
 
 def communities_behind() -> Operation[Any]:

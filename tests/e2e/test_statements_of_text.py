@@ -12,7 +12,7 @@ from graphs import evidence, forget_replies, snapshot
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Settings, StatementReport, cli
+from e2g_neo4j import E2G, LayerReport, Settings, cli
 from e2g_neo4j.errors import BudgetError, ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
@@ -55,26 +55,24 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
         chunks = e2g.index([log], corpus=corpus).chunks
         with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
             e2g.enrich(corpus=corpus, layers=["entities", "statements"])
-        assert e2g.enrich(corpus=corpus).statements is None
+        assert "statements" not in e2g.enrich(corpus=corpus).layers
         with pytest.raises(QueryError, match=f"e2g enrich --with statements --corpus {corpus}"):
             e2g.retrieve("Who?", corpus=corpus, mode="graphrag_local")
     with E2G(settings=with_model(settings, "lister")) as e2g:
         before = snapshot(driver, corpus, exact=True)
         planned = e2g.enrich(corpus=corpus, layers=["statements"], dry_run=True)
         assert planned.dry_run
-        assert planned.statements
-        assert planned.statements.usage.calls == chunks
+        assert planned.layers["statements"].usage.calls == chunks
         assert snapshot(driver, corpus, exact=True) == before
         with pytest.raises(BudgetError):
             e2g.enrich(corpus=corpus, layers=["statements"], budget_tokens=6_000)
         assert e2g.stats(corpus)["statements"] == 0
-        made = e2g.enrich(corpus=corpus, layers=["statements"]).statements
-        assert made
+        made = e2g.enrich(corpus=corpus, layers=["statements"]).layers["statements"]
         assert 0 < made.usage.calls < chunks
         assert made.usage.calls + made.usage.remembered == chunks
         assert made.cost == pytest.approx(made.usage.prompt_tokens / 1e6)
         assert made.unmatched >= chunks, "no text mentions King Arthur"
-        assert made.statements == e2g.stats(corpus)["statements"] > 0
+        assert made.total == e2g.stats(corpus)["statements"] > 0
         found = e2g.retrieve("Who sailed the Averil?", corpus=corpus, mode="graphrag_local")
         assert found.passages
         assert "statements about the entities" in found.reason
@@ -87,8 +85,10 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
         e2g.import_corpus(file, corpus=(copy := f"{corpus}-copy"))
         again = e2g.retrieve("Who sailed the Averil?", corpus=copy, mode="graphrag_local")
         assert [one.text for one in evidence(again.passages)] == [one.text for one in evidence(found.passages)]
-        assert e2g.enrich(corpus=copy, layers=["statements"]).statements == StatementReport(
-            made.statements, 0, 0, made.unmatched, replace(made.usage, calls=0, remembered=chunks, **NO_TOKENS)
+        assert e2g.enrich(corpus=copy, layers=["statements"]).layers["statements"] == LayerReport(
+            made.total,
+            unmatched=made.unmatched,
+            usage=replace(made.usage, calls=0, remembered=chunks, **NO_TOKENS),
         )
         e2g.delete(corpus=copy)
     with E2G(settings=settings) as e2g:
@@ -101,9 +101,9 @@ def test_the_life_of_statements(settings: Settings, corpus: str, driver: Any, tm
     with E2G(settings=with_model(settings, "lister")) as e2g:
         report = e2g.index([from_text(MORE + " All was well.", corpus=corpus, source="note")], corpus=corpus)
         assert report.spending[0].calls == 1
-        assert e2g.stats(corpus)["statements"] == made.statements + 2
+        assert e2g.stats(corpus)["statements"] == made.total + 2
         e2g.delete(["note"], corpus=corpus)
-        assert e2g.stats(corpus)["statements"] == made.statements
+        assert e2g.stats(corpus)["statements"] == made.total
         e2g.delete(corpus=corpus)
     assert snapshot(driver, corpus) == ({}, {})
     left = "MATCH (n:Statement|StagedStatement|CachedSummary) WHERE n.corpus = $corpus OR $corpus IN n.corpora RETURN n"
@@ -116,9 +116,8 @@ NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0}
 def test_unusable_replies_are_asked_for_again_with_the_reason(settings: Settings, corpus: str) -> None:
     with E2G(settings=with_model(settings, "shy-lister")) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
-        made = e2g.enrich(corpus=corpus, layers=["statements"]).statements
-        assert made
-        assert (made.usage.calls, made.statements, made.unreadable) == (2, 2, 0)
+        made = e2g.enrich(corpus=corpus, layers=["statements"]).layers["statements"]
+        assert (made.usage.calls, made.total, made.unreadable) == (2, 2, 0)
         e2g.delete(corpus=corpus)
 
 

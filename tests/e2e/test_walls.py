@@ -144,7 +144,7 @@ def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> 
     client.index([library(folder, SECRET)], corpus=other, properties={"wall": 1})
     client.index([library(folder)], corpus=mine, properties={"wall": 1})
     for corpus in (mine, other):
-        assert client.enrich(corpus=corpus).communities
+        assert client.enrich(corpus=corpus).layers["communities"].total
         state(client, corpus)
     rows = driver.execute_query(
         "MATCH (n:!Community {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id",
@@ -302,7 +302,7 @@ def enrich(client: Any, two: Two) -> None:
     (two.library / "ann.txt").write_text("Ann Harper, Dan Hill and Eve Moss met in Paris.")
     client.index([two.library], corpus=two.mine)
     report = client.enrich(corpus=two.mine)
-    assert report.communities == report.kept > 0
+    assert report.layers["communities"].total > report.layers["communities"].made == 0
     with pytest.raises(NotFoundError):
         client.enrich(corpus=f"{two.mine}-none")
 

@@ -280,15 +280,10 @@ def test_communities_are_made_and_kept_up_to_date(queue: Queue, client: E2G, cor
     task = queue.done("enrich", corpus)
     assert (task.state, task.error) == ("succeeded", None)
     assert task.result is not None
-    assert task.result["made"] == task.result["communities"] > 0
+    layers = task.result["layers"]
+    assert layers["communities"]["made"] == layers["communities"]["total"] > 0
     again = queue.done("enrich", corpus)
-    assert again.result == {
-        **task.result,
-        "made": 0,
-        "kept": task.result["communities"],
-        "entities": 0,
-        "clusters_made": 0,
-    }
+    assert again.result == {**task.result, "layers": {name: one | {"made": 0} for name, one in layers.items()}}
     queue.done("delete", corpus, documents=[documents[0].id])
     assert up_to_date(queue, corpus)
     titles = {row["title"] for row in communities(queue, corpus)}
@@ -310,7 +305,7 @@ def up_to_date(queue: Queue, corpus: str) -> bool:
 
 
 def state(corpus: str) -> Operation[Rows]:
-    return (yield Read("communities/state", {"corpus": corpus}))
+    return (yield Read("layers/state", {"corpus": corpus}))
 
 
 def test_graphs_of_other_programs_are_adopted_and_linked(queue: Queue, client: E2G, corpus: str) -> None:

@@ -17,10 +17,11 @@ from e2g_neo4j.errors import ConfigurationError, InputError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
-from e2g_neo4j.types.reports import GraphDocumentReport, StatementReport
+from e2g_neo4j.types.reports import GraphDocumentReport, LayerReport
 
 DOCUMENTS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"]),
@@ -46,14 +47,14 @@ def added(driver: Driver, corpus: str, *documents: GraphDocument, model: Model |
     return driven(performing(driver), layer.add(models, corpus, documents, lambda *_: None))
 
 
-def enriched(driver: Driver, corpus: str, model: Model | None) -> StatementReport:
+def enriched(driver: Driver, corpus: str, model: Model | None) -> LayerReport:
     models: Any = Models(model)
-    return driven(performing(driver), layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    return driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter()))
 
 
 def updated(driver: Driver, corpus: str, model: Model | None = None) -> None:
     models: Any = Models(model)
-    driven(performing(driver), layer.update(models, corpus, meter=UsageMeter()))
+    driven(performing(driver), STATEMENTS.update(models, corpus, meter=UsageMeter()))
 
 
 def stated(driver: Driver, corpus: str) -> list[tuple[str, str, str, str | None]]:
@@ -176,7 +177,7 @@ def test_a_chat_model_is_asked_about_the_other_text_alone(driver: Driver, corpor
     models: Any = Models(model)
     assert driven(performing(driver), layer.plan(models, corpus)).usage.calls == 2
     report = enriched(driver, corpus, model)
-    assert (report.usage.calls, report.usage.remembered, report.statements, report.unmatched) == (2, 0, 4, 1)
+    assert (report.usage.calls, report.usage.remembered, report.total, report.unmatched) == (2, 0, 4, 1)
     assert len(model.requests) == 2
     assert {row[2] for row in stated(driver, corpus) if row[0] == "d0-c0"} == {"knows"}
     write(driver, later, [*DOCUMENTS, small_document("d2", ["fay", "gil"])])
@@ -201,7 +202,7 @@ def test_what_is_added_while_a_chat_model_reads_is_not_lost(driver: Driver, corp
         return perform(request)
 
     models: Any = Models(Model({"dan eve": "dan | greets | eve | Hello."}))
-    driven(beside, layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    driven(beside, STATEMENTS.enrich(models, corpus, None, UsageMeter()))
     assert stated(driver, corpus) == FOUND
     assert corpus not in behind(driver)
 
@@ -215,9 +216,9 @@ def test_without_a_chat_model_enrich_makes_what_was_added(driver: Driver, corpor
     write(driver, corpus, [small_document("d1", ["dan", "eve"])])
     assert corpus in behind(driver)
     report = enriched(driver, corpus, None)
-    assert (report.statements, report.unreadable, report.usage.calls) == (2, 0, 0)
+    assert (report.total, report.unreadable, report.usage.calls) == (2, 0, 0)
     models: Any = Models(None)
-    assert driven(performing(driver), layer.plan(models, corpus)) == StatementReport()
+    assert driven(performing(driver), layer.plan(models, corpus)) == LayerReport()
     assert corpus not in behind(driver)
 
 

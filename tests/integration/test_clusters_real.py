@@ -28,7 +28,7 @@ from neo4j import Driver, GraphDatabase
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing.clusters import layer
+from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.passages import ScoredNode
@@ -59,7 +59,7 @@ TWO_GROUPS = [document(f"d{axis}", axis) for axis in FAR]
 
 
 def enriched(driver: Driver, corpus: str) -> Any:
-    return driven(performing(driver), layer.enrich(MODELS, corpus, None))
+    return driven(performing(driver), CLUSTERS.enrich(MODELS, corpus, None))
 
 
 def found(driver: Driver, corpus: str) -> set[tuple[int, tuple[str, ...], str, str]]:
@@ -86,7 +86,7 @@ def test_two_far_groups_are_two_clusters_below_another(driver: Driver, corpora: 
     write(driver, other, TWO_GROUPS)
     before = snapshot(driver, other, exact=True)
     report = enriched(driver, corpus)
-    assert (report.clusters, report.cluster_levels, report.clusters_made) == (3, 2, 3)
+    assert (report.total, report.levels, report.made) == (3, 2, 3)
     first, second = (tuple(f"d{axis}-c{number}" for number in range(6)) for axis in FAR)
     assert {(level, chunks, source) for level, chunks, source, _ in found(driver, corpus)} == {
         (1, first, "d0"),
@@ -96,7 +96,7 @@ def test_two_far_groups_are_two_clusters_below_another(driver: Driver, corpora: 
     texts = {chunks: text for _, chunks, _, text in found(driver, corpus)}
     assert texts[first] == " ".join(f"So d0 {number}." for number in range(6))
     again = enriched(driver, corpus)
-    assert (again.clusters, again.clusters_made) == (3, 0)
+    assert (again.total, again.made) == (3, 0)
     assert snapshot(driver, other, exact=True) == before
     [row] = database.read(driver, "neo4j", Read("query/stats", {"corpus": corpus}))
     assert row["clusters"] == 3
@@ -107,7 +107,7 @@ def test_a_corpus_without_documents_has_no_clusters(driver: Driver, corpora: lis
         enriched(driver, corpus)
     corpora.append(corpus)
     write(driver, corpus, [small_document("d0", ["ann"])])
-    assert enriched(driver, corpus).clusters == 0, "a summary of one chunk would repeat it"
+    assert enriched(driver, corpus).total == 0, "a summary of one chunk would repeat it"
 
 
 def test_chunks_and_clusters_are_ranked_together(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -141,7 +141,7 @@ def test_a_deleted_document_leaves_nothing_in_clusters(driver: Driver, corpora: 
     """In the very transaction that hides the document, on all levels, before anything is made again."""
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, [*TWO_GROUPS, document("d2", 2, 9)])
-    driven(performing(driver), layer.update(MODELS, corpus))
+    driven(performing(driver), CLUSTERS.update(MODELS, corpus))
     assert found(driver, corpus) == set(), "nobody has asked for them"
     enriched(driver, corpus)
     kept = {one for one in found(driver, corpus) if one[0] == 1 and one[2] == "d1"}
@@ -151,7 +151,7 @@ def test_a_deleted_document_leaves_nothing_in_clusters(driver: Driver, corpora: 
     assert {node.row["document_id"] for node in ask(driver, [corpus], [1.0])} == {"d1", "d2"}
     assert kept < found(driver, corpus)
     assert corpus in behind(driver)
-    driven(performing(driver), layer.update(MODELS, corpus))
+    driven(performing(driver), CLUSTERS.update(MODELS, corpus))
     assert corpus not in behind(driver)
     assert kept < found(driver, corpus)
     write(driver, fresh, [TWO_GROUPS[1], document("d2", 2, 9)])
@@ -174,7 +174,7 @@ def test_a_text_that_changes_under_the_same_members_is_summarised_again(
         "MATCH (r:Corpus {corpus: $corpus}) SET r.revision = r.revision + 1",
         corpus=corpus,
     )
-    driven(performing(driver), layer.update(MODELS, corpus))
+    driven(performing(driver), CLUSTERS.update(MODELS, corpus))
     after = found(driver, corpus)
     assert {one[:3] for one in after} == {one[:3] for one in before}
     assert sum("Ed d0 0." in text for *_, text in after) >= 1
@@ -199,9 +199,9 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
                 write(driver, corpus, [new])
         return perform(request)
 
-    driven(interrupted, layer.enrich(MODELS, corpus, None))
+    driven(interrupted, CLUSTERS.enrich(MODELS, corpus, None))
     assert left < 0
-    driven(perform, layer.update(MODELS, corpus))
+    driven(perform, CLUSTERS.update(MODELS, corpus))
     write(driver, fresh, [TWO_GROUPS[0], new])
     enriched(driver, fresh)
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
@@ -218,7 +218,7 @@ def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[
         return perform(request)
 
     with pytest.raises(InputError, match="was changed 5 times while its clusters were made"):
-        driven(changing, layer.enrich(MODELS, corpus, None))
+        driven(changing, CLUSTERS.enrich(MODELS, corpus, None))
     assert found(driver, corpus) == set()
 
 
@@ -227,7 +227,7 @@ def test_what_an_interrupted_run_staged_is_not_found_and_is_cleaned_up(
 ) -> None:
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, TWO_GROUPS)
-    operation = layer.enrich(MODELS, corpus, None)
+    operation = CLUSTERS.enrich(MODELS, corpus, None)
     perform = performing(driver)
     reply: Any = None
     while True:

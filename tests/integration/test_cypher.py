@@ -94,6 +94,7 @@ VALUES: dict[str, Any] = {
     "nearest": 20,
     "relations": 40,
     "revision": 1,
+    "layer": "communities",
     "made_from": 1,
     "staged": 0,
     "meanings": 3,

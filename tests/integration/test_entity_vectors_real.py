@@ -31,7 +31,8 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing.entity_vectors import ENTITIES
+from e2g_neo4j.indexing.layer import ATTEMPTS
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import vector_context
 from e2g_neo4j.retrieval.windows import Window
@@ -45,7 +46,7 @@ DOCUMENTS = [
 
 
 def enriched(driver: Driver, corpus: str) -> int:
-    return driven(performing(driver), entity_vectors.enrich(MODELS, corpus, None))
+    return driven(performing(driver), ENTITIES.enrich(MODELS, corpus, None)).made
 
 
 def ask(driver: Driver, corpora: list[str], vector: list[float], limit: int = 200) -> list[tuple[Window, float]]:
@@ -90,14 +91,14 @@ def test_a_corpus_without_documents_has_no_vectors(driver: Driver, corpus: str) 
 def test_names_that_are_new_are_embedded_after_a_change(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora += [corpus, fresh := f"{corpus}-fresh"]
     write(driver, corpus, DOCUMENTS)
-    driven(performing(driver), entity_vectors.update(MODELS, corpus))
+    driven(performing(driver), ENTITIES.update(MODELS, corpus))
     assert all(embedding is None for _, embedding in named(driver, corpus).values()), "nobody has asked for them"
     enriched(driver, corpus)
     changed = [small_document("d1", ["dan", "fay"], ["gil", "cid"])]
     write(driver, corpus, changed)
     assert corpus in behind(driver)
     assert {key for key, (_, embedding) in named(driver, corpus).items() if embedding is None} == {"fay", "gil"}
-    driven(performing(driver), entity_vectors.update(MODELS, corpus))
+    driven(performing(driver), ENTITIES.update(MODELS, corpus))
     assert corpus not in behind(driver)
     write(driver, fresh, [DOCUMENTS[0], *changed])
     enriched(driver, fresh)
@@ -128,13 +129,13 @@ def test_a_name_that_changes_meanwhile_is_embedded_as_it_is_now(
             driver.execute_query("MATCH (e:Entity {corpus: $corpus, key: 'ann'}) SET e.name = 'ANN'", corpus=corpus)
         return perform(request)
 
-    driven(renaming, entity_vectors.enrich(MODELS, corpus, None))
+    driven(renaming, ENTITIES.enrich(MODELS, corpus, None))
     assert named(driver, corpus)["ann"][1] is None
     enriched(driver, corpus)
     assert named(driver, corpus)["ann"][1] == pytest.approx(MODELS.embedder.embed(["ANN"])[0].tolist(), abs=1e-6)
 
 
-@pytest.mark.parametrize("changes", [1, entity_vectors.ATTEMPTS])
+@pytest.mark.parametrize("changes", [1, ATTEMPTS])
 def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, changes: int) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)
@@ -148,9 +149,9 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
             write(driver, corpus, [small_document("d1", ["dan", f"{'x' * left}xeve"])])
         return perform(request)
 
-    operation = entity_vectors.enrich(MODELS, corpus, None)
-    if changes < entity_vectors.ATTEMPTS:
-        assert driven(interrupted, operation) > 5
+    operation = ENTITIES.enrich(MODELS, corpus, None)
+    if changes < ATTEMPTS:
+        assert driven(interrupted, operation).made > 5
         assert corpus not in behind(driver)
         assert all(embedding for _, embedding in named(driver, corpus).values())
     else:

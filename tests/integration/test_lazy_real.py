@@ -30,6 +30,7 @@ from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, cosine
 from neo4j import Driver
 
 from e2g_neo4j.indexing.communities import hierarchy, layer
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import lazy
 from e2g_neo4j.retrieval.windows import Window
@@ -65,7 +66,7 @@ def test_the_communities_of_an_interrupted_run_are_not_visited(
     """Every window would be relevant, but staged communities have none."""
     corpora.append(corpus)
     write(driver, corpus, [small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"])])
-    operation = layer.enrich(MODELS, corpus, None)
+    operation = COMMUNITIES.enrich(MODELS, corpus, None)
     perform = performing(driver)
     reply: Any = None
     published = False
@@ -79,7 +80,7 @@ def test_the_communities_of_an_interrupted_run_are_not_visited(
     assert driver.execute_query(staged, corpus=corpus).records[0]["n"]
     visited = visits(monkeypatch)
     assert ids(ask(driver, [corpus], [1.0])) == ["d0-c0-w0"]
-    driven(perform, layer.enrich(MODELS, corpus, None))
+    driven(perform, COMMUNITIES.enrich(MODELS, corpus, None))
     ask(driver, [corpus], [1.0])
     [(before, _), (after, _)] = visited
     assert before == {}
@@ -91,7 +92,7 @@ def test_no_more_windows_are_returned_than_asked_for(
 ) -> None:
     corpora.append(corpus)
     write(driver, corpus, [small_document(f"d{n}", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]) for n in range(4)])
-    driven(performing(driver), layer.enrich(MODELS, corpus, None))
+    driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
     assert len(ask(driver, [corpus], [1.0])) == 4
     assert len(ask(driver, [corpus], [1.0], limit=3)) == 3
     visited = visits(monkeypatch)
@@ -112,7 +113,7 @@ def test_communities_are_visited_below_those_that_contain_them(
     write(driver, corpus, [first, second, bridge, apart])
     monkeypatch.setattr(hierarchy, "GROWTH", 2)
     monkeypatch.setattr(layer, "communities", partial(hierarchy.communities, largest=3))
-    driven(performing(driver), layer.enrich(MODELS, corpus, None))
+    driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
     visited = visits(monkeypatch)
     assert len(ask(driver, [corpus], [1.0])) == 4
     [(ranks, parents)] = visited
@@ -131,7 +132,7 @@ def test_windows_are_compared_with_the_mean_and_the_standard_deviation_of_the_co
     vectors_of = [(1.0, 0.0), (0.8, 0.6), (0.0, 1.0)]
     documents = [small_document(f"d{n}", *sentences) for n, sentences in enumerate(names)]
     write(driver, corpus, [pointing(*one) for one in zip(documents, vectors_of, strict=True)])
-    driven(performing(driver), layer.enrich(MODELS, corpus, None))
+    driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
     orders = []
     for deviations in (0.42, 0.5):
         monkeypatch.setattr(lazy, "DEVIATIONS", deviations)
@@ -158,7 +159,7 @@ def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver,
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(hierarchy, "GROWTH", 2)
                 patch.setattr(layer, "communities", partial(hierarchy.communities, largest=3))
-                driven(performing(driver), layer.enrich(MODELS, corpus, None))
+                driven(performing(driver), COMMUNITIES.enrich(MODELS, corpus, None))
         for _ in range(3):
             vector = data.draw(vectors(), "vector")
             constants = {

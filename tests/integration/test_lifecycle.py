@@ -50,10 +50,11 @@ from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import lease, writer
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.writer import claim, delete, purge
-from e2g_neo4j.indexing import entity_vectors, merge_overrides
-from e2g_neo4j.indexing.clusters import layer as clusters
-from e2g_neo4j.indexing.communities import layer
-from e2g_neo4j.indexing.statements import layer as statement_layer
+from e2g_neo4j.indexing import merge_overrides
+from e2g_neo4j.indexing.clusters.layer import CLUSTERS
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.entity_vectors import ENTITIES
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
@@ -73,7 +74,7 @@ def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
 
 
 def made_statements(driver: Driver, corpus: str) -> None:
-    driven(performing(driver), statement_layer.enrich(STATING, corpus, UsageMeter(), lambda *_: None))
+    driven(performing(driver), STATEMENTS.enrich(STATING, corpus, None, UsageMeter()))
 
 
 # --- any history -------------------------------------------------------------------------------------
@@ -123,21 +124,21 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
         def enrich(self) -> None:
             """Make communities, or bring them up to date after some of the other changes."""
             if self.there:
-                driven(performing(driver), layer.enrich(MODELS, self.corpus, None))
+                driven(performing(driver), COMMUNITIES.enrich(MODELS, self.corpus, None))
                 self.enriched = True
 
         @rule()
         def embed_names(self) -> None:
             """Embed the names of entities, or those that are new after some of the other changes."""
             if self.there:
-                driven(performing(driver), entity_vectors.enrich(MODELS, self.corpus, None))
+                driven(performing(driver), ENTITIES.enrich(MODELS, self.corpus, None))
                 self.embedded = True
 
         @rule()
         def cluster(self) -> None:
             """Make clusters, or bring them up to date after some of the other changes."""
             if self.there:
-                driven(performing(driver), clusters.enrich(MODELS, self.corpus, None))
+                driven(performing(driver), CLUSTERS.enrich(MODELS, self.corpus, None))
                 self.clustered = True
 
         @rule()
@@ -201,16 +202,16 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
                 if self.enriched:
-                    driven(performing(driver), layer.update(MODELS, self.corpus))
-                    driven(performing(driver), layer.enrich(MODELS, self.fresh, None))
+                    driven(performing(driver), COMMUNITIES.update(MODELS, self.corpus))
+                    driven(performing(driver), COMMUNITIES.enrich(MODELS, self.fresh, None))
                 if self.embedded:
-                    driven(performing(driver), entity_vectors.update(MODELS, self.corpus))
-                    driven(performing(driver), entity_vectors.enrich(MODELS, self.fresh, None))
+                    driven(performing(driver), ENTITIES.update(MODELS, self.corpus))
+                    driven(performing(driver), ENTITIES.enrich(MODELS, self.fresh, None))
                 if self.clustered:
-                    driven(performing(driver), clusters.update(MODELS, self.corpus))
-                    driven(performing(driver), clusters.enrich(MODELS, self.fresh, None))
+                    driven(performing(driver), CLUSTERS.update(MODELS, self.corpus))
+                    driven(performing(driver), CLUSTERS.enrich(MODELS, self.fresh, None))
                 if self.stated:
-                    driven(performing(driver), statement_layer.update(STATING, self.corpus, meter=UsageMeter()))
+                    driven(performing(driver), STATEMENTS.update(STATING, self.corpus, meter=UsageMeter()))
                     made_statements(driver, self.fresh)
                 assert snapshot(driver, self.corpus) == snapshot(driver, self.fresh)
                 states = listed(driver, self.corpus)

@@ -16,7 +16,7 @@ from stated import MODEL, Model, Models
 
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing.statements import layer
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.retrieval.filters import FilteredDocuments
@@ -64,7 +64,7 @@ def _bounds(monkeypatch: pytest.MonkeyPatch) -> None:
 def stated(driver: Driver, corpus: str, told: dict[str, str | list[str]] = TOLD) -> None:
     write(driver, corpus, LIBRARY)
     models: Any = Models(Model(told, f"{MODEL}-{corpus}"))
-    driven(performing(driver), layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
+    driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter()))
 
 
 def ask(

@@ -30,10 +30,10 @@ from e2g_neo4j.graph import writer
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
-from e2g_neo4j.indexing.clusters import layer as clusters
-from e2g_neo4j.indexing.communities import layer
+from e2g_neo4j.indexing.clusters.layer import CLUSTERS
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.entity_linking import unlink
-from e2g_neo4j.indexing.statements import layer as statements
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Write
@@ -41,7 +41,7 @@ from e2g_neo4j.runtime.statements import Variant, folder, load
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in ("query", "index", "communities", "clusters", "entities", "statements", "link", "adopt")
+    for kind in ("query", "index", "layers", "communities", "clusters", "entities", "statements", "link", "adopt")
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
@@ -181,10 +181,10 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
         "CREATE (a)-[:ALIAS_OF {corpus: $corpus, document: 'long', count: 1, form: 'Bobby', why: 'Told.'}]->(e)",
         corpus=corpus,
     )
-    driven(perform, layer.enrich(MODELS, corpus, None))
-    driven(perform, clusters.enrich(MODELS, corpus, None))
+    driven(perform, COMMUNITIES.enrich(MODELS, corpus, None))
+    driven(perform, CLUSTERS.enrich(MODELS, corpus, None))
     stating: Any = Models(Model({WORD: f"{WORD} | knows | bob | They know.\n{WORD} | is | - | There is one."}))
-    driven(perform, statements.enrich(stating, corpus, UsageMeter(), lambda *_: None))
+    driven(perform, STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
 
 
 def unfinish(driver: Driver, corpus: str) -> None:

@@ -27,8 +27,10 @@ from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
+from e2g_neo4j.indexing.layer import ATTEMPTS
 from e2g_neo4j.indexing.statements import layer
 from e2g_neo4j.indexing.statements.chat import REPLY_TOKENS
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.retrieval.filters import FilteredDocuments
@@ -37,7 +39,7 @@ from e2g_neo4j.retrieval.strategies import graphrag_local
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.reports import StatementReport
+from e2g_neo4j.types.reports import LayerReport
 
 DOCUMENTS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"]),
@@ -55,15 +57,15 @@ ANOTHER = f"{MODEL}-another"
 
 def made(
     driver: Driver, corpus: str, model: Model | None, budget: int | None = None, show: Callable[..., None] | None = None
-) -> StatementReport:
+) -> LayerReport:
     models: Any = Models(model)
     show = show or (lambda *_: None)
-    return driven(performing(driver), layer.enrich(models, corpus, UsageMeter(budget), show))
+    return driven(performing(driver), STATEMENTS.enrich(models, corpus, show, UsageMeter(budget)))
 
 
 def updated(driver: Driver, corpus: str, model: Model | None, meter: UsageMeter | None = None) -> None:
     models: Any = Models(model)
-    driven(performing(driver), layer.update(models, corpus, meter=meter))
+    driven(performing(driver), STATEMENTS.update(models, corpus, meter=meter))
 
 
 def statements(driver: Driver, corpus: str) -> list[tuple[str, str, str, str | None, str, list[str], int]]:
@@ -97,7 +99,7 @@ def test_replies_become_statements_about_entities(driver: Driver, corpora: list[
         ("d1-c0", "ann", "is kin of", None, "Ann is kin.", ["kin"], 2),
         ("d1-c0", "dan", "meets", "eve", "Dan meets Eve.", [], 5),
     ]
-    assert (report.statements, report.made, report.unmatched, report.unreadable) == (4, 4, 1, 0)
+    assert (report.total, report.made, report.unmatched, report.unreadable) == (4, 4, 1, 0)
     assert (report.usage.calls, report.usage.remembered) == (2, 0)
     sent = sum(model.count(request.text) for request in model.requests)
     assert report.usage.prompt_tokens == sent
@@ -115,7 +117,7 @@ def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: s
     write(driver, corpus, DOCUMENTS)
     made(driver, corpus, model := Model(REPLIES))
     again = made(driver, corpus, model)
-    assert (again.usage.calls, again.usage.remembered, again.statements, again.made) == (0, 2, 4, 0)
+    assert (again.usage.calls, again.usage.remembered, again.total, again.made) == (0, 2, 4, 0)
     write(driver, other, [*DOCUMENTS, small_document("copy", ["ann", "bob"], ["bob", "cid"])])
     paid = made(driver, other, model).usage
     assert (paid.calls, paid.remembered) == (2, 0), "a reply serves its own corpus alone"
@@ -135,7 +137,7 @@ def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[st
     before = snapshot(driver, corpus, exact=True)
     models: Any = Models(model := Model(REPLIES))
     planned = driven(performing(driver), layer.plan(models, corpus))
-    assert (planned.usage.calls, planned.usage.remembered, planned.statements) == (2, 0, 0)
+    assert (planned.usage.calls, planned.usage.remembered, planned.total) == (2, 0, 0)
     assert planned.cost > 0
     assert not model.requests
     assert snapshot(driver, corpus, exact=True) == before
@@ -146,7 +148,7 @@ def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[st
 
 def test_without_a_chat_model_or_documents_there_are_no_statements(driver: Driver, corpus: str) -> None:
     models: Any = Models(None)
-    for operation in (layer.enrich(models, corpus, UsageMeter(), lambda *_: None), layer.plan(models, corpus)):
+    for operation in (STATEMENTS.enrich(models, corpus, None, UsageMeter()), layer.plan(models, corpus)):
         with pytest.raises((ConfigurationError, CorpusNotFoundError)):
             driven(performing(driver), operation)
     with pytest.raises(ConfigurationError, match="E2G_CHAT_MODEL"):
@@ -161,7 +163,7 @@ def test_unusable_replies_are_asked_for_again_and_counted(driver: Driver, corpor
     write(driver, corpus, DOCUMENTS)
     model = Model({"ann bob": ["What?", str(REPLIES["ann bob"])], "dan eve": "I list nothing."})
     report = made(driver, corpus, model)
-    assert (report.usage.calls, report.statements, report.unreadable) == (5, 2, 1)
+    assert (report.usage.calls, report.total, report.unreadable) == (5, 2, 1)
     wrong = [request.user for request in model.requests if request.seed]
     assert len(wrong) == 3
     assert all("no line has a subject, a predicate and an object" in one for one in wrong)
@@ -181,7 +183,7 @@ def test_a_budget_stops_and_another_run_goes_on(driver: Driver, corpora: list[st
     assert len(model.requests) == 1
     assert snapshot(driver, corpus, exact=True) == before
     report = made(driver, corpus, model, budget=budget)
-    assert (report.usage.calls, report.usage.remembered, report.statements) == (1, 1, 4)
+    assert (report.usage.calls, report.usage.remembered, report.total) == (1, 1, 4)
 
 
 def test_what_was_running_at_an_error_is_cached(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -275,7 +277,7 @@ def test_subjects_and_objects_follow_split_and_joined_names(driver: Driver, corp
     assert len(model.requests) == 1
 
 
-@pytest.mark.parametrize("changes", [1, layer.ATTEMPTS])
+@pytest.mark.parametrize("changes", [1, ATTEMPTS])
 def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], corpus: str, changes: int) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)
@@ -291,9 +293,9 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
         return perform(request)
 
     models: Any = Models(Model(REPLIES))
-    operation = layer.enrich(models, corpus, UsageMeter(), lambda *_: None)
-    if changes < layer.ATTEMPTS:
-        assert driven(interrupted, operation).statements == 3
+    operation = STATEMENTS.enrich(models, corpus, None, UsageMeter())
+    if changes < ATTEMPTS:
+        assert driven(interrupted, operation).total == 3
         assert corpus not in behind(driver)
     else:
         with pytest.raises(InputError, match="e2g enrich --with statements"):
@@ -316,8 +318,8 @@ def test_a_run_that_another_discards_begins_again(driver: Driver, corpora: list[
         return perform(request)
 
     models: Any = Models(model)
-    report = driven(beside, layer.enrich(models, corpus, UsageMeter(), lambda *_: None))
-    assert (report.statements, report.made) == (4, 0)
+    report = driven(beside, STATEMENTS.enrich(models, corpus, None, UsageMeter()))
+    assert (report.total, report.made) == (4, 0)
     assert len(statements(driver, corpus)) == 4
     assert not driver.execute_query("MATCH (n:StagedStatement|E2GRetired {corpus: $corpus}) RETURN n", corpus=corpus)[0]
 

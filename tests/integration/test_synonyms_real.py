@@ -31,7 +31,7 @@ from naive import AmbiguousError, NaiveDocument, cosine, edges_of, windows
 from neo4j import Driver, GraphDatabase
 
 from e2g_neo4j.graph.schema import migrate
-from e2g_neo4j.indexing import entity_vectors
+from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
@@ -93,7 +93,7 @@ def match(
 
 
 def enriched(driver: Driver, corpus: str) -> None:
-    driven(performing(driver), entity_vectors.enrich(MODELS, corpus, None))
+    driven(performing(driver), ENTITIES.enrich(MODELS, corpus, None))
 
 
 def check_matches(driver: Driver, corpus: str) -> None:

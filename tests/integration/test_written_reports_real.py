@@ -14,15 +14,16 @@ from stated import MODEL, Model, Models
 from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
-from e2g_neo4j.indexing.clusters import layer as clusters
+from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities import inputs, layer
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
+from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.reports import EnrichReport, ReportKind
+from e2g_neo4j.types.reports import LayerReport, ReportKind, TokenUsage
 
 TWO_GROUPS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
@@ -50,14 +51,14 @@ def enriched(
     model: Model | None,
     reports: ReportKind | None = "llm",
     budget: int | None = None,
-) -> EnrichReport:
+) -> LayerReport:
     models: Any = Models(model)
-    return driven(performing(driver), layer.enrich(models, corpus, None, reports, UsageMeter(budget)))
+    return driven(performing(driver), COMMUNITIES.enrich(models, corpus, None, UsageMeter(budget), reports))
 
 
 def updated(driver: Driver, corpus: str, model: Model | None, meter: UsageMeter | None = None) -> None:
     models: Any = Models(model)
-    driven(performing(driver), layer.update(models, corpus, meter=meter))
+    driven(performing(driver), COMMUNITIES.update(models, corpus, meter=meter))
 
 
 def planned(driver: Driver, corpus: str, model: Model | None, reports: ReportKind | None = "llm") -> Any:
@@ -90,12 +91,11 @@ def test_the_reports_are_those_of_the_model(driver: Driver, corpora: list[str], 
         "ann bob cid": ("The As", "The As meet.\nThey talk.", 7, ["d0-c0"]),
         "dan eve fay": ("The Ds", "The Ds meet.\nThey talk.", 5, ["d1-c0"]),
     }
-    assert (done.communities, done.made, done.kept) == (2, 2, 0)
-    assert done.reports
-    assert (done.reports.usage.calls, done.reports.usage.remembered, done.reports.unreadable) == (2, 0, 0)
+    assert (done.total, done.made) == (2, 2)
+    assert (done.usage.calls, done.usage.remembered, done.unreadable) == (2, 0, 0)
     sent = sum(model.count(request.text) for request in model.requests)
-    assert done.reports.usage.prompt_tokens == sent
-    assert done.reports.cost == pytest.approx((sent + 2 * done.reports.usage.completion_tokens) / 1e6)
+    assert done.usage.prompt_tokens == sent
+    assert done.cost == pytest.approx((sent + 2 * done.usage.completion_tokens) / 1e6)
     read = next(one.user for one in model.requests if "Names: ann, bob" in one.user)
     assert " ".join(TWO_GROUPS[0].text.split()) in " ".join(read.split())
     vectors = driver.execute_query(
@@ -105,16 +105,13 @@ def test_the_reports_are_those_of_the_model(driver: Driver, corpora: list[str], 
         assert embedding == pytest.approx(MODELS.embedder.embed([f"{title}\n{text}"])[0].tolist(), abs=1e-6)
     assert snapshot(driver, other, exact=True) == before
     again = enriched(driver, corpus, model)
-    assert again.reports
-    assert (again.kept, again.reports.usage.calls, again.reports.usage.remembered) == (2, 0, 2)
+    assert (again.made, again.usage.calls, again.usage.remembered) == (0, 0, 2)
     copied = enriched(driver, other, model)
-    assert copied.reports
-    assert copied.reports.usage.calls == 2, "a reply serves its own corpus alone"
+    assert copied.usage.calls == 2, "a reply serves its own corpus alone"
     driven(performing(driver), delete(corpus, ["d0", "d1"]))
     assert snapshot(driver, corpus) == ({}, {})
     kept = enriched(driver, other, model)
-    assert kept.reports
-    assert (kept.reports.usage.calls, kept.reports.usage.remembered) == (0, 2), "the other corpus keeps its replies"
+    assert (kept.usage.calls, kept.usage.remembered) == (0, 2), "the other corpus keeps its replies"
     driven(performing(driver), delete(other, ["d0", "d1"]))
     assert not cached_replies(driver, MODEL)
 
@@ -124,15 +121,14 @@ def test_the_kind_is_kept_and_can_be_changed(driver: Driver, corpora: list[str],
     for one in (corpus, fresh):
         write(driver, one, TWO_GROUPS)
     model = Model(REPLIES)
-    assert enriched(driver, fresh, model, None).reports is None
+    assert enriched(driver, fresh, model, None).usage == TokenUsage()
     assert not model.requests, "nobody has asked for them"
-    assert planned(driver, fresh, model, None) is None
+    assert planned(driver, fresh, model, None) == LayerReport()
     enriched(driver, corpus, model)
     kept = enriched(driver, corpus, model, None)
-    assert kept.reports
-    assert kept.reports.usage.remembered == 2
-    assert enriched(driver, corpus, None, None).kept == 2, "all of them are cached"
-    assert enriched(driver, corpus, model, "extractive").reports is None
+    assert kept.usage.remembered == 2
+    assert enriched(driver, corpus, None, None).made == 0, "all of them are cached"
+    assert enriched(driver, corpus, model, "extractive").usage == TokenUsage()
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
     kinds: tuple[ReportKind | None, ...] = ("llm", None)
     for reports in kinds:
@@ -183,7 +179,7 @@ def test_another_model_writes_what_is_new_until_it_is_asked_for_all(
     assert sorted(one[0] for one in found(driver, corpus).values()) == ["Other As", "Other Ds"]
     assert len(second.requests) == 2
     third = Model({"Names: ann, bob": report("Other As", 9), "Names: dan": report("Other Ds")}, f"{MODEL}-third")
-    assert enriched(driver, corpus, third).kept == 2, "no vector is made again"
+    assert enriched(driver, corpus, third).made == 0, "no vector is made again"
     assert sorted(one[2] or 0 for one in found(driver, corpus).values()) == [5, 9]
 
 
@@ -228,8 +224,7 @@ def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[st
     assert not model.requests
     assert snapshot(driver, corpus, exact=True) == before
     done = enriched(driver, corpus, model)
-    assert done.reports
-    assert done.reports.usage.prompt_tokens == plan.usage.prompt_tokens
+    assert done.usage.prompt_tokens == plan.usage.prompt_tokens
     again = planned(driver, corpus, model).usage
     assert (again.calls, again.remembered, again.prompt_tokens) == (0, 2, 0)
 
@@ -241,15 +236,13 @@ def test_unusable_replies_are_asked_for_again_then_the_report_is_extractive(
     write(driver, corpus, TWO_GROUPS)
     model = Model({"Names: ann, bob": ["What?", str(REPLIES["Names: ann, bob"])], "Names: dan": "I write nothing."})
     done = enriched(driver, corpus, model)
-    assert done.reports
-    assert (done.reports.usage.calls, done.reports.unreadable) == (5, 1)
+    assert (done.usage.calls, done.unreadable) == (5, 1)
     assert all("no JSON object" in one.user for one in model.requests if one.seed)
     there = found(driver, corpus)
     assert there["ann bob cid"][0] == "The As"
     assert there["dan eve fay"] == ("dan, eve, fay", " ".join(TWO_GROUPS[1].text.split()), None, ["d1-c0"])
     again = enriched(driver, corpus, model)
-    assert again.reports
-    assert (again.reports.usage.calls, again.reports.unreadable) == (0, 1)
+    assert (again.usage.calls, again.unreadable) == (0, 1)
 
 
 def test_a_budget_or_an_error_stops_and_another_run_goes_on(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -266,18 +259,17 @@ def test_a_budget_or_an_error_stops_and_another_run_goes_on(driver: Driver, corp
     with pytest.raises(ModelError, match="gone"):
         enriched(driver, corpus, Failing(REPLIES))
     done = enriched(driver, corpus, model)
-    assert done.reports
-    assert (done.reports.usage.calls, done.reports.usage.remembered) == (1, 1)
+    assert (done.usage.calls, done.usage.remembered) == (1, 1)
 
 
 def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, TWO_GROUPS)
     enriched(driver, corpus, Model(REPLIES))
-    driven(performing(driver), clusters.enrich(MODELS, corpus, None))
+    driven(performing(driver), CLUSTERS.enrich(MODELS, corpus, None))
     write(driver, corpus, [small_document("d1", ["dan", "eve"], ["eve", "gil"], ["dan", "gil"])])
     models: Any = Models(Failing(REPLIES))
     with pytest.raises(ModelError, match="gone"):
         driven(performing(driver), layers.update(models, corpus, meter=UsageMeter()))
-    [state] = database.read(driver, "neo4j", Read("clusters/state", {"corpus": corpus}))
+    [state] = database.read(driver, "neo4j", Read("layers/state", {"corpus": corpus}))
     assert state["clusters"] == state["revision"]

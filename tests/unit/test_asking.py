@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.indexing.asking import ask_about
+from e2g_neo4j.indexing.asking import TextTask, ask_about
 from e2g_neo4j.models.chat.until_usable import TRIES, JudgedReply
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
@@ -25,13 +25,13 @@ class Model:
         return ChatReply(self.replies[request.seed], "stop", 10, 1)
 
 
-class Reader:
+class Reader(TextTask):
     """A reply is worth the number at its end; it is unusable if it begins with "no"."""
 
-    level, stage, concurrency = 0, "reading", 1
+    level, stage = 0, "reading"
 
     def __init__(self, replies: list[str]) -> None:
-        self.model = Model(replies)
+        self.model, self.concurrency = Model(replies), 1
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         return ChatRequest("Read.", text + wrong, max_tokens=5, temperature=0.0, seed=attempt)

@@ -16,6 +16,7 @@ from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
 from e2g_neo4j.indexing.communities.nodes import Report
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
+from e2g_neo4j.indexing.layer import ChangedError
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.retrieval.strategies.communities import by_turns, nearest
 
@@ -165,12 +166,12 @@ def quoting(*sentences: SentenceEntities) -> Report:
     return Report("r", Community(1, ("ann", "bob"), None), "Ann, Bob", "They met.", ("c",), sentences=sentences)
 
 
-def vectors_of(reports: list[Report], rows: list[dict[str, Any]]) -> list[list[float]] | None:
+def vectors_of(reports: list[Report], rows: list[dict[str, Any]]) -> list[list[float]]:
     operation: Any = layer._vectors(MODELS, "w", reports)
     assert next(operation).parameters["chunks"] == sorted({one.chunk for each in reports for one in each.sentences})
     with pytest.raises(StopIteration) as end:
         operation.send(rows)
-    found: list[list[float]] | None = end.value.value
+    found: list[list[float]] = end.value.value
     return found
 
 
@@ -189,7 +190,6 @@ def test_the_vector_of_an_extractive_report_is_the_mean_of_its_sentences_by_leng
     ]
     long, short = SentenceEntities("d", 0, "c", (5, 8), ("ann",), 1), SentenceEntities("d", 1, "d", (0, 1), ("bob",), 0)
     found = vectors_of([quoting(long, short), quoting(), quoting(short)], rows)
-    assert found is not None
     first, second, third = found
     assert first[:3] == pytest.approx([0, 3 / 10**0.5, 1 / 10**0.5], abs=1e-6)
     assert second == pytest.approx(MODELS.embedder.embed(["Ann, Bob\nThey met."])[0].tolist(), abs=1e-6)
@@ -197,6 +197,9 @@ def test_the_vector_of_an_extractive_report_is_the_mean_of_its_sentences_by_leng
 
 
 @pytest.mark.parametrize("rows", [[], [{"chunk": "c", "vectors": None}]])
-def test_sentences_that_are_gone_have_no_vector(rows: list[dict[str, Any]]) -> None:
+def test_a_layer_is_made_again_if_sentences_are_gone(rows: list[dict[str, Any]]) -> None:
     """Another run has replaced their chunk meanwhile."""
-    assert vectors_of([quoting(SentenceEntities("d", 0, "c", (0, 3), ("ann",), 0))], rows) is None
+    operation: Any = layer._vectors(MODELS, "w", [quoting(SentenceEntities("d", 0, "c", (0, 3), ("ann",), 0))])
+    next(operation)
+    with pytest.raises(ChangedError):
+        operation.send(rows)

@@ -13,9 +13,10 @@ import pytest
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import load_prompt
+from e2g_neo4j.models.chat.until_usable import MARGIN
 from e2g_neo4j.models.entities.extraction_codec import encode
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.chat_calls import LONGEST_REPLY, MARGIN, PROMPTS, ChatCalls, relevant_numbers, request_for
+from e2g_neo4j.retrieval.chat_calls import LONGEST_REPLY, PROMPTS, ChatCalls, relevant_numbers, request_for
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query

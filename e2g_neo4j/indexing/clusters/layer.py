@@ -1,18 +1,11 @@
-"""Make the clusters of a corpus, and keep them up to date.
-
-What is written depends on the visible chunks alone, so clusters after any updates are those of a fresh corpus. New ones
-are staged in bounded transactions, and published in one transaction, if the corpus has not changed meanwhile. A cluster
-whose members and summary are the same is kept, with its vector.
-"""
+"""The clusters of a corpus. One whose members and summary are the same is kept, with its vector."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
-from uuid import uuid4
 
-from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
-from e2g_neo4j.graph.writer import ROWS, purge
+from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.clusters.grouping import LEVELS, groups
 from e2g_neo4j.indexing.clusters.nodes import (
     Cluster,
@@ -24,14 +17,15 @@ from e2g_neo4j.indexing.clusters.nodes import (
     mean_of_sentences,
     vectors_of,
 )
-from e2g_neo4j.indexing.sentence_vectors import embed_missing
+from e2g_neo4j.indexing.layer import ChangedError, Layer, Making
+from e2g_neo4j.indexing.sentence_vectors import SENTENCES
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.summaries.tree import joined
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.reports import EnrichReport, Progress
+from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.types.reports import LayerReport
 
 CHUNKS_READ = 500
 """Chunks whose vectors, or texts, one statement reads."""
@@ -39,57 +33,15 @@ CHUNKS_READ = 500
 SUMMARIES = 50
 """Clusters that are summarised together, and written in one transaction."""
 
-ATTEMPTS = 5
-"""How often clusters are made again because the corpus has changed meanwhile."""
 
-
-class _ChangedError(Exception):
-    """The corpus has changed while it was read."""
-
-
-def enrich(models: Models, corpus: str, progress: Progress | None) -> Operation[EnrichReport]:
-    """Make the clusters of a corpus, or make those again that have changed.
+def _make(making: Making) -> Operation[LayerReport]:
+    """Make clusters.
 
     The summaries are extractive, also if a chat model is configured: a change may regroup many clusters, which would
     all be paid for again.
-
-    Args:
-        models: the configured models.
-        corpus: the corpus.
-        progress: called with the number of clusters.
-
-    Raises:
-        NotFoundError: the corpus has no documents.
-        CorpusChangedError: others change the corpus all the time.
     """
+    models, corpus = making.models, making.corpus
     summariser = ExtractiveSummariser(models.embedder.token_spans, budget=models.settings.summary_tokens)
-    for _ in range(ATTEMPTS):
-        yield from purge(corpus)
-        [state] = yield Read("clusters/state", {"corpus": corpus})
-        if not state["found"]:
-            raise CorpusNotFoundError(corpus)
-        yield from embed_missing(models.embedder, corpus, progress)
-        try:
-            report = yield from _made(models, corpus, summariser, state, progress)
-        except _ChangedError:
-            continue
-        yield from purge(corpus)
-        return report
-    raise CorpusChangedError(corpus, ATTEMPTS, "its clusters were made", "clusters")
-
-
-def update(models: Models, corpus: str, progress: Progress | None = None) -> Operation[None]:
-    """Bring the clusters of a corpus up to date, if it has any."""
-    [state] = yield Read("clusters/state", {"corpus": corpus})
-    if state["clusters"] is not None and state["clusters"] != state["revision"]:
-        yield from enrich(models, corpus, progress)
-
-
-def _made(
-    models: Models, corpus: str, summariser: Summariser, state: Mapping[str, Any], progress: Progress | None
-) -> Operation[EnrichReport]:
-    """Make clusters of a revision. Raises _ChangedError if the corpus is not at this revision any more."""
-    show = progress or (lambda stage, done, total: None)
     [rows] = yield Read("clusters/stored", {"corpus": corpus})
     written = set(rows["texts"])
     nodes = in_order((yield from _leaves(corpus)))
@@ -101,20 +53,32 @@ def _made(
         made: list[Cluster] = []
         for batch in batched(members, SUMMARIES):
             made += yield from _summarised(models, corpus, summariser, level, batch)
-            show("clusters", len(clusters) + len(made), len(clusters) + len(members))
+            making.show("clusters", len(clusters) + len(made), len(clusters) + len(members))
         clusters += made
         inside = {node.id for group in members for node in group}
         nodes = in_order([*made, *(node for node in nodes if node.id not in inside)])
     stored = {row["id"]: row["sha256"] for row in rows["clusters"]}
     new = [cluster for cluster in clusters if stored.get(cluster.id) != cluster.sha256]
     kept = {cluster.id for cluster in clusters} - {cluster.id for cluster in new}
-    yield from _written(corpus, state, new, kept)
-    return EnrichReport(
-        corpus,
-        clusters=len(clusters),
-        cluster_levels=max((cluster.level for cluster in clusters), default=0),
-        clusters_made=sum(cluster.text_sha256 not in written for cluster in new),
+    yield from making.begin()
+    for some in batched(new, SUMMARIES):
+        yield from making.stage([_row(cluster) for cluster in some])
+    links = (
+        {"id": cluster.id, "member": member.id, "kind": _kind(member, kept)}
+        for cluster in new
+        for member in cluster.members
     )
+    for links_of_batch in batched(links, ROWS):
+        yield from making.add("stage_members", links_of_batch)
+    yield from making.publish(kept=sorted(kept))
+    return LayerReport(
+        total=len(clusters),
+        made=sum(cluster.text_sha256 not in written for cluster in new),
+        levels=max((cluster.level for cluster in clusters), default=0),
+    )
+
+
+CLUSTERS = Layer("clusters", "clusters", "its clusters were made", _make, needs=(SENTENCES,))
 
 
 def _leaves(corpus: str) -> Operation[list[Leaf]]:
@@ -175,35 +139,8 @@ def _inputs(corpus: str, leaves: Collection[Leaf]) -> Operation[dict[str, Summar
         rows = yield Read("clusters/texts", {"corpus": corpus, "chunks": batch})
         inputs |= {row["chunk"]: chunk_input(row, by_id[row["chunk"]].vector) for row in rows}
     if len(inputs) < len(by_id):
-        raise _ChangedError
+        raise ChangedError
     return inputs
-
-
-def _written(corpus: str, state: Mapping[str, Any], new: Sequence[Cluster], kept: Collection[str]) -> Operation[None]:
-    """Stage clusters and publish them. Raises _ChangedError if the corpus has changed."""
-    run = uuid4().hex
-    yield Write((("index/lock_corpus", {"corpus": corpus}), ("clusters/discard", {"corpus": corpus})))
-    held = {"corpus": corpus, "run": run, "revision": state["revision"], "made_from": state["clusters"]}
-    staged = 0
-    for batch in batched(new, SUMMARIES):
-        parameters = {"corpus": corpus, "run": run, "rows": [_row(cluster) for cluster in batch]}
-        yield from _hold("clusters/stage", parameters, {**held, "staged": staged})
-        staged += len(batch)
-    held["staged"] = staged
-    members = (
-        {"id": cluster.id, "member": member.id, "kind": _kind(member, kept)}
-        for cluster in new
-        for member in cluster.members
-    )
-    for batch_of_members in batched(members, ROWS):
-        yield from _hold("clusters/stage_members", {"corpus": corpus, "run": run, "rows": batch_of_members}, held)
-    published = {"corpus": corpus, "run": run, "revision": state["revision"], "kept": sorted(kept)}
-    yield from _hold("clusters/publish", published, held)
-
-
-def _hold(statement: str, parameters: dict[str, Any], held: dict[str, Any]) -> Operation[None]:
-    if not (yield Write(((statement, parameters),), ("clusters/hold", held))):
-        raise _ChangedError
 
 
 def _kind(member: Node, kept: Collection[str]) -> str:

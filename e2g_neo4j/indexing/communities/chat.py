@@ -6,24 +6,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from e2g_neo4j.indexing.asking import TextTask
 from e2g_neo4j.models.chat.json_replies import objects_in
-from e2g_neo4j.models.chat.prompts import filled, load_prompt
-from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
+from e2g_neo4j.models.chat.text_requests import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
-from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
-
-PROMPTS = Path(__file__).with_name("prompts")
+from e2g_neo4j.types.chat import ChatReply
 
 WORDS, FINDINGS = 120, 5
 """The length of a summary, and the number of findings, that the prompt asks for at most."""
 
 REPLY_TOKENS = 400
-"""The expected length of a reply, for plans. The first reply may be twice as long, each further one twice as that."""
+"""The expected length of a reply."""
 
 LEVEL = -1
 """Where the usage of the chat model for reports is counted. Summaries have the levels from 1, statements have 0."""
@@ -53,32 +50,12 @@ class WrittenReport:
     rating: int | None
 
 
-class ReportWriter:
-    """Asks a chat model for reports.
+class ReportWriter(TextTask):
+    """Asks a chat model for reports."""
 
-    Args:
-        model: the chat model.
-        prompts: a folder with prompts that replace the bundled ones.
-        concurrency: the maximum number of concurrent calls.
-    """
-
-    level = LEVEL
-    stage = "reports"
-
-    def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
-        self.model = model
-        self._instructions = load_prompt(PROMPTS / "report.txt", prompts)
-        self._again = load_prompt(PROMPTS / "report_retry.txt", prompts)
-        self.concurrency = concurrency
-        identity = json.dumps([model.name, self._instructions, self._again])
-        self.name = f"reports-{sha256(identity.encode()).hexdigest()[:12]}"
-
-    def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
-        """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        retry = filled(self._again, fault=wrong)
-        return text_request(
-            text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, words=WORDS, most=FINDINGS
-        )
+    stage, level = "reports", LEVEL
+    prompt = Path(__file__).with_name("prompts") / "report.txt"
+    tokens, values = REPLY_TOKENS, {"words": WORDS, "most": FINDINGS}
 
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Say what a reply is worth: one that is cut off may have a summary."""

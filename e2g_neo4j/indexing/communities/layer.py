@@ -1,45 +1,30 @@
-"""Make the communities of a corpus, and keep them up to date.
-
-What is written depends on the visible graph alone, and on the replies of a chat model if it writes the reports, which
-are cached. So communities after any updates are those of a fresh corpus. New ones are staged in bounded transactions,
-and published in one transaction, if the corpus has not changed meanwhile. A community whose members and report are the
-same is kept, with its vector.
-"""
+"""The communities of a corpus. One whose members and report are the same is kept, with its vector."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
-from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError
-from e2g_neo4j.graph.writer import ROWS, purge
+from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.hierarchy import communities
 from e2g_neo4j.indexing.communities.nodes import Report, hash_of, sentence_texts
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
-from e2g_neo4j.indexing.communities.writing import (
-    Replies,
-    RepliesMissingError,
-    Written,
-    asking,
-    estimating,
-    write_reports,
-)
-from e2g_neo4j.indexing.sentence_vectors import embed_missing, mean_by_length
-from e2g_neo4j.models.chat.usage import UsageMeter, cost
+from e2g_neo4j.indexing.communities.writing import Replies, Written, asking, estimating, write_reports
+from e2g_neo4j.indexing.layer import ChangedError, Layer, Making, read_state, with_usage
+from e2g_neo4j.indexing.sentence_vectors import SENTENCES, mean_by_length
+from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.quantised import dequantised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.reports import EnrichReport, Progress, ReportKind, ReportUsage, TokenUsage
+from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.types.reports import LayerReport, ReportKind, TokenUsage
 
 ENTITIES_READ = 500
 """Entities whose edges one statement reads."""
@@ -53,83 +38,35 @@ REPORTS = 100
 DIGITS = 6
 """Weights are rounded to as many digits: after updates, their last bits depend on the order of additions."""
 
-ATTEMPTS = 5
-"""How often communities are made again because the corpus has changed meanwhile."""
 
-
-def enrich(
-    models: Models,
-    corpus: str,
-    progress: Progress | None,
-    reports: ReportKind | None = None,
-    meter: UsageMeter | None = None,
-) -> Operation[EnrichReport]:
-    """Make the communities of a corpus, or make those again that have changed.
-
-    Args:
-        models: the models.
-        corpus: the corpus.
-        progress: called with the stage and its progress.
-        reports: who writes the reports. None: the same as before; at first they are extractive.
-        meter: counts the use of the chat model. Without it, the chat model is not used.
+def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Operation[LayerReport]:
+    """Estimate what a chat model would cost that writes the reports; nothing if they are extractive.
 
     Raises:
-        NotFoundError: the corpus has no documents.
-        ConfigurationError: a chat model is to write the reports, and none is configured.
-        BudgetError: the budget is used up. The replies so far are cached.
-        CorpusChangedError: others change the corpus all the time.
+        ConfigurationError: A chat model is to write the reports, and none is configured.
     """
-    if reports == "llm":
-        required_writer(models)
-    try:
-        return (yield from _attempted(models, corpus, progress, reports, meter))
-    except RepliesMissingError:
-        raise ConfigurationError(
-            f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set E2G_CHAT_MODEL, "
-            "such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
-            f"--corpus {corpus}`."
-        ) from None
-
-
-def update(
-    models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
-) -> Operation[None]:
-    """Bring the communities of a corpus up to date, if it has any.
-
-    If a chat model writes the reports, but there is none or no meter, nothing is asked for. If a report is not cached
-    then, the communities stay as they are, which `e2g doctor` reports.
-    """
-    [state] = yield Read("communities/state", {"corpus": corpus})
-    if state["communities"] is not None and state["communities"] != state["revision"]:
-        with suppress(RepliesMissingError):
-            yield from _attempted(models, corpus, progress, None, meter)
-
-
-def plan(models: Models, corpus: str, reports: ReportKind | None) -> Operation[ReportUsage | None]:
-    """Estimate what a chat model would cost that writes the reports; None if they are extractive.
-
-    Raises:
-        ConfigurationError: a chat model is to write the reports, and none is configured.
-    """
-    [state] = yield Read("communities/state", {"corpus": corpus})
-    names, writer = _writers(models, state, reports, UsageMeter())
+    names, writer = _writers(models, (yield from read_state(corpus)), reports, UsageMeter())
     if not names:
-        return None
-    writer = writer or required_writer(models)
+        return LayerReport()
+    writer = writer or _required_writer(models)
     usage = TokenUsage()
     ask = estimating(writer, models.embedder.token_spans, usage)
     usage.remembered = (yield from _reports(corpus, names, ask)).cached
-    return _usage(models, usage)
+    return with_usage(models, usage)
 
 
-def required_writer(models: Models) -> ReportWriter:
+def _check(models: Models, corpus: str, reports: ReportKind | None) -> Operation[None]:
+    _writers(models, (yield from read_state(corpus)), reports, UsageMeter())
+
+
+def _required_writer(models: Models) -> ReportWriter:
     """Return the writer of reports of the configured chat model. Raises ConfigurationError without one."""
-    if models.chat_model is None:
+    writer = ReportWriter.of(models)
+    if writer is None:
         raise ConfigurationError(
             "A chat model is to write the reports, and none is configured: set E2G_CHAT_MODEL, such as ollama:NAME."
         )
-    settings = models.settings
-    return ReportWriter(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
+    return writer
 
 
 def _writers(
@@ -138,87 +75,49 @@ def _writers(
     """Return the names of the writers whose reports count, and the one to ask, which is the last. Without names, the
     reports are extractive."""
     if reports == "llm":
-        writer = required_writer(models)
+        writer = _required_writer(models)
         return [writer.name], writer
     before: list[str] = [] if reports == "extractive" else state["report_models"] or []
     if not before or meter is None or models.chat_model is None:
         return before, None
-    writer = required_writer(models)
+    writer = _required_writer(models)
     return [*(name for name in before if name != writer.name), writer.name], writer
 
 
-def _attempted(
-    models: Models, corpus: str, progress: Progress | None, reports: ReportKind | None, meter: UsageMeter | None
-) -> Operation[EnrichReport]:
-    """Make communities until the corpus does not change meanwhile. Raises RepliesMissingError."""
-    show = progress or (lambda stage, done, total: None)
-    used = meter or UsageMeter()
-    for attempt in range(ATTEMPTS):
-        [state] = yield Read("communities/state", {"corpus": corpus})
-        if not state["found"]:
-            raise CorpusNotFoundError(corpus)
-        yield from purge(corpus)  # also counts edges: of all documents that this revision has
-        yield from embed_missing(models.embedder, corpus, progress)
-        names, writer = _writers(models, state, reports, meter)
-        written = yield from _reports(corpus, names, asking(corpus, writer, used, show))
-        for _ in range(0 if attempt else written.cached):
-            used.remembered(LEVEL)
-        if (report := (yield from _stored(models, corpus, state, written.reports, names, show))) is not None:
-            yield from purge(corpus)
-            if not names:
-                return report
-            usage = used.levels.get(LEVEL, TokenUsage())
-            return replace(report, reports=_usage(models, usage, written.unreadable))
-    raise CorpusChangedError(corpus, ATTEMPTS, "its communities were made", "communities")
-
-
-def _stored(
-    models: Models,
-    corpus: str,
-    state: Mapping[str, Any],
-    reports: Sequence[Report],
-    names: Sequence[str],
-    show: Progress,
-) -> Operation[EnrichReport | None]:
-    """Stage and publish communities. Return None if the corpus is not at this revision any more."""
+def _make(making: Making) -> Operation[LayerReport]:
+    models, corpus = making.models, making.corpus
+    names, writer = _writers(models, making.state, making.reports, making.meter)
+    written = yield from _reports(corpus, names, asking(corpus, writer, making.used, making.show))
+    making.remember(LEVEL, written.cached)
+    reports = written.reports
     [rows] = yield Read("communities/stored", {"corpus": corpus})
     stored = {row["id"]: row["sha256"] for row in rows["communities"]}
+    before = set(rows["reports"])
     new = [report for report in reports if stored.get(report.id) != report.sha256]
     kept = sorted(stored.keys() & {report.id for report in reports} - {report.id for report in new})
-    written = set(rows["reports"])
-    made = sum(report.report_sha256 not in written for report in new)
-    run = uuid4().hex
-    yield Write((("index/lock_corpus", {"corpus": corpus}), ("communities/discard", {"corpus": corpus})))
-    held = {"corpus": corpus, "run": run, "revision": state["revision"], "made_from": state["communities"]}
-    staged = 0
+    yield from making.begin()
     for batch in batched(new, REPORTS):
-        vectors = yield from _vectors(models, corpus, batch)
-        if vectors is None:
-            return None
-        parameters = {"corpus": corpus, "run": run, "rows": _rows(batch, vectors)}
-        if not (yield Write((("communities/stage", parameters),), ("communities/hold", {**held, "staged": staged}))):
-            return None
-        staged += len(batch)
-        show("communities", staged, len(new))
-    held["staged"] = staged
+        yield from making.stage(_rows(batch, (yield from _vectors(models, corpus, batch))))
+        making.show("communities", making.staged, len(new))
     members = ({"id": report.id, "entity": entity} for report in new for entity in report.community.members)
     for batch_of_members in batched(members, ROWS):
-        parameters = {"corpus": corpus, "run": run, "rows": batch_of_members}
-        if not (yield Write((("communities/stage_members", parameters),), ("communities/hold", held))):
-            return None
+        yield from making.add("stage_members", batch_of_members)
     parents = [{"id": one.id, "parent": _parent(one, reports)} for one in reports]
-    revision = {"revision": state["revision"], "models": list(names) or None}
-    published = yield Write(
-        (
-            ("communities/publish", {"corpus": corpus, "run": run, **revision, "kept": kept}),
-            ("communities/set_parents", {"corpus": corpus, "rows": parents}),
-        ),
-        ("communities/hold", held),
+    yield from making.publish(
+        ("communities/set_parents", {"corpus": corpus, "rows": parents}), models=names or None, kept=kept
     )
-    if not published:
-        return None
-    levels = max((one.community.level for one in reports), default=0)
-    return EnrichReport(corpus, communities=len(reports), levels=levels, made=made, kept=len(reports) - made)
+    report = LayerReport(
+        total=len(reports),
+        made=sum(report.report_sha256 not in before for report in new),
+        levels=max((one.community.level for one in reports), default=0),
+        unreadable=written.unreadable,
+    )
+    return with_usage(models, making.spent(LEVEL), report) if names else report
+
+
+COMMUNITIES = Layer(
+    "communities", "communities", "its communities were made", _make, needs=(SENTENCES,), check=_check, plan=plan
+)
 
 
 def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str], float]]]:
@@ -279,8 +178,8 @@ def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
     return found
 
 
-def _vectors(models: Models, corpus: str, reports: Sequence[Report]) -> Operation[list[list[float]] | None]:
-    """Return the vectors of reports; None if sentences are not stored any more.
+def _vectors(models: Models, corpus: str, reports: Sequence[Report]) -> Operation[list[list[float]]]:
+    """Return the vectors of reports. Raises ChangedError if sentences are not stored any more.
 
     The vector of an extractive report is the mean of those of its sentences, which takes no model. Others are embedded.
     """
@@ -293,7 +192,7 @@ def _vectors(models: Models, corpus: str, reports: Sequence[Report]) -> Operatio
     for report in reports:
         quoted = report.sentences
         if any(one.number >= len(stored.get(one.chunk, ())) for one in quoted):
-            return None
+            raise ChangedError
         own = [stored[one.chunk][one.number] for one in quoted]
         vectors.append(
             mean_by_length(np.stack(own), [one.length for one in quoted]).tolist() if own else next(embedded)
@@ -322,8 +221,3 @@ def _rows(reports: Sequence[Report], vectors: Sequence[Sequence[float]]) -> list
 def _parent(report: Report, reports: Sequence[Report]) -> str | None:
     parent = report.community.parent
     return None if parent is None else reports[parent].id
-
-
-def _usage(models: Models, usage: TokenUsage, unreadable: int = 0) -> ReportUsage:
-    price = cost({LEVEL: usage}, models.settings.price_prompt, models.settings.price_completion)
-    return ReportUsage(unreadable, usage, price)

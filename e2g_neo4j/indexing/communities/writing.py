@@ -19,6 +19,7 @@ from e2g_neo4j.indexing.communities.chat import REPLY_TOKENS, ReportWriter, pars
 from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
 from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, Weights, covering_sentences
+from e2g_neo4j.indexing.layer import RepliesMissingError
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime.requests import GetExecutor, Operation
@@ -27,10 +28,6 @@ from e2g_neo4j.types.reports import Progress, TokenUsage
 
 Replies: TypeAlias = Callable[[Mapping[str, str]], Operation[Mapping[str, str]]]
 """Returns replies to texts, by the keys of the cache."""
-
-
-class RepliesMissingError(Exception):
-    """Reports are not cached, and nothing may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,11 @@ def asking(corpus: str, writer: ReportWriter | None, meter: UsageMeter, progress
 
     def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
         if writer is None:
-            raise RepliesMissingError
+            raise RepliesMissingError(
+                f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set "
+                "E2G_CHAT_MODEL, such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
+                f"--corpus {corpus}`."
+            )
         execute = (yield GetExecutor()).execute
         ask_about(writer, list(missing.items()), SummaryCache(execute, corpus), meter, progress)
         return (yield from read_replies(corpus, missing))
@@ -131,10 +132,7 @@ def estimating(writer: ReportWriter, token_spans: TokenSpans, usage: TokenUsage)
     length, and differ, as those that are made of them must."""
 
     def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
-        for text in missing.values():
-            usage.calls += 1
-            usage.prompt_tokens += len(token_spans(writer.request(text).text))
-            usage.completion_tokens += REPLY_TOKENS
+        writer.estimate(missing.values(), token_spans, usage)
         return {key: json.dumps({"summary": " ".join([key[:12], *["word"] * REPLY_TOKENS])}) for key in missing}
         yield
 

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from hashlib import sha256
 from pathlib import Path
 
-from e2g_neo4j.indexing.asking import key_of
+from e2g_neo4j.indexing.asking import TextTask, key_of
 from e2g_neo4j.indexing.statements.replies import parse
-from e2g_neo4j.models.chat.prompts import filled, load_prompt
-from e2g_neo4j.models.chat.text_requests import fault_of_empty, text_request
+from e2g_neo4j.models.chat.text_requests import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
-from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
-
-PROMPTS = Path(__file__).with_name("prompts")
+from e2g_neo4j.types.chat import ChatReply
 
 MOST = 16
 """Statements that the prompt asks for at most."""
 
 REPLY_TOKENS = 600
-"""The expected length of a reply, for plans. The first reply may be twice as long, each further one twice as that."""
+"""The expected length of a reply."""
 
 LEVEL = 0
 """Where the usage of the chat model for statements is counted. Summaries have the levels from 1."""
 
 
-class StatementExtractor:
-    """Asks a chat model what texts state.
+class StatementExtractor(TextTask):
+    """Asks a chat model what texts state."""
 
-    Args:
-        model: the chat model.
-        prompts: a folder with prompts that replace the bundled ones.
-        concurrency: the maximum number of concurrent calls.
-    """
-
-    level = LEVEL
-    stage = "statements"
-
-    def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
-        self.model = model
-        self._instructions = load_prompt(PROMPTS / "statements.txt", prompts)
-        self._again = load_prompt(PROMPTS / "statements_retry.txt", prompts)
-        self.concurrency = concurrency
-        identity = json.dumps([model.name, self._instructions, self._again])
-        self.name = f"statements-{sha256(identity.encode()).hexdigest()[:12]}"
-
-    def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
-        """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
-        retry = filled(self._again, fault=wrong, most=MOST)
-        return text_request(text, self._instructions, retry=retry, tokens=REPLY_TOKENS, attempt=attempt, most=MOST)
+    stage, level = "statements", LEVEL
+    prompt = Path(__file__).with_name("prompts") / "statements.txt"
+    tokens, values = REPLY_TOKENS, {"most": MOST}
 
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Return the lines of a reply that are finished, and how many statements they are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from e2g_neo4j.models.chat.base import TooLongError
@@ -14,6 +14,9 @@ from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, ChatUsage, S
 
 TRIES = 3
 """Maximum number of requests, until a reply is usable."""
+
+MARGIN = 200
+"""Tokens of the context that are kept free, because tokens are estimated."""
 
 T = TypeVar("T")
 
@@ -30,10 +33,11 @@ class Unshown:
 
 def ask_until_usable(
     model: StreamingChatModel,
-    request: Callable[[int], ChatRequest],
+    request: ChatRequest,
     parse: Callable[[ChatReply], T | None],
     used: ChatUsage,
     *,
+    again: Callable[[], ChatRequest] | None = None,
     tries: int = TRIES,
     shown: Callable[[], TextFilter] = Unshown,
 ) -> Operation[T | None]:
@@ -41,9 +45,11 @@ def ask_until_usable(
 
     Args:
         model: The chat model.
-        request: Returns the request of an attempt, from 0.
+        request: The request. Each further one has twice as many tokens, for models that think, as far as the context
+            has room, and other samples.
         parse: Returns what a reply means, or None if it is not usable.
         used: The usage so far. The calls are added.
+        again: Returns the request after an unusable reply. None: the same.
         tries: Maximum number of requests.
         shown: Makes the filter of what is streamed to the caller, for each attempt.
 
@@ -51,12 +57,21 @@ def ask_until_usable(
         None if no reply was usable.
     """
     for attempt in range(tries):
-        reply: ChatReply = yield Chat(model, request(attempt), shown())
+        asked = _resampled(again() if again else request, attempt, model) if attempt else request
+        reply: ChatReply = yield Chat(model, asked, shown())
         used.add(reply)
         found = parse(reply)
         if found is not None:
             return found
     return None
+
+
+def _resampled(request: ChatRequest, attempt: int, model: StreamingChatModel) -> ChatRequest:
+    """Return the request of another attempt, from 1."""
+    most = request.max_tokens * 2**attempt
+    if model.context is not None:
+        most = max(request.max_tokens, min(most, model.context - model.count(request.text) - MARGIN))
+    return replace(request, max_tokens=most, temperature=0.7, seed=request.seed + attempt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,90 @@
+"""Ask until a reply is usable: how often, with how many tokens, and what is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
+
+
+class Model:
+    """A model that counts a token a word."""
+
+    name = "model"
+
+    def __init__(self, context: int | None) -> None:
+        self.context = context
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+FIRST = ChatRequest("System.", "User.", max_tokens=100, seed=30)
+
+
+def run(
+    *replies: str, context: int | None = None, again: Callable[[], ChatRequest] | None = None, tries: int = TRIES
+) -> tuple[str | None, list[ChatRequest], ChatUsage]:
+    """Answer the requests with these replies, of which only those without "no" are usable."""
+    used, requests = ChatUsage(), list[ChatRequest]()
+    operation: Any = ask_until_usable(
+        Model(context),  # type: ignore[arg-type]
+        FIRST,
+        lambda reply: None if "no" in reply.text else reply.text,
+        used,
+        again=again,
+        tries=tries,
+    )
+    try:
+        chat = next(operation)
+        for text in replies:
+            requests.append(chat.request)
+            chat = operation.send(ChatReply(text, "stop", 10, 1))
+    except StopIteration as end:
+        return end.value, requests, used
+    raise AssertionError("it still asks")
+
+
+def test_the_first_usable_reply_counts() -> None:
+    found, requests, used = run("no", "yes")
+    assert (found, len(requests)) == ("yes", 2)
+    assert used == ChatUsage(2, 20, 2)
+
+
+@pytest.mark.parametrize("tries", [0, 1, TRIES])
+def test_tries_are_spent(tries: int) -> None:
+    found, requests, used = run(*["no"] * tries, tries=tries)
+    assert (found, len(requests), used.calls) == (None, tries, tries)
+
+
+def test_attempts_have_other_samples_and_twice_as_many_tokens() -> None:
+    _, requests, _ = run("no", "no", "no")
+    assert requests[0] == FIRST
+    assert [(one.seed, one.max_tokens, one.temperature > 0) for one in requests] == [
+        (30, 100, False),
+        (31, 200, True),
+        (32, 400, True),
+    ]
+
+
+def test_more_tokens_are_those_for_which_the_context_has_room() -> None:
+    _, requests, _ = run("no", "no", "no", context=MARGIN + 2 + 250)
+    assert [one.max_tokens for one in requests] == [100, 200, 250]
+    _, requests, _ = run("no", "no", "no", context=50)
+    assert [one.max_tokens for one in requests] == [100, 100, 100]
+
+
+def test_the_request_may_change_after_an_unusable_reply() -> None:
+    said: list[str] = []
+
+    def again() -> ChatRequest:
+        said.append("Again.")
+        return ChatRequest("System.", " ".join(said), max_tokens=7)
+
+    _, requests, _ = run("no", "no", "yes", again=again)
+    assert [one.user for one in requests] == ["User.", "Again.", "Again. Again."]
+    assert [one.max_tokens for one in requests[1:]] == [14, 28]
