@@ -79,7 +79,7 @@ def test_a_small_file_that_grows_is_refused(tmp_path: Path, suffix: str, content
     [
         (".pdf", make.separate_letters, 500),
         (".pdf", make.lines_in_one_place, 500),
-        (".pdf", make.forms_in_forms, 4),
+        (".pdf", make.forms_in_forms, 16),  # 65,536 draws: all three sizes reach the bound
         (".docx", make.nested_tables, 5000),
         (".docx", lambda number: make.entities(number, "utf-16"), 800),
         (".epub", make.repeated_chapter, 15),
