@@ -15,6 +15,7 @@ from e2g_neo4j.evaluation.judging import CRITERIA, better_answers, judge, judge_
 from e2g_neo4j.evaluation.report import page
 from e2g_neo4j.evaluation.results import PARTS, Evaluation, Judgement, Outcome, mode_result
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
 
@@ -109,7 +110,7 @@ def test_win_rates_are_means_over_what_was_judged() -> None:
 
 
 def test_what_cannot_be_judged_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
-    e2g: Any = SimpleNamespace(models=Models(Settings()), settings=Settings())
+    e2g: Any = SimpleNamespace(models=Models(Settings()), settings=Settings(), strategies=STRATEGIES)
     question = Question("q", "Why?")
     options = Question("q", "Why?", answer="a", options=("a", "b"))
     with pytest.raises(QueryError, match="base mode"):
