@@ -17,6 +17,7 @@ from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
 from e2g_neo4j.evaluation.report import page
 from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 OPTIONS = ("Luke Farran", "Josiah Quill", "Hester")
 
@@ -164,7 +165,7 @@ def test_an_answer_that_cannot_be_scored_is_named(tmp_path, fields, says):
 
 
 def test_what_cannot_be_scored_is_refused_before_anything_is_asked():
-    e2g: Any = SimpleNamespace(models=SimpleNamespace(chat_model=None))
+    e2g: Any = SimpleNamespace(models=SimpleNamespace(chat_model=None), strategies=STRATEGIES)
     answered, located = Question("a", "Who?", answer="x"), Question("d", "Who?", documents=("a.txt",))
     with pytest.raises(QueryError, match="--answers"):
         evaluate(e2g, [answered], corpus="c", modes=["dense"])

@@ -15,13 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.models.porter import stem
 from e2g_neo4j.models.words import terms
-from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategies.vector_context import ranked_by_relations
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, windows_of
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, read_each
-from e2g_neo4j.types.ties import best_first
 
 MAX_KEYWORDS = 12
 """Maximum keywords of a question."""
@@ -206,16 +204,11 @@ def ranked(rows: Iterable[Mapping[str, Any]], scores: Mapping[str, Mapping[str, 
         rows: The rows.
         scores: Per corpus, the scores of the entities of the question.
     """
-    found: list[tuple[Window, float]] = []
+    relations = []
     for row in rows:
         of_entities = scores[row["corpus"]]
-        relations = [sum(of_entities.get(key, 0.0) for key in pair) / 2 for pair in row["relations"]]
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                best = max((relations[at] for at in one["relations"]), default=0.0)
-                found.append((windows[one["number"]], one["score"] + RELATION * best))
-    return [found[at] for at in best_first([score for _, score in found], TIE)]
+        relations.append((row, [sum(of_entities.get(key, 0.0) for key in pair) / 2 for pair in row["relations"]]))
+    return ranked_by_relations(relations, RELATION)
 
 
 SYNONYMS = Strategy(

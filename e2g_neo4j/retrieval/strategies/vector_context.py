@@ -8,7 +8,7 @@ text in the order of the relations alone; here windows are ranked by their own v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.passages import TIE
@@ -58,15 +58,27 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     The score of a relation is that of the nearer of its two ends. The score of a window is its own plus RELATION times
     that of its best relation, if it mentions any; of entities and windows, (1 + cosine) / 2.
     """
-    found: list[tuple[Window, float]] = []
+    relations = []
     for row in rows:
         scores = {one["key"]: one["score"] for one in row["entities"]}
-        relations = [max(scores.get(key, 0.0) for key in pair) for pair in row["relations"]]
+        relations.append((row, [max(scores.get(key, 0.0) for key in pair) for pair in row["relations"]]))
+    return ranked_by_relations(relations, RELATION)
+
+
+def ranked_by_relations(rows: Iterable[tuple[Mapping[str, Any], Sequence[float]]], weight: float) -> RankedWindows:
+    """Rank windows by their own scores, plus `weight` times that of the best relation that they mention.
+
+    Args:
+        rows: Rows with the windows and the relations that they mention, and the scores of these relations.
+        weight: The weight of a relation.
+    """
+    found: list[tuple[Window, float]] = []
+    for row, relations in rows:
         for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
             windows = windows_of(candidate)
             for one in sorted(candidate["windows"], key=lambda one: one["number"]):
                 best = max((relations[at] for at in one["relations"]), default=0.0)
-                found.append((windows[one["number"]], one["score"] + RELATION * best))
+                found.append((windows[one["number"]], one["score"] + weight * best))
     return [found[at] for at in best_first([score for _, score in found], TIE)]
 
 
