@@ -64,9 +64,8 @@ def retrieve(
     chat = _chat_calls(models, chat_model) if filled.llm else None
     yield from check_model_name(models)
     embed = Embed(question)
-    if (
-        "vector" in filled.strategy.needs
-    ):  # computed while spaCy processes the question and the database looks up entities
+    if "vector" in filled.strategy.needs:
+        # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
     doc = models.nlp(unwrapped(question))
     names = list(extract(doc).counts)
