@@ -23,7 +23,7 @@ from record import RESULTS, Figure, record
 from e2g_neo4j import E2G, IndexReport
 from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
 from e2g_neo4j.evaluation.results import bootstrap
-from e2g_neo4j.retrieval import ranking, retrieve, windows
+from e2g_neo4j.retrieval import linking, ranking, windows
 from e2g_neo4j.retrieval.linking import Candidate
 from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
@@ -68,19 +68,19 @@ def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
 
 
 WITHOUT_ENTITIES = (Candidate, "rank", unranked)
-WITHOUT_OCCURRENCES = (retrieve, "global_nodes", nearest_first)
+WITHOUT_OCCURRENCES = (e2g_mode, "global_nodes", nearest_first)
 
 PAPER = [
     Variant("e2g"),
     Variant("dense only", "dense", "chunk"),
     Variant(
         "without the graph filter",
-        changes=[(module, "pairs_within_hops", without_hop_limit) for module in (retrieve, e2g_mode)],
+        changes=[(linking, "pairs_within_hops", without_hop_limit)],
     ),
     Variant("without entity-aware ranking (local)", changes=[WITHOUT_ENTITIES]),
     Variant("without occurrence ranking (global)", changes=[WITHOUT_OCCURRENCES]),
     Variant("without both rankings", changes=[WITHOUT_ENTITIES, WITHOUT_OCCURRENCES]),
-    Variant("without dense (global finds nothing)", changes=[(retrieve, "global_nodes", nothing)]),
+    Variant("without dense (global finds nothing)", changes=[(e2g_mode, "global_nodes", nothing)]),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]
 
