@@ -26,7 +26,7 @@ from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 
-with needs("This module", "neo4j-graphrag"):
+with needs("The retriever for neo4j-graphrag", "neo4j-graphrag"):
     from neo4j_graphrag.embeddings.base import Embedder
     from neo4j_graphrag.retrievers.base import Retriever
     from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem

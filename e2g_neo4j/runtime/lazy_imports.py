@@ -39,7 +39,7 @@ def needs(what: str, extra: str, otherwise: str = "") -> Iterator[None]:
     except ImportError as error:
         if (error.name or "").startswith("e2g_neo4j"):
             raise
-        package = error.name or str(error)
+        package = error.name.partition(".")[0] if error.name else str(error)
         raise ConfigurationError(
             f"{what} needs {package}, which is not installed: run `pip install 'e2g-neo4j[{extra}]'`"
             f"{otherwise and f', {otherwise}'}."

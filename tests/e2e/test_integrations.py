@@ -323,7 +323,9 @@ import e2g_neo4j.integrations.langchain
 
 def test_without_the_package_the_error_names_the_extra() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("ConfigurationError neo4j-graphrag is needed")
+    assert done.stdout.startswith(
+        "ConfigurationError The retriever for neo4j-graphrag needs neo4j_graphrag, which is not installed"
+    )
     assert "pip install 'e2g-neo4j[neo4j-graphrag]'" in done.stdout
 
 
