@@ -143,10 +143,11 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
     code, out, _ = enrich("--reports", "llm")
     assert code == 0
     assert "because replies could not be read" in " ".join(out.split())
-    made = json.loads(enrich("--json")[1])
-    assert made["reports"]["unreadable"] == made["communities"] > 0
+    made = json.loads(enrich("--json")[1])["layers"]["communities"]
+    assert made["unreadable"] == made["total"] > 0
     assert {rating for _, _, rating in reports(driver, corpus)} == {None}
-    assert json.loads(enrich("--reports", "extractive", "--json")[1])["reports"] is None
+    made = json.loads(enrich("--reports", "extractive", "--json")[1])["layers"]["communities"]
+    assert (made["unreadable"], made["usage"]["calls"]) == (0, 0)
     assert "No chat model calls" in enrich("--dry-run")[1]
     with E2G(settings=settings) as e2g:
         e2g.delete(corpus=corpus)

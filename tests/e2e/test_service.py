@@ -866,11 +866,14 @@ def test_what_is_changed_or_exported_is_audited(
         until = time.monotonic() + 20
         while time.monotonic() < until:
             entries = http.get("/v1/audit").json()["entries"]
-            if [one for one in entries if one["action"] == "DELETE /v1/keys/{key}"]:
+            revoked = [
+                one
+                for one in entries
+                if (one["action"], one["target"]) == ("DELETE /v1/keys/{key}", made["info"]["id"])
+            ]
+            if revoked:
                 break
-        [entry] = [
-            one for one in entries if one["action"] == "DELETE /v1/keys/{key}" and one["target"] == made["info"]["id"]
-        ]
+        [entry] = revoked
         assert (entry["key"], entry["status"]) == (keys["all"].split("_")[1], 200)
         exported = [one["corpus"] for one in entries if one["action"] == "GET /v1/corpora/{corpus}/export"]
         assert "vault" in exported
