@@ -152,6 +152,6 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
     assert code == 0
     assert "has 0 statements, 0 new." in out
     assert "Replies that could not be read: 1." in out
-    assert json.loads(enrich("--with", "statements", "--json")[1])["statements"]["unreadable"] == 1
+    assert json.loads(enrich("--with", "statements", "--json")[1])["layers"]["statements"]["unreadable"] == 1
     with E2G(settings=settings) as e2g:
         e2g.delete(corpus=corpus)

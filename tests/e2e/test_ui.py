@@ -256,7 +256,7 @@ def test_a_citation_opens_the_very_passage_and_escape_leads_back(
     page: Page, service: RunningService, client: E2G
 ) -> None:
     ask(page)
-    [first, *_] = answer(service)["citations"]
+    first = answer(service)["citations"][0]["passage"]
     citation = page.get_by_role("button", name=re.compile("^Citation 1:"))
     citation.click()
     mark = page.locator("#panel-text mark")
@@ -295,9 +295,9 @@ def test_what_the_model_read_is_apart_from_what_else_was_found(page: Page, servi
 
 
 def test_an_address_opens_a_text_at_its_place(page: Page, service: RunningService) -> None:
-    [first, *_] = answer(service)["citations"]
+    first = answer(service)["citations"][0]["passage"]
     at = LOG.index("Josiah Quill", first["start"] + len(LOG) // 2)
-    page.goto(f"{service.url}/ui/#/corpora/{CORPUS}/documents/{first['document']}?at={at}")
+    page.goto(f"{service.url}/ui/#/corpora/{CORPUS}/documents/{first['document_id']}?at={at}")
     mark = page.locator("#place mark")
     expect(mark).to_be_in_viewport()
     sentence = mark.text_content() or ""
