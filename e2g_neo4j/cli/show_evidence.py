@@ -127,6 +127,8 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print("[bold]Evidence[/bold]")
     for number, passage in enumerate(found.passages, 1):
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
+        if passage.signals:
+            out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:

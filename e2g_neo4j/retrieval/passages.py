@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from e2g_neo4j.types.documents import Span
@@ -25,11 +25,13 @@ _PART_OF_WORD = re.compile(r"(?<!\w)\w{1,40}\Z")
 
 @dataclass(frozen=True, slots=True)
 class ScoredNode:
-    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score and the pairs it contains."""
+    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score, the pairs it contains and what
+    each signal contributes to its score."""
 
     row: dict[str, Any]
     score: float
     pairs: tuple[Pair, ...] = ()
+    signals: dict[str, float] = field(default_factory=dict)
 
 
 def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
@@ -127,6 +129,7 @@ def _merged(run: Sequence[ScoredNode]) -> Passage:
             end=max(passage.end, following.end),
             text_node=_extended(passage.text_node, following.text_node),
             score=max(passage.score, following.score),
+            signals=max(passage, following, key=lambda one: one.score).signals,
             nodes=tuple(dict.fromkeys(passage.nodes + following.nodes)),
             pairs=passage.pairs + tuple(pair for pair in following.pairs if pair not in passage.pairs),
             page=_page_range(passage.page, following.page) if more else passage.page,
@@ -157,6 +160,7 @@ def _passage(node: ScoredNode) -> Passage:
         start=row["start"],
         end=end,
         score=node.score,
+        signals=node.signals,
         corpus=row["corpus"],
         level=row["level"],
         nodes=(row.get("chunk", row["id"]),),

@@ -82,11 +82,18 @@ def ranked(signals: Sequence[dict[str, Any]], *, words: bool = True) -> list[tup
         words: Whether BM25 counts.
     """
     windows, near = candidate_windows([candidate for row in signals for candidate in row["candidates"]])
-    scores = smoothed(windows, relevance(windows, near, signals, words))
+    parts = relevance(windows, near, signals, words)
+    own = sum(parts.values(), np.zeros(len(windows)))
+    scores = smoothed(windows, own)
+    parts["neighbours"] = scores - own
+    for i, window in enumerate(windows):
+        window.signals = {name: float(part[i]) for name, part in parts.items()}
     return [(windows[i], float(scores[i])) for i in best_first(scores, TIE)]
 
 
-def relevance(windows: Sequence[Window], near: Scores, signals: Sequence[dict[str, Any]], words: bool) -> Scores:
+def relevance(
+    windows: Sequence[Window], near: Scores, signals: Sequence[dict[str, Any]], words: bool
+) -> dict[str, Scores]:
     """Score each window by the signals, without smoothing.
 
     Args:
@@ -94,6 +101,9 @@ def relevance(windows: Sequence[Window], near: Scores, signals: Sequence[dict[st
         near: The cosine of each to the question.
         signals: Rows of `signals.cypher`, one per corpus.
         words: Whether BM25 counts.
+
+    Returns:
+        What vectors, words (if they count) and entities contribute. The score of a window is their sum.
     """
     ids, chunks = [window.id for window in windows], [window.chunk for window in windows]
     window_words = looked_up(ids, signals, "word_ids", "word_scores")
@@ -104,8 +114,11 @@ def relevance(windows: Sequence[Window], near: Scores, signals: Sequence[dict[st
     for chunk, cosine in zip(chunks, near.tolist(), strict=True):
         best[chunk] = max(cosine, best.get(chunk, cosine))
     chunk_near = np.array([best[chunk] for chunk in chunks])
-    lexical = WORDS * z(window_words) + CHUNK_CONTEXT * rest * z(chunk_words) if words else 0.0
-    return NEAR * z(near) + CHUNK_CONTEXT * rest * z(chunk_near) + ACTIVATION * _z_of_all(spread, signals) + lexical
+    return {
+        "vectors": NEAR * z(near) + CHUNK_CONTEXT * rest * z(chunk_near),
+        **({"words": WORDS * z(window_words) + CHUNK_CONTEXT * rest * z(chunk_words)} if words else {}),
+        "entities": ACTIVATION * _z_of_all(spread, signals),
+    }
 
 
 def looked_up(ids: Sequence[str], signals: Sequence[dict[str, Any]], id_column: str, score_column: str) -> Scores:

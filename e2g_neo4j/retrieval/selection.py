@@ -104,7 +104,7 @@ class Selection:
         by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
         found = pairs or {}
         return [
-            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()))
+            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals)
             for window, score in windows
             if window.id in by_id  # missing if its document was replaced between the two reads
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -59,6 +59,7 @@ class Window:
         tokens: Its length in tokens, about.
         persistence: Topic persistence of its document, from 0 to 1.
         origin: How it was found, in mode `routes`.
+        signals: What each signal contributes to its score, in modes `auto` and `diffusion`.
     """
 
     chunk: str
@@ -70,6 +71,7 @@ class Window:
     tokens: float
     persistence: float
     origin: Origin | None = None
+    signals: dict[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def id(self) -> str:

@@ -113,6 +113,9 @@ class Passage(JsonForm):
         text_node: in an adopted corpus, the text node of the user's graph that contains the passage. None for a
             summary.
         document_id: the id of the document. Empty for a fact.
+        signals: what vectors, words, entities and neighbouring windows contribute to the score, in modes `auto` and
+            `diffusion`: standard deviations above the mean of the candidates, times the weight of the signal. Without a
+            reranker, they add up to the score. Empty in other modes and with `unit="chunk"`.
     """
 
     text: str
@@ -130,6 +133,7 @@ class Passage(JsonForm):
     corpus: str = ""
     text_node: TextNode | None = None
     document_id: str = ""
+    signals: dict[str, float] = field(default_factory=dict, compare=False)
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""

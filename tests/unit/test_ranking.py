@@ -71,7 +71,9 @@ def silent(rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 
 def relevance_of(rows: list[dict[str, Any]], signals: dict[str, Any], words: bool = True) -> list[float]:
     windows, near = candidate_windows(rows)
-    found: list[float] = relevance(windows, near, [signals], words).tolist()
+    parts = relevance(windows, near, [signals], words)
+    assert list(parts) == (["vectors", "words", "entities"] if words else ["vectors", "entities"])
+    found: list[float] = sum(parts.values(), np.zeros(len(windows))).tolist()
     return found
 
 
@@ -209,7 +211,8 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
     order = ranked([signals], words=True)
     assert sorted(unit.id for unit, _ in order) == sorted(ids)
     assert all(np.isfinite(score) for _, score in order)
-    expected = smoothed(found, relevance(found, near, [signals], True)).tolist()
+    own = sum(relevance(found, near, [signals], True).values(), np.zeros(len(found)))
+    expected = smoothed(found, own).tolist()
     groups: list[list[int]] = []
     for i in sorted(range(len(ids)), key=lambda i: -expected[i]):
         if not groups or expected[groups[-1][-1]] - expected[i] > TIE:
@@ -217,6 +220,9 @@ def test_windows_are_ranked_best_first_by_what_is_said_of_them(rows: list[dict[s
         groups[-1].append(i)
     best = [i for group in groups for i in sorted(group)]
     assert [(unit.id, score) for unit, score in order] == [(ids[i], expected[i]) for i in best]
+    for unit, score in order:
+        assert list(unit.signals) == ["vectors", "words", "entities", "neighbours"]
+        assert sum(unit.signals.values()) == pytest.approx(score, abs=1e-9)
 
 
 def test_two_corpora_are_ranked_as_one() -> None:
