@@ -503,7 +503,8 @@ class E2G(SyncClient):
         Args:
             corpus: the corpus.
             label: the label of the nodes.
-            text: their property with the text.
+            text: their property with the text, or several, separated by commas, such as "title,plot": the text is
+                theirs, joined by blank lines.
             key: their property that identifies them within their document.
             order: the property that sorts the nodes of one document; None: `key`.
             document: the property that names a node's document; None: see `part_of`.

@@ -1,7 +1,11 @@
-// Read the texts of nodes of the user's graph.
-// $nodes: [element id], $text: name of a property
-// → node, text
+// Read the texts of nodes of the user's graph; '' if a node has none.
+// $nodes: [element id], $text: [name of a property]
+// → node, text, names: the properties that the node has
+WITH {text: $text} AS r
 UNWIND $nodes AS node
-MATCH (n)
-WHERE elementId(n) = node
-RETURN node, n[$text] AS text
+MATCH (theirs)
+WHERE elementId(theirs) = node
+RETURN node,
+       // include: their_text
+       AS text,
+       [name IN r.text WHERE theirs[name] IS NOT NULL] AS names

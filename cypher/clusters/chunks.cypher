@@ -4,7 +4,9 @@
 // → chunk, document, index, start, end, tokens, vectors
 MATCH (c:Chunk {corpus: $corpus})
 WHERE c.id > $after
-  AND trim(coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '')) <> ''
+  AND trim(coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+    // include: their_text
+  ][0], '')) <> ''
 WITH c ORDER BY c.id LIMIT $limit
 RETURN c.id AS chunk, c.document AS document, c.index AS index, c.start AS start, c.end AS end, c.tokens AS tokens,
        CASE WHEN c.embedding IS NULL

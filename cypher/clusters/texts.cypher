@@ -3,5 +3,7 @@
 // → chunk, text, own, notes, vectors
 UNWIND $chunks AS chunk
 MATCH (c:Chunk {corpus: $corpus, id: chunk})
-RETURN chunk, coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
+RETURN chunk, coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+  // include: their_text
+][0], '') AS text,
        c.own AS own, c.notes AS notes, c.sentence_vectors AS vectors

@@ -6,5 +6,7 @@ MATCH (d:Document {corpus: $corpus, id: document})
 MATCH (c:Chunk {corpus: $corpus})-[:FROM_DOCUMENT]->(d)
 WHERE c.id IS NOT NULL
 RETURN d.source AS source, c.id AS id, c.start AS start, c.end AS end,
-       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text
+       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+         // include: their_text
+       ][0], '') AS text
 ORDER BY source, c.index

@@ -8,7 +8,9 @@ WITH e, e.forms + COLLECT { MATCH (:Alias)-[r:ALIAS_OF]->(e) RETURN DISTINCT r.f
 MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
 WITH m, c, names ORDER BY m.count DESC, c.document, c.index LIMIT 25
 WITH m, c, names,
-     coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS whole
+     coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+       // include: their_text
+     ][0], '') AS whole
 WITH m, c, whole, coalesce([name IN names WHERE whole CONTAINS name | size(split(whole, name)[0])][0], 0) AS at
 WITH m, c, whole, CASE WHEN at > 100 THEN at - 100 ELSE 0 END AS start
 MATCH (d:Document {corpus: $corpus, id: c.document})

@@ -8,7 +8,9 @@ MATCH (d:Document {corpus: $corpus, id: node.document})
 OPTIONAL MATCH (node)-[:PART_OF]->(whole:Chunk)
 WITH node, score, d, coalesce(whole, node) AS place
 WITH node, score, d, place,
-     coalesce([(place)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS their_text
+     coalesce([(place)-[r:STANDS_FOR]->(theirs) |
+       // include: their_text
+     ][0], '') AS their_text
 RETURN coalesce(node.text, substring(their_text, node.start - place.start, node.end - node.start)) AS text, score, {
   id: node.id, corpus: node.corpus, document: d.title, source: d.source, start: node.start, end: node.end,
   text_node: [(place)-[r:STANDS_FOR]->(theirs) | {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key])}][0],

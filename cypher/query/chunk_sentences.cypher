@@ -4,4 +4,6 @@
 UNWIND $chunks AS id
 MATCH (c:Chunk {corpus: $corpus, id: id})
 RETURN id AS chunk, c.own AS own, c.notes AS notes,
-       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text
+       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+         // include: their_text
+       ][0], '') AS text

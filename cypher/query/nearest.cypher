@@ -23,7 +23,9 @@ UNWIND found AS one
 WITH one.node AS n, one.score AS score, counted
 MATCH (d:Document {corpus: $corpus, id: n.document})
 RETURN n.id AS id, n.level AS level, n.index AS index, n.start AS start, n.end AS end,
-       coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
+       coalesce(n.text, [(n)-[r:STANDS_FOR]->(theirs) |
+         // include: their_text
+       ][0], '') AS text,
        [(n)-[r:STANDS_FOR]->(theirs) |
         {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key]), begins: n.start}][0] AS text_node,
        n.page AS page, n.heading AS heading, d.id AS document_id, d.title AS document, d.source AS source,

@@ -17,7 +17,9 @@ RETURN d.title AS title, d.source AS source, coalesce(d.characters, 0) AS charac
        COLLECT {
          MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
          WHERE c.start < $end AND c.end > $start
-         WITH c, coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS whole,
+         WITH c, coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+           // include: their_text
+         ][0], '') AS whole,
               CASE WHEN c.start < $start THEN $start ELSE c.start END AS first,
               CASE WHEN c.end > $end THEN $end ELSE c.end END AS last
          RETURN {start: first, end: last, text: substring(whole, first - c.start, last - first),

@@ -7,7 +7,9 @@
 UNWIND $ids AS id
 MATCH (w:Window {corpus: $corpus, id: id})-[:PART_OF]->(n:Chunk)
 WITH n, collect(w) AS found
-WITH n, found, coalesce([(n)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS whole
+WITH n, found, coalesce([(n)-[r:STANDS_FOR]->(theirs) |
+  // include: their_text
+][0], '') AS whole
 MATCH (d:Document {corpus: $corpus, id: n.document})
 RETURN n.id AS chunk, n.index AS index,
        [(n)-[r:STANDS_FOR]->(theirs) |

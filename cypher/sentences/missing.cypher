@@ -8,6 +8,8 @@ WITH c ORDER BY c.id
 WITH collect(c) AS found
 UNWIND found[..$limit] AS c
 RETURN c.id AS chunk, c.own AS own, c.notes AS notes,
-       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | toStringOrNull(theirs[r.text])][0], '') AS text,
+       coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
+         // include: their_text
+       ][0], '') AS text,
        size(found) AS missing
 ORDER BY chunk

@@ -68,7 +68,7 @@ def unlink(
 
 def adopt(
     label: Annotated[str, typer.Option("--label", help="Label of the text nodes.", show_default=False)],
-    text: Annotated[str, typer.Option("--text", help="Property with the text.")] = "text",
+    text: Annotated[str, typer.Option("--text", help="Property with the text, or several: title,plot.")] = "text",
     key: Annotated[str, typer.Option("--key", help="Property that identifies a text node.")] = "id",
     order: Annotated[
         str | None,

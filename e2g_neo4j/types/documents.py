@@ -35,11 +35,11 @@ class Section:
 class StandsFor:
     """A text node of the user's graph that a chunk stands for.
 
-    `node` is its element id. `text` and `key` are the names of the properties that hold its text and its key.
+    `node` is its element id. `text` are the names of the properties that hold its text, `key` that of its key.
     """
 
     node: str
-    text: str
+    text: tuple[str, ...]
     key: str
 
 

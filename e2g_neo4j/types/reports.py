@@ -145,7 +145,8 @@ class Adoption:
 
     Attributes:
         label: the label of the nodes.
-        text: the name of the property with the text.
+        text: the name of the property with the text, or of several, separated by commas: the text of a node is theirs,
+            joined by blank lines.
         key: the name of the property that identifies the node in its document.
         order: the name of the property that sorts the nodes of a document; None: `key`.
         document: the name of the property that says which document a node belongs to.
@@ -161,6 +162,11 @@ class Adoption:
     document: str | None = None
     part_of: str | None = None
     properties: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The names of the properties with the text."""
+        return tuple(name.strip() for name in self.text.split(","))
 
 
 @dataclass(frozen=True, slots=True)

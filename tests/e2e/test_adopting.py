@@ -479,6 +479,34 @@ def test_a_document_has_all_values_of_its_text_nodes(place: Place, plain: Shape)
     assert {one.document for one in found.passages} == {"island.txt"}
 
 
+@pytest.mark.parametrize("where", ["place", "old_place"])
+def test_several_properties_are_one_text(where: str, request: pytest.FixtureRequest) -> None:
+    place: Place = request.getfixturevalue(where)
+    place.rows(
+        "CREATE (:Film {id: 1, title: 'The Log', plot: 'Josiah Quill sails to Hesk.'}), (:Film {id: 2, title: 'Fog', "
+        "plot: ''}), (:Film {id: 3, plot: 'Luke Farran finds the chronometer.'}), (:Film {id: 4, title: 5})"
+    )
+    try:
+        with pytest.raises(InputError, match=r"property 'plott' \(`text`\)\. Did you mean 'plot'\?"):
+            place.client.adopt(corpus="adopted", label="Film", text="title,plott")
+        report = place.client.adopt(corpus="adopted", label="Film", text="title, plot", document="id")
+        assert (report.index.documents, report.without_text) == (3, 1)
+        texts = [one.text for one in place.client.retrieve("Who sails?", corpus="adopted").passages]
+        assert sorted(texts) == [
+            "Fog",
+            "Luke Farran finds the chronometer.",
+            "The Log\n\nJosiah Quill sails to Hesk.",
+        ]
+        place.rows("MATCH (f:Film {id: 1}) SET f.title = 'The Lost Log'")
+        again = place.client.adopt(corpus="adopted", label="Film", text="title, plot", document="id").index
+        assert (again.replaced, again.unchanged) == (1, 2)
+        [film] = [one for one in place.client.documents("adopted") if one.title == "1"]
+        assert place.client.text(film.id, corpus="adopted").text.startswith("The Lost Log\n\nJosiah")
+    finally:
+        place.client.unadopt(corpus="adopted")
+        place.rows("MATCH (f:Film) DETACH DELETE f")
+
+
 # --- what happens on the way -------------------------------------------------------------------------
 
 

@@ -200,7 +200,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
-            "(:Chunk)-[:STANDS_FOR {text: 'text', key: 'id'}]->(:Chunk {path: '', fileName: ''})"
+            "(:Chunk)-[:STANDS_FOR {text: ['text'], key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -84,7 +84,7 @@ def adopted(corpus: str) -> Operation[Adoption | None]:
 
 def check(corpus: str, adoption: Adoption) -> Operation[None]:
     """Raise InputError if options are invalid, or the corpus was indexed, or adopted from other nodes."""
-    for what, value in _selection(adoption).items():
+    for what, value in [*_selection(adoption).items(), *(("text", name) for name in adoption.texts)]:
         if value is not None and not utf8(value, f"`{what}`").strip():
             raise InputError(
                 f"`{what}` is empty. Name the label and properties of the text nodes, such as Chunk and id."
@@ -142,8 +142,10 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
             break
         after = rows[-1]["node"]
     texts: dict[str, str] = {}
+    absent = set(adoption.texts)
     for some in batched(nodes, TEXTS):
-        for row in (yield Read("adopt/texts", {"nodes": [node.id for node in some], "text": adoption.text})):
+        for row in (yield Read("adopt/texts", {"nodes": [node.id for node in some], "text": adoption.texts})):
+            absent.difference_update(row["names"])
             if _has_text(row["text"]):
                 texts[row["node"]] = row["text"]
     for node in nodes:
@@ -161,8 +163,8 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
                 f"The {adoption.text} of the node with the {adoption.key} {node.key!r} has {len(texts[node.id])} "
                 f"characters, more than {LONGEST}. Nothing was changed. Split it."
             )
-    if not keys:
-        raise InputError((yield from _why_none(adoption)))
+    if not keys or absent:
+        raise InputError((yield from _why_none(adoption, absent if keys else ())))
     nodes = [node for node in nodes if node.id in texts]
     properties = NodeProperties()
     if adoption.properties:
@@ -174,17 +176,23 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
     return found
 
 
-def _why_none(adoption: Adoption) -> Operation[str]:
-    """Return the message that says why there are no text nodes, with the names that exist."""
+def _why_none(adoption: Adoption, absent: Collection[str]) -> Operation[str]:
+    """Return the message that says why there are no text nodes, with the names that exist.
+
+    Args:
+        adoption: Which text nodes.
+        absent: Properties that no node with a key and a document has.
+    """
     [known] = yield Read("adopt/known", {"label": adoption.label, "sample": SAMPLE})
     if not known["nodes"]:
         return (
             f"No node has the label {adoption.label!r}.{did_you_mean(adoption.label, known['labels'])} Nothing was "
             "changed. Name the label of your text nodes."
         )
-    names: list[str] = known["properties"]
-    options = {"text": adoption.text, "key": adoption.key, "document": adoption.document, "order": adoption.order}
-    for option, name in options.items():
+    names = [name for name in known["properties"] if name not in absent]
+    texts = [(name, "text") for name in adoption.texts]
+    others = [(adoption.key, "key"), (adoption.document, "document"), (adoption.order, "order")]
+    for name, option in [*texts, *others]:
         if name is not None and name not in names:
             return (
                 f"No node labelled {adoption.label!r} has the property {name!r} (`{option}`)."
@@ -245,7 +253,7 @@ def assembled(
         at, cuts = 0, []
         for node in members:
             end = at + len(texts[node.id])
-            cuts.append(Cut(node.key, at, end, StandsFor(node.id, adoption.text, adoption.key)))
+            cuts.append(Cut(node.key, at, end, StandsFor(node.id, adoption.texts, adoption.key)))
             at = end + len(BETWEEN)
         source = f"{adoption.label}: {name}" if name else adoption.label
         if len(source.encode()) > LONGEST_SOURCE:
