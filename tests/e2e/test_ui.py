@@ -466,6 +466,32 @@ def open_documents(page: Page, corpus: str) -> None:
     page.get_by_label("Corpus", exact=True).select_option(corpus)
 
 
+def test_names_are_merged_split_and_taken_back(page: Page, client: E2G) -> None:
+    open_documents(page, CORPUS)
+    page.locator("#names summary").click()
+    names = page.get_by_role("list", name="Names of the corpus").get_by_role("listitem")
+    merges = page.get_by_role("list", name="Merged names").get_by_role("listitem")
+    expect(names.filter(has_text="Luke Farran")).to_have_count(1)
+    page.get_by_label("Contains").fill("farran")
+    page.get_by_role("button", name="Search names").click()
+    expect(names).to_have_count(1)
+    page.get_by_label("Name", exact=True).fill("Luke Farran")
+    page.get_by_label("means").fill("Josiah Quill")
+    page.get_by_role("button", name="Merge", exact=True).click()
+    expect(merges.filter(has_text="by hand")).to_contain_text("Luke Farran → Josiah Quill")
+    expect(names).to_contain_text(re.compile(r"Josiah Quill.*also luke farran", re.IGNORECASE))
+    assert {(one.entity_name, one.why) for one in client.merges("luke farran", corpus=CORPUS)} == {
+        ("Josiah Quill", "by hand")
+    }
+    page.get_by_role("button", name="Undo: Luke Farran").click()
+    expect(merges.filter(has_text="by hand")).to_have_count(0)
+    expect(names).not_to_contain_text("also")
+    page.get_by_label("Name", exact=True).fill("Nobody")
+    page.get_by_label("means").fill("Nobody")
+    page.get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+
+
 def test_a_list_that_comes_late_does_not_replace_a_newer_one(page: Page) -> None:
     late, newer = (re.compile(rf"/v1/corpora/{corpus}/documents") for corpus in (CORPUS, MANY))
     open_documents(page, MANY)
@@ -651,6 +677,8 @@ def test_each_state_is_accessible(page: Page, scheme: Any, keep: Callable[[str],
     check("passage")
     open_documents(page, MANY)
     page.locator("#documents tbody tr").first.wait_for()
+    page.locator("#names summary").click()
+    page.locator("#names-list li").first.wait_for()
     check("documents")
     page.get_by_role("button", name="Delete Paper 00").click()
     check("dialog")
@@ -676,6 +704,8 @@ def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, service: RunningServi
     check()
     open_documents(page, HOSTILE)
     page.locator("#documents tbody tr").first.wait_for()
+    page.locator("#names summary").click()
+    page.locator("#names-list li").first.wait_for()
     check()
     page.get_by_role("link", name="Tasks").click()
     check()

@@ -2,6 +2,7 @@
 
 import { call, inCorpus, upload } from "./api.js";
 import { byId, counted, make, number } from "./dom.js";
+import { setUpNames, showNames } from "./names.js";
 import { clear, show } from "./problems.js";
 import { follow, sign, taskState } from "./tasks.js";
 
@@ -31,11 +32,13 @@ export function setUpDocuments(reload) {
   byId("corpus").addEventListener("change", () => {
     byId("upload-corpus").value = byId("corpus").value;
     listPage([null]);
+    showNames(mayWrite);
   });
   byId("state").addEventListener("change", () => listPage([null]));
   byId("earlier").addEventListener("click", () => listPage(pages.slice(0, -1)));
   byId("later").addEventListener("click", () => listPage([...pages, following]));
   byId("delete-corpus").addEventListener("click", deleteCorpus);
+  setUpNames();
   setUpUpload();
 }
 
@@ -49,6 +52,7 @@ export async function showDocuments() {
     if (corpora.some(({ corpus }) => corpus === chosen)) byId("corpus").value = chosen;
     byId("upload-corpus").value ||= byId("corpus").value;
     await listPage([null]);
+    showNames(mayWrite);
   } catch (problem) {
     show(problem);
   }
