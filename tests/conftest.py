@@ -15,9 +15,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
@@ -38,11 +40,15 @@ from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_se
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.models.embedding import load
+from e2g_neo4j.models.entities import pipeline
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
+
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 settings.register_profile(
     "shared", deadline=None, max_examples=at_length(100, 25), suppress_health_check=[HealthCheck.too_slow]
@@ -59,6 +65,7 @@ _HOME = "E2G_TEST_HOME"  # set by the process that owns the run, inherited by it
 def pytest_configure(config: pytest.Config) -> None:
     if _SEED:
         load.load_embedder = perturbed_models(load.load_embedder, _NOISE)
+    pipeline.load_pipeline = _loaded_once(pipeline.load_pipeline)
     # Servers that live for minutes spend more on Java's optimising compiler than it saves them.
     os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
     if hasattr(config, "workerinput"):
@@ -68,6 +75,12 @@ def pytest_configure(config: pytest.Config) -> None:
             _remove(left_over)
     os.environ[_HOME] = str(_HOMES / str(os.getpid()))
     os.environ["E2G_TEST_DAY"] = str(DAY)  # workers choose the same, also at midnight
+
+
+def _loaded_once(load_pipeline: Callable[..., Language]) -> Callable[..., Language]:
+    """Load the bundled pipeline once for all test files, each of which has a client of its own."""
+    bundled = cache(load_pipeline)
+    return lambda name=None: load_pipeline(name) if name else bundled()
 
 
 def pytest_report_header() -> list[str]:

@@ -18,34 +18,26 @@ COORDINATES = "org.neo4j:neo4j:5.26.30"
 
 @contextmanager
 def lts_server(home: Path) -> Iterator[Connection]:
-    local = LocalServer(Settings(home=home, db_heap_mb=512))
-
-    def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
-        config.write_settings(conf, bolt_port, http_port)
-        with (conf / "neo4j.conf").open("a", encoding="utf-8") as file:
-            file.write("server.config.strict_validation.enabled=false\n")  # it lacks some settings of later versions
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jars, "LOCK", LOCK)
         patch.setattr(config, "MAIN_CLASS", "org.neo4j.server.CommunityEntryPoint")
-        patch.setattr(server, "write_settings", write_settings)
-        connection = local.start()
-    try:
-        yield connection
-    finally:
-        local.stop()
+        # it lacks some settings of later versions
+        with started(home, 512, "server.config.strict_validation.enabled=false") as connection:
+            patch.undo()
+            yield connection
 
 
 @contextmanager
-def started(home: Path, heap_mb: int) -> Iterator[Connection]:
+def started(home: Path, heap_mb: int, *settings: str) -> Iterator[Connection]:
     """A managed server. What tests write and delete changes the statistics of the database all the time, so that a
-    server plans statements again each ten seconds; this one does so once a minute."""
+    server plans statements again each ten seconds, which is most of its work; this one does so once an hour."""
     local = LocalServer(Settings(home=home, db_heap_mb=heap_mb))
+    lines = "".join(f"{setting}\n" for setting in ("dbms.cypher.min_replan_interval=1h", *settings))
 
     def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         config.write_settings(conf, bolt_port, http_port)
         with (conf / "neo4j.conf").open("a", encoding="utf-8") as file:
-            file.write("dbms.cypher.min_replan_interval=60s\n")
+            file.write(lines)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "write_settings", write_settings)

@@ -6,7 +6,8 @@
 | every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
 
-Files that the command line names run as in the tier `every`.
+Files that the command line names run as in the tier `every`. Of the tests marked `by_turns(n)`, all of them slow and
+all of a kind, the other tiers run each n-th, another one each day; the full tier and named files run all of them.
 
 What hypothesis draws differs from run to run, and what `few_of` chooses from day to day, so that many runs of few
 examples add up. The first line of a run names the day; E2G_TEST_DAY repeats the choice of another one.
@@ -112,7 +113,7 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
     if TIER == "fast":
         lines.append("tests marked `full`: make test-every; those marked `long`, and the full length: make test-all")
     elif TIER == "every":
-        lines.append("tests marked `long`, and the full length of others: make test-all")
+        lines.append("tests marked `long`, those of other days, and the full length of others: make test-all")
     return lines
 
 
@@ -130,8 +131,12 @@ def pytest_sessionstart() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of other tiers."""
-    tier = "every" if TIER == "fast" and any(".py" in argument for argument in config.args) else TIER
+    named = any(".py" in argument for argument in config.args)
+    tier = "every" if TIER == "fast" and named else TIER
     left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or wants_more(item, tier)]
+    if tier != "full" and not named:
+        slow = [(item, mark.args[0]) for item in items if (mark := item.get_closest_marker("by_turns"))]
+        left_out += [item for at, (item, n) in enumerate(slow) if at % n != DAY % n]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)

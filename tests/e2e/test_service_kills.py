@@ -143,6 +143,7 @@ def reset(queue: Queue) -> None:
     queue.driver.execute_query("MATCH (n) WHERE NOT n:`__Neo4jMigration` AND NOT n:E2GQueue DETACH DELETE n")
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.full
 @pytest.mark.timeout(600)
 def test_a_service_killed_at_any_step_of_a_request_has_one_task_or_none(
@@ -243,6 +244,7 @@ def _until(condition: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.full
 @pytest.mark.timeout(600)
 def test_tasks_of_a_killed_service_are_ended_by_the_next_one(
@@ -295,6 +297,7 @@ def last_event(http: httpx.Client, begun: list[int], number: int) -> tuple[str, 
         time.sleep(0.5)
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.full
 def test_a_stopped_service_ends_streams_and_puts_its_task_back(
     queue: Queue, scratch: Connection, ollama_server: RealOllama, corpus: str, tmp_path: Path
@@ -363,6 +366,7 @@ def is_away(service: Mortal, task: str) -> None:
             assert int(reply.headers["retry-after"]) > 0
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_tasks_end_once_wherever_the_database_is_killed(

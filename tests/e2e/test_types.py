@@ -20,7 +20,7 @@ from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.graph import rows
 from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.models.entities.pipeline import load_pipeline
+from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import EntityInfo, Extraction
 
@@ -151,7 +151,7 @@ def test_only_entities_of_a_type_are_linked(client: E2G, corpus: str, driver: Dr
 
 
 def test_labels_of_another_pipeline_are_types(environment: object, corpus: str) -> None:
-    nlp = load_pipeline()  # not the one that other tests share
+    nlp = load_pipeline(str(BUNDLED))  # not the one that other tests share
     ruler: Any = nlp.add_pipe("entity_ruler", before="ner")
     ruler.add_patterns([{"label": "SHIP", "pattern": "Demeter"}])
     with E2G(nlp=nlp) as client:

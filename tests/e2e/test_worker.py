@@ -753,6 +753,7 @@ def _import(queue: Queue, client: E2G, corpus: str, folder: Path) -> Callable[[]
 POINTS = 8
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("prepare", [_index, _replace, _delete, _enrich, _import])

@@ -20,6 +20,11 @@ from tiers import need
 def test_of_a_part(number):
     need("nothing")
 
+@pytest.mark.by_turns(2)
+@pytest.mark.parametrize("number", range(2))
+def test_of_a_day(number):
+    pass
+
 @pytest.mark.full
 def test_of_two_tiers():
     pass
@@ -38,7 +43,7 @@ def test_of_two_tiers_by_its_fixture(scratch):
 def test_of_all_tiers():
     pass
 """
-RUN = {"fast": 1, "every": 3, "full": 4}
+RUN = {"fast": 2, "every": 4, "full": 6}
 CONFTEST = """
 import tiers
 from tiers import pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary
@@ -51,7 +56,7 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     """Run a suite of its own with the hooks of this one."""
     (folder / "test_it.py").write_text(SUITE)
     (folder / "conftest.py").write_text(CONFTEST)
-    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\nmarkers =\n  full\n  long\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {TESTS}\nmarkers =\n  by_turns\n  full\n  long\n")
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("E2G_", "PYTEST_"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *arguments]
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -71,7 +76,7 @@ def test_what_did_not_run_is_said_once_before_the_last_line(tmp_path: Path, tier
 
 def test_tests_of_a_named_file_need_no_tier(tmp_path: Path) -> None:
     done = run(tmp_path, "-n", "0", "test_it.py")
-    assert "3 passed, 3 skipped, 1 deselected" in done.stdout.strip().splitlines()[-1]
+    assert "5 passed, 3 skipped, 1 deselected" in done.stdout.strip().splitlines()[-1]
 
 
 def test_few_of_chooses_others_on_another_day_and_all_in_the_full_tier(monkeypatch: pytest.MonkeyPatch) -> None:
