@@ -30,11 +30,15 @@ from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKi
 
 def index(
     paths: Annotated[
-        list[str], typer.Argument(help="Files, folders or globs; `-` for a text on standard input.", show_default=False)
+        list[str],
+        typer.Argument(
+            help="Files, folders, globs or web addresses; `-` for a text on standard input.", show_default=False
+        ),
     ],
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
+    fetch: Annotated[bool, typer.Option("--fetch", help="Download the web addresses among the paths.")] = False,
     title: Annotated[str | None, typer.Option("--title", help="The title of the document, if it is one.")] = None,
     source: Annotated[
         str | None,
@@ -49,7 +53,7 @@ def index(
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
     given = dict(map(parse_property, properties)) if properties else None
-    sources = chosen_sources(paths, corpus, title, source)
+    sources = chosen_sources(paths, corpus, title, source, fetch=fetch)
     if dry_run:
         with E2G() as e2g:
             plan = e2g.plan(sources, corpus=corpus, strict=strict)

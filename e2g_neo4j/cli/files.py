@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
 
-from e2g_neo4j.errors import InputError
+from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.operations import Source
-from e2g_neo4j.indexing.sources.files import find, from_text
-from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
+from e2g_neo4j.indexing.sources.files import SUFFIXES, find, from_text
+from e2g_neo4j.indexing.sources.processes import LIBRARY, Limits, limits_of, read_file
 from e2g_neo4j.indexing.sources.text import decode, within
 from e2g_neo4j.settings import load_settings
-from e2g_neo4j.types.ids import utf8
+from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.ids import document_id, utf8
+
+WEB = ("http://", "https://")
+
+_SUFFIXES = {
+    "application/epub+zip": ".epub",
+    "application/pdf": ".pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/xhtml+xml": ".html",
+    "text/html": ".html",
+    "text/markdown": ".md",
+    "text/plain": ".txt",
+}
+"""The file types of web addresses by the content type of their replies."""
+
+_SECONDS = 30
 
 
-def chosen_sources(paths: Sequence[str], corpus: str, title: str | None, source: str | None) -> Sequence[Source]:
+def chosen_sources(
+    paths: Sequence[str], corpus: str, title: str | None, source: str | None, *, fetch: bool = False
+) -> Sequence[Source]:
     """Return what `e2g index` is to index.
 
     Args:
-        paths: Files, folders and globs; or `-`, for standard input.
+        paths: Files, folders, globs and web addresses; or `-`, for standard input.
         corpus: The corpus.
         title: The title of the document.
         source: The source of the text on standard input.
+        fetch: Whether to fetch web addresses.
 
     Raises:
-        InputError: Standard input is named beside paths, `source` is given without it, or there are several documents
-            for the title.
-        ReadingError: With a title, or on standard input, the document cannot be read.
+        InputError: Standard input is named beside paths, `source` is given without it, there are several documents for
+            the title, or a web address without `fetch`.
+        ReadingError: With a title, on standard input or at a web address, the document cannot be read.
     """
     if "-" in paths and len(paths) > 1:
         raise InputError("`-`, standard input, cannot be indexed together with files. Index them one after the other.")
@@ -36,7 +57,10 @@ def chosen_sources(paths: Sequence[str], corpus: str, title: str | None, source:
         raise InputError(
             "--source names a text on standard input: pass `-` as the path. Files are named by their paths."
         )
-    if title is None and "-" not in paths:
+    addresses = [path for path in paths if path.startswith(WEB)]
+    if addresses and not fetch:
+        raise InputError(f"{addresses[0]} is a web address. Pass --fetch to download and index it.")
+    if title is None and "-" not in paths and not addresses:
         return paths
     if title is not None and not utf8(title, "The title").strip():
         raise InputError("The title is empty. Pass another, or omit --title.")
@@ -47,10 +71,55 @@ def chosen_sources(paths: Sequence[str], corpus: str, title: str | None, source:
         within(len(data), largest, "The text on standard input")
         text = decode(data, Path("standard input"))
         return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=largest)]
-    documents = [document for file in find(paths) for document in read_file(file, corpus, largest, limits)]
+    fetched = [fetch_document(address, corpus, largest, limits) for address in addresses]
+    files = [path for path in paths if path not in addresses]
+    if title is None:
+        return [*files, *fetched]
+    documents = (
+        [document for file in find(files) for document in read_file(file, corpus, largest, limits)] if files else []
+    )
+    documents += fetched
     if len(documents) > 1:
         raise InputError(f"--title is for one document, and there are {len(documents)}. Index one file, or omit it.")
     return [replace(documents[0], title=" ".join((title or "").split()))]
+
+
+def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> SourceDocument:
+    """Download a document. Its source is the address.
+
+    Args:
+        address: The web address.
+        corpus: The corpus.
+        largest: Maximum size of the reply and of the text, in bytes.
+        limits: Limits of reading.
+
+    Raises:
+        ReadingError: There is no such document, it is too large, or it cannot be read.
+    """
+    import httpx
+
+    try:
+        with httpx.stream("GET", address, follow_redirects=True, timeout=_SECONDS) as reply:
+            reply.raise_for_status()
+            path = PurePosixPath(unquote(urlsplit(address).path))
+            kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+            suffix = path.suffix.lower() if path.suffix.lower() in SUFFIXES else _SUFFIXES.get(kind, "")
+            if not suffix or suffix == ".jsonl":
+                raise ReadingError(f"{address} is of the type {kind or 'unknown'}: download it, and convert it.")
+            content = bytearray()
+            for part in reply.iter_bytes():
+                content += part
+                within(len(content), largest, address)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise ReadingError(f"{address} cannot be fetched ({error}): check the address and the network.") from error
+    with tempfile.TemporaryDirectory(prefix="e2g-") as folder:
+        file = Path(folder, f"{path.stem[:100] or urlsplit(address).hostname}{suffix}")
+        file.write_bytes(content)
+        try:
+            [document] = read_file(file, corpus, largest, limits)
+        except ReadingError as error:
+            raise ReadingError(str(error).replace(str(file), address)) from error
+    return replace(document, id=document_id(corpus, address), source=address)
 
 
 def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:

@@ -296,10 +296,12 @@ def file_of(source: str) -> Path:
     """Return the file of a source. In sources from JSON Lines, it precedes the `#`.
 
     Raises:
-        ReadingError: the document was uploaded.
+        ReadingError: the document was uploaded or fetched.
     """
     if source.startswith(UPLOAD):
         raise ReadingError(f"{shown(source)} was uploaded, so there is no file to read again. Upload it again.")
+    if source.startswith(("http://", "https://")):
+        raise ReadingError(f"{shown(source)} was fetched: index it again with --fetch.")
     path = Path(source)
     return path if path.is_file() or "#" not in source else Path(source.rpartition("#")[0])
 
