@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from e2g_neo4j.indexing.clusters.mixture import memberships
 from e2g_neo4j.types.documents import Vectors
 
 LEVELS = 5
@@ -81,6 +80,8 @@ def _parts(group: tuple[int, ...], vectors: Vectors, least: int, *, soft: bool) 
     """Divide a group into at least so many smaller ones. Returns none if it stays whole."""
     if len(group) <= WHOLE:
         return []
+    from e2g_neo4j.indexing.clusters.mixture import memberships  # here, because scipy slows the start of each command
+
     likely = memberships(vectors[list(group)], least)
     best = likely == likely.max(axis=1, keepdims=True)
     members = np.array(group)

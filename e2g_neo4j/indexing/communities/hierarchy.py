@@ -18,8 +18,6 @@ from itertools import count, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sknetwork.hierarchy import Paris
 
 LARGEST = 25
 """Maximum number of entities of a community of level 1."""
@@ -101,6 +99,9 @@ def _dendrogram(names: list[str], weights: Mapping[tuple[str, str], float]) -> N
     pairs = sorted(weights)
     values = [weights[pair] * (1 + TIE * _fraction(*pair)) for pair in pairs]
     a, b = [number[pair[0]] for pair in pairs], [number[pair[1]] for pair in pairs]
+    from scipy.sparse import csr_matrix  # here, because a fifth of the start of each command is these imports
+    from sknetwork.hierarchy import Paris
+
     adjacency = csr_matrix((values * 2, (a + b, b + a)), shape=(len(names), len(names)))
     merges: NDArray[np.float64] = Paris(reorder=False).fit_predict(adjacency)
     return merges

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
@@ -82,6 +81,8 @@ def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -
     one = np.array([place[a] for a, _ in edges], dtype=np.intp)
     other = np.array([place[b] for _, b in edges], dtype=np.intp)
     size = len(keys)
+    from scipy.sparse import csr_matrix  # here, because it slows the start of each command
+
     graph = csr_matrix((np.ones(2 * len(edges)), (np.r_[one, other], np.r_[other, one])), shape=(size, size))
     graph.sort_indices()  # so that sums do not depend on the order of edges
     neighbours = np.maximum(graph.sum(axis=0).A1, 1)
