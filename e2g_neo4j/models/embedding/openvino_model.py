@@ -1,4 +1,4 @@
-"""The bundled embedding model, all-MiniLM-L6-v2, on OpenVINO."""
+"""Embedding models on OpenVINO: the bundled all-MiniLM-L6-v2, and those that are fetched."""
 
 from __future__ import annotations
 
@@ -16,17 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from e2g_neo4j.models.embedding.base import (
-    BUNDLED,
-    BUNDLED_DIMENSIONS,
-    Precision,
-    bundled_folder,
-    normalised,
-    pool_parts,
-    refuse_long_text,
-    spans_of,
-)
-from e2g_neo4j.models.embedding.conversion import convert, converted_model, import_openvino
+from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of
+from e2g_neo4j.models.embedding.conversion import import_openvino
+from e2g_neo4j.models.embedding.prefixes import model_prefixes
+from e2g_neo4j.models.embedding.weights import Weights
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.types.documents import Span, Vectors
@@ -35,9 +29,6 @@ if TYPE_CHECKING:
     from openvino import CompiledModel, InferRequest
 
     from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
-
-_MAX_TOKENS = 256
-"""Maximum number of tokens of a text, including two special tokens."""
 
 _QUESTION_STREAMS = 4
 """Questions that are embedded in parallel, if there are as many cores."""
@@ -57,27 +48,30 @@ _BATCH = 32
 and 1,220 in batches of 128."""
 
 
-class BundledEmbedder:
-    """The bundled model on the CPU, one text per core.
+class OpenVinoEmbedder:
+    """A BERT model on the CPU, one text per core.
 
     Only short texts of the same number of tokens are batched. For longer ones, this gains nothing on a CPU. Without
     padding, the vector of a text does not depend on the other texts, but for rounding.
     If there is a GPU and sentence-transformers is installed, larger requests run there, on torch.
 
     Args:
+        model: The model.
         precision: "auto" uses bfloat16 if the processor has instructions for it (AMX, AVX512-BF16), otherwise 32 bits.
             "float32" always uses 32 bits.
+
+    Raises:
+        ModelError: The weights cannot be fetched.
     """
 
-    name = BUNDLED
-    dimensions = BUNDLED_DIMENSIONS
-    window_tokens = _MAX_TOKENS - 2
-
-    def __init__(self, precision: Precision = "auto") -> None:
+    def __init__(self, model: Weights, precision: Precision = "auto") -> None:
+        self.name, self.dimensions, self.prefixes = model.name, model.dimensions, model_prefixes(model.name)
+        self.window_tokens = model.tokens - 2
+        self._weights = model
         self._core = import_openvino().Core()
         bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
-        self._tokenizer = Tokenizer.from_file(f"{bundled_folder()}/tokenizer.json")
+        self._tokenizer = Tokenizer.from_file(str(model.tokenizer()))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._loading = Lock()
@@ -105,7 +99,10 @@ class BundledEmbedder:
             return None
         from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 
-        return LocalEmbedder(BUNDLED)
+        try:
+            return LocalEmbedder(self.name)
+        except ModelError:  # the weights for torch are not on this machine
+            return None
 
     def _compiled(self, streams: int) -> CompiledModel:
         """Compile the model for a number of parallel texts, one thread each. Several threads per text would mostly wait
@@ -116,16 +113,14 @@ class BundledEmbedder:
             "INFERENCE_PRECISION_HINT": self._precision,
             "ENABLE_CPU_PINNING": False,  # another process may use the same cores
         }
-        try:
-            model: Any = converted_model()
-        except OSError:  # the cache folder is not writable
-            model = convert()
-        else:
+        model: Any = self._weights.model()
+        if isinstance(model, Path):
             if os.access(model.parent, os.W_OK):
                 processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
                 folder = model.parent / "".join(c if c.isalnum() else "-" for c in processor)
                 options |= {"CACHE_DIR": str(folder), "CACHE_MODE": "OPTIMIZE_SIZE"}
-        return self._core.compile_model(str(model) if isinstance(model, Path) else model, "CPU", options)
+            model = str(model)
+        return self._core.compile_model(model, "CPU", options)
 
     def token_spans(self, text: str) -> Sequence[Span]:
         return spans_of(self._tokenizer, text)
@@ -136,15 +131,15 @@ class BundledEmbedder:
     def embed_parts(self, texts: Sequence[str], parts: Sequence[Sequence[Span]]) -> tuple[Vectors, list[Vectors]]:
         """See `Embedder.embed_parts`. The vector of a part is the mean of its token vectors in context."""
         encodings = self._tokenizer.encode_batch(list(texts))
-        refuse_long_text(self.name, [len(encoding) for encoding in encodings], _MAX_TOKENS)
+        refuse_long_text(self.name, [len(encoding) for encoding in encodings], self._weights.tokens)
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         part_vectors: list[Vectors] = [np.empty((0, self.dimensions), np.float32)] * len(texts)
 
         def keep(batch: Sequence[int], request: InferRequest) -> None:
             for row, i in enumerate(batch):
-                vectors[i] = request.get_output_tensor(0).data[row]
+                tokens = request.get_output_tensor(0).data[row]
+                vectors[i] = tokens[0] if self._weights.pooling == "cls" else tokens.mean(axis=0)
                 if parts[i]:
-                    tokens = request.get_output_tensor(1).data[row]
                     part_vectors[i] = pool_parts(tokens, encodings[i].offsets, parts[i], vectors[i])
 
         small = sum(map(len, encodings)) <= _SMALL_REQUEST
@@ -162,7 +157,7 @@ class BundledEmbedder:
                 keep(done, request)
                 free.append(request)
             request = free.pop()
-            request.start_async(_inputs([encodings[i] for i in batch]))
+            request.start_async(_inputs([encodings[i] for i in batch], len(model.inputs)))
             running.append((batch, request))
         for batch, request in running:
             request.wait()
@@ -192,6 +187,7 @@ def _batches(encodings: Sequence[Encoding]) -> Iterator[Sequence[int]]:
         yield from batched(positions, _BATCH)
 
 
-def _inputs(encodings: Sequence[Encoding]) -> list[NDArray[np.int64]]:
+def _inputs(encodings: Sequence[Encoding], number: int) -> list[NDArray[np.int64]]:
+    """Return ids, attention mask and, if the model has three inputs, the types of tokens."""
     ids = np.array([encoding.ids for encoding in encodings], np.int64)
-    return [ids, np.ones_like(ids)]
+    return [ids, np.ones_like(ids), np.zeros_like(ids)][:number]
