@@ -56,8 +56,8 @@ class Settings(BaseSettings):
 
     embedding_model: str = Field(
         "all-MiniLM-L6-v2",
-        description="`BAAI/bge-small-en-v1.5`, or the name or folder of another sentence-transformers model, or `ollama:NAME`. "
-        "The default is bundled.",
+        description="`BAAI/bge-small-en-v1.5`, the name or folder of another sentence-transformers model, or "
+        "`ollama:NAME`. The default is bundled.",
     )
     embedding_precision: Literal["auto", "float32"] = Field(
         "auto", description="auto: bfloat16 if the processor supports it; float32: never."
