@@ -398,8 +398,8 @@ class AsyncE2G(AsyncClient):
         """Make layers that some modes need.
 
         They are communities of entities with reports, clusters of chunks with summaries, and vectors of the names of
-        entities; and, if they are named, statements, which the chat model extracts. Also embeds sentences that an
-        earlier version has indexed. Later changes keep all of them up to date.
+        entities; and, if they are named, statements, which the chat model extracts. Also embeds sentences that
+        have no vectors. Later changes keep all of them up to date.
 
         Args:
             corpus: the corpus.

@@ -194,13 +194,3 @@ class AdoptedCorpusError(InputError):
 
     def __init__(self, corpus: str, instead: str) -> None:
         super().__init__(f"The corpus {corpus!r} was made by `e2g adopt` from your own text nodes: {instead}.")
-
-
-class OutdatedDocumentError(FingerprintError):
-    """An earlier version indexed the document and stored too little of it."""
-
-    def __init__(self, document: str, corpus: str) -> None:
-        super().__init__(
-            f"The document {document!r} of the corpus {corpus!r} was indexed by an earlier version, which stored too "
-            "little of it: delete it, and index it again. Nothing was changed."
-        )

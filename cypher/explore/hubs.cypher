@@ -1,6 +1,6 @@
 // The hubs of a corpus: the names that are mentioned in most chunks, with their types and aliases. Nouns, such as "time",
 // are mentioned more often than any name; to see them too, remove the second condition. For an entity without a type,
-// which an earlier version indexed, its spelling decides.
+// as an archive may have them, its spelling decides.
 // $corpus
 // → entity, type, chunks, documents, neighbours, also_written
 MATCH (e:Entity {corpus: $corpus})

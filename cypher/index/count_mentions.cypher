@@ -1,8 +1,8 @@
 // Count the chunks that mention an entity, its spellings and its types. Runs before staged chunks replace the visible
 // chunks of documents; unchanged chunks are kept. The most frequent spelling becomes the name of the entity; in case of
-// a tie, one that is not all capitals; the key if there is none, as the name stands only for others. The type is `noun` if more than half of the mentions are common nouns, else the
-// most frequent other type; in case of a tie, one that is not `name`. Mentions that an earlier version wrote have no
-// type.
+// a tie, one that is not all capitals; the key if there is none, as the name stands only for others. The type is
+// `noun` if more than half of the mentions are common nouns, else the most frequent other type; in case of a tie, one that
+// is not `name`. Mentions of an archive may have no types.
 // $corpus, $rows: [{document, chunks: [id] of unchanged chunks}]
 UNWIND $rows AS row
 CALL (row) {

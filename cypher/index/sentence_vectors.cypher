@@ -1,4 +1,4 @@
-// Read the packed vectors of the own sentences of visible chunks. Chunks of an earlier version have none.
+// Read the packed vectors of the own sentences of visible chunks.
 // $corpus, $chunks: [id]
 // → chunk, vectors
 UNWIND $chunks AS chunk

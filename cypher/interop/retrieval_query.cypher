@@ -15,9 +15,8 @@ RETURN coalesce(node.text, substring(their_text, node.start - place.start, node.
   id: node.id, corpus: node.corpus, document: d.title, source: d.source, start: node.start, end: node.end,
   text_node: [(place)-[r:STANDS_FOR]->(theirs) | {element_id: elementId(theirs), key: toStringOrNull(theirs[r.key])}][0],
   level: place.level, score: score,
-  page: nullIf(CASE WHEN node = place THEN place.page ELSE coalesce(place.window_pages[node.index], place.page) END, ''),
-  heading: nullIf(
-    CASE WHEN node = place THEN place.heading ELSE coalesce(place.window_headings[node.index], place.heading) END, ''),
+  page: nullIf(CASE WHEN node = place THEN place.page ELSE place.window_pages[node.index] END, ''),
+  heading: nullIf(CASE WHEN node = place THEN place.heading ELSE place.window_headings[node.index] END, ''),
   path: COLLECT { MATCH (place)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level },
   entities: COLLECT { MATCH (e:Entity)-[m:FROM_CHUNK]->(place) RETURN e.name ORDER BY m.count DESC, e.key LIMIT 10 }
 } AS metadata

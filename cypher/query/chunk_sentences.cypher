@@ -1,6 +1,6 @@
 // Chunks by id with their packed extraction, which has the spans of their sentences.
 // $corpus, $chunks: [id]
-// → chunk, own, notes, text. notes is null in a chunk of an earlier version.
+// → chunk, own, notes, text
 UNWIND $chunks AS id
 MATCH (c:Chunk {corpus: $corpus, id: id})
 RETURN id AS chunk, c.own AS own, c.notes AS notes,

@@ -1,7 +1,6 @@
-// The documents that mention an entity, or in which its name is an alias of another entity, and whether their chunks
-// keep the data that their mentions are computed from.
+// The documents that mention an entity, or in which its name is an alias of another entity.
 // $corpus, $key
-// → document, kept
+// → document
 CALL () {
   MATCH (:Entity {corpus: $corpus, key: $key})-[:FROM_CHUNK]->(c:Chunk)
   RETURN c.document AS document
@@ -10,5 +9,4 @@ CALL () {
   RETURN r.document AS document
 }
 WITH DISTINCT document
-RETURN document, NOT EXISTS { MATCH (c:Chunk {corpus: $corpus, document: document}) WHERE c.notes IS NULL } AS kept
-ORDER BY document
+RETURN document ORDER BY document

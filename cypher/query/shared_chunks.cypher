@@ -1,8 +1,7 @@
 // The chunks that mention both entities of a pair most often, with the packed extraction that has their sentences, and
 // the keys of all names that resolve to the entities in the chunk's document.
 // $corpus, $pairs: [{a, b}]: keys of entities, $limit: number of chunks per pair
-// → a, b, chunk, document, title, start, end, notes, names_a: [key], names_b: [key]. notes is null in a chunk of an
-//   earlier version.
+// → a, b, chunk, document, title, start, end, notes, names_a: [key], names_b: [key]
 UNWIND $pairs AS pair
 CALL (pair) {
   MATCH (x:Entity {corpus: $corpus, key: pair.a})-[m:FROM_CHUNK]->(c:Chunk)<-[n:FROM_CHUNK]-

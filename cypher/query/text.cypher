@@ -10,8 +10,7 @@ RETURN d.title AS title, d.source AS source, coalesce(d.characters, 0) AS charac
        COLLECT {
          MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)<-[:PART_OF]-(w:Window)
          WHERE c.start <= $start AND c.end > $start AND w.start <= $start AND w.end > $start
-         RETURN {page: coalesce(c.window_pages[w.index], c.page),
-                 heading: coalesce(c.window_headings[w.index], c.heading)}
+         RETURN {page: c.window_pages[w.index], heading: c.window_headings[w.index]}
          ORDER BY w.start DESC LIMIT 1
        }[0] AS place,
        COLLECT {

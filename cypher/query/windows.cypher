@@ -2,8 +2,7 @@
 // adopted text node, the text of a window is a slice of that node's text.
 // $corpus, $ids
 // → chunk, index, text_node: {element_id, key, begins}, document_id, document, source, path: [summary id], windows:
-//   [{id, text, start, end, page, heading}]. In an index made by an earlier version, page and heading are those of the
-//   chunk. '' means none.
+//   [{id, text, start, end, page, heading}]. '' means no page or heading.
 UNWIND $ids AS id
 MATCH (w:Window {corpus: $corpus, id: id})-[:PART_OF]->(n:Chunk)
 WITH n, collect(w) AS found
@@ -17,6 +16,5 @@ RETURN n.id AS chunk, n.index AS index,
        d.id AS document_id, d.title AS document, d.source AS source,
        COLLECT { MATCH (n)-[:CHILD_OF*1..]->(s:Summary) RETURN s.id ORDER BY s.level } AS path,
        [w IN found | {id: w.id, start: w.start, end: w.end,
-                      page: coalesce(n.window_pages[w.index], n.page),
-                      heading: coalesce(n.window_headings[w.index], n.heading),
+                      page: n.window_pages[w.index], heading: n.window_headings[w.index],
                       text: coalesce(w.text, substring(whole, w.start - n.start, w.end - w.start))}] AS windows

@@ -197,7 +197,7 @@ def enrich(
 ) -> None:
     """Find communities of entities and clusters of chunks, embed the names of entities.
 
-    Also embeds the sentences of a corpus that an earlier version has indexed.
+    Also embeds sentences that have no vectors.
 
     The chat model extracts statements, if they are named. With `--reports llm`,
     it writes the reports of communities.

@@ -81,12 +81,8 @@ class IndexedDocument:
 
 
 def mentions_hash(mentions: ChunkMentions) -> str:
-    """Return a hash of the mentions of a chunk that does not depend on the corpus. Without types, it is the hash of
-    earlier versions."""
-    found = [
-        (one.entity, one.count, one.sentences, one.windows, one.forms, *([one.types] if one.types else []))
-        for one in mentions.mentions
-    ]
+    """Return a hash of the mentions of a chunk that does not depend on the corpus."""
+    found = [(one.entity, one.count, one.sentences, one.windows, one.forms, one.types) for one in mentions.mentions]
     return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 

@@ -27,7 +27,8 @@ ORPHAN_SECONDS = 3600
 """How long the files of a task that was never created are kept."""
 
 MAKES_CORPORA: frozenset[TaskKind] = frozenset(["index", "import", "adopt"])
-"""Tasks that may make a corpus, whose name is checked. Corpora of earlier versions may have other names."""
+"""Tasks that may make a corpus, whose name is checked. Other tasks are for corpora that are there, whatever another
+program has called them."""
 
 LONGEST_IDEMPOTENCY_KEY = 200
 MOST_LISTED = 200

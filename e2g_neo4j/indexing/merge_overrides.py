@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError, OutdatedDocumentError
+from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
 from e2g_neo4j.graph.catalog import aliases
 from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import purge, rewrite_mentions
@@ -47,7 +47,6 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     Raises:
         NotFoundError: one of the names does not occur in the corpus.
         InputError: the names are the same, or the other one resolves to this one by hand.
-        FingerprintError: a document with this name was indexed by an earlier version, which stored no extractions.
     """
     key, target = entity_key(name), entity_key(into)
     rows = yield Read("query/resolve", {"corpus": corpus, "names": [key, target]})
@@ -64,7 +63,6 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
             f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other as "
             f"the name of the entity, run `e2g entities --split` with {into!r} first."
         )
-    yield from _documents_with(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/set_merge", {"corpus": corpus, "key": key, "into": target})))
     yield from _update_documents(key, corpus)
@@ -83,13 +81,11 @@ def split(name: str, *, corpus: str) -> Operation[list[Alias]]:
 
     Raises:
         NotFoundError: the name resolves to no other entity.
-        FingerprintError: a document with this name was indexed by an earlier version, which stored no extractions.
     """
     key = entity_key(name)
     undone = [one for one in (yield from aliases(corpus, key)) if one.key == key]
     if not undone:
         raise AliasNotFoundError(name, corpus)
-    yield from _documents_with(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/set_do_not_merge", {"corpus": corpus, "key": key})))
     yield from _update_documents(key, corpus)
@@ -108,31 +104,20 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
 
     Raises:
         NotFoundError: the name was neither split nor merged by hand.
-        FingerprintError: a document with this name was indexed by an earlier version, which stored no extractions.
     """
     key = entity_key(name)
     if not any(one.key == key and (one.apart or one.why == BY_HAND) for one in (yield from aliases(corpus, key))):
         raise AliasNotFoundError(name, corpus)
-    yield from _documents_with(key, corpus)
     lock = ("index/lock_corpus", {"corpus": corpus})
     yield Write((lock, ("index/clear_override", {"corpus": corpus, "key": key})))
     yield from _update_documents(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
 
-def _documents_with(key: str, corpus: str) -> Operation[list[str]]:
-    """Return the documents with a name. Raises FingerprintError if one has no stored extractions."""
-    rows = yield Read("query/documents_with", {"corpus": corpus, "key": key})
-    for row in rows:
-        if not row["kept"]:
-            raise OutdatedDocumentError(row["document"], corpus)
-    return [row["document"] for row in rows]
-
-
 def _update_documents(key: str, corpus: str) -> Operation[None]:
     """Update the mentions of all documents with a name."""
-    for document in (yield from _documents_with(key, corpus)):
-        while not (yield from _update_document(document, corpus)):
+    for row in (yield Read("query/documents_with", {"corpus": corpus, "key": key})):
+        while not (yield from _update_document(row["document"], corpus)):
             time.sleep(WAIT_SECONDS)  # a run is indexing it, or has published another version
     yield from purge(corpus)
 

@@ -1,4 +1,5 @@
-"""The vectors of the sentences of chunks. They are written with each chunk, and here for chunks of earlier versions."""
+"""The vectors of the sentences of chunks. They are written with each chunk, and here for chunks that have lost them
+because new rules of extraction divide their text into other sentences, or an archive had none."""
 
 from __future__ import annotations
 

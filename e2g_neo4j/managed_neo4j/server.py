@@ -42,8 +42,8 @@ OVERHEAD_MB = PAGE_CACHE_MB + 450
 """Memory that the server needs in addition to its heap: page cache, metaspace, threads."""
 FREE_DISK_MB = 1024
 PRIVATE = 0o700
-"""Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because earlier versions did
-not set it."""
+"""Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because the user may have made
+the folder."""
 
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with (what, done, total)."""

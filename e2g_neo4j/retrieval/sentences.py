@@ -67,8 +67,8 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
     for chunk, vectors in packed:
         if vectors is None:
             raise QueryError(
-                f"Sentences of the corpus {corpus!r} have no vectors, because an earlier version has indexed it: run "
-                f"`e2g enrich --with sentences --corpus {corpus}`."
+                f"Sentences of the corpus {corpus!r} have no vectors: run `e2g enrich --with sentences --corpus "
+                f"{corpus}`."
             )
         held.append((chunk, bytes(vectors)))
     values = dequantised(b"".join(vectors for _, vectors in held), len(question)) @ question

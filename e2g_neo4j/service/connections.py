@@ -42,7 +42,7 @@ class Step:
         a: the name of the first entity.
         b: the name of the second entity.
         sentences: how many sentences of the corpus mention both.
-        quotes: at most QUOTES of them. Empty if an earlier version indexed all chunks that were searched.
+        quotes: at most QUOTES of them.
     """
 
     a: str
@@ -90,8 +90,6 @@ def _sentences(chunks: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], i
     although chunks overlap."""
     found: dict[tuple[str, int], tuple[dict[str, Any], int, int]] = {}
     for chunk in chunks:
-        if chunk["notes"] is None:
-            continue
         for one in decode(chunk["notes"]).sentences:
             if not (set(chunk["names_a"]).isdisjoint(one.entities) or set(chunk["names_b"]).isdisjoint(one.entities)):
                 place = (chunk["document"], chunk["start"] + one.start)

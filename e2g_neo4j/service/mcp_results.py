@@ -356,7 +356,7 @@ def _names_of(passages: Sequence[Passage]) -> list[str]:
 
 
 def _shown(corpus: str) -> str:
-    """Return the name of a corpus; of an earlier version's, which may have any character, one of a single line."""
+    """Return the name of a corpus; of one that another program wrote, with any character, one of a single line."""
     return corpus if corpus.isprintable() else repr(corpus)
 
 

@@ -13,7 +13,7 @@ _AFTER = " after "
 def pooling_after(pooling: str, passage_prefix: str) -> str:
     """Return the pooling of passages with a prefix, such as `mean-of-windows after "passage: "`.
 
-    It is recorded with the pooling, so that earlier versions, which know no prefixes, refuse the index, too.
+    It is a part of the pooling because it changes the vectors of passages in the same way: it is compared with it.
     """
     return f"{pooling}{_AFTER}{json.dumps(passage_prefix, ensure_ascii=False)}" if passage_prefix else pooling
 

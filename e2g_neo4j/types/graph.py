@@ -35,8 +35,7 @@ class Extraction:
         forms: the number of occurrences of each spelling of an entity, by key. Entities that are only spelled like
             their key are left out.
         people: how often each entity was tagged as a person, by key.
-        types: the number of occurrences of each type of an entity, by key. Empty in extractions of earlier versions,
-            which did not record it.
+        types: the number of occurrences of each type of an entity, by key.
     """
 
     sentences: tuple[Sentence, ...]
@@ -129,8 +128,8 @@ class EntityInfo:
         documents: the number of documents that mention it.
         type: `noun` if more than half of the mentions are common nouns, else the most frequent other type: `person`,
             `place`, `organisation`, `group`, `product`, `event`, `work`, `law`, `language`, or `name` for a proper noun
-            without a label. A pipeline with other labels adds their names in lower case. None if an earlier version
-            indexed all documents that mention it.
+            without a label. A pipeline with other labels adds their names in lower case. None in a
+            corpus that was imported without types.
         types: all types with the number of mentions, the most frequent first.
     """
 

@@ -107,8 +107,7 @@ class Passage(JsonForm):
         pairs: the pairs of entities of the question that the passage connects.
         page: the page where the text starts, or a range such as "3–4". None for a summary.
         heading: the heading that applies to most of the text; None if most of it precedes the first heading, and for
-            a summary. Each part of a merged passage counts with its own heading. In indexes made by earlier versions,
-            page and heading are those of the first character of the chunk.
+            a summary. Each part of a merged passage counts with its own heading.
         corpus: the corpus.
         text_node: in an adopted corpus, the text node of the user's graph that contains the passage. None for a
             summary.

@@ -44,7 +44,7 @@ def client(scratch: Connection) -> Iterator[E2G]:
     )
     with E2G(settings=settings) as client, pytest.MonkeyPatch.context() as patch:
         client.migrate()
-        patch.setattr(operations, "check_corpus_name", lambda corpus: None)  # as earlier versions
+        patch.setattr(operations, "check_corpus_name", lambda corpus: None)  # as another program may write them
         for corpus in (PLAIN, *WITHOUT, *STRANGE):
             document = from_text(f"The keeper of {corpus} has the ledger.", corpus=corpus, source="s")
             client.index([document], corpus=corpus)

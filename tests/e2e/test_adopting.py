@@ -448,7 +448,7 @@ def test_properties_alone_are_updated(place: Place, plain: Shape) -> None:
 
     give(place, author="Stoker", year=1897)
     place.client.adopt(corpus="adopted", **plain.adoption)
-    assert place.rows(options) == [{"options": old, "properties": None}], "as earlier versions stored them"
+    assert place.rows(options) == [{"options": old, "properties": None}]
     made = place.rows(vectors)
     assert adopt() == {"harbour.txt": {}, "island.txt": {}}
     assert adopt("year", "author") == {"harbour.txt": {"author": "Stoker", "year": 1897}, "island.txt": {}}

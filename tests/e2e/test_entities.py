@@ -8,11 +8,11 @@ import sys
 from uuid import uuid4
 
 import pytest
-from graphs import comparable, snapshot
+from graphs import comparable
 from libraries import performing, remove
 
 from e2g_neo4j import E2G, AsyncE2G, cli
-from e2g_neo4j.errors import FingerprintError, InputError, NotFoundError
+from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval import linking
@@ -233,14 +233,6 @@ def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, d
 
     asyncio.run(calls())
     assert comparable(driver, corpus) == before
-
-
-def test_a_corpus_that_kept_too_little_is_left_as_it_is(client, novels, corpus, driver):
-    driver.execute_query("MATCH (c:Chunk {corpus: $corpus}) REMOVE c.notes", corpus=corpus)
-    before = snapshot(driver, corpus, exact=True)
-    with pytest.raises(FingerprintError, match=r"delete it, and index it again\. Nothing was changed"):
-        client.split("Mr. Harker", corpus=corpus)
-    assert snapshot(driver, corpus, exact=True) == before
 
 
 def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):

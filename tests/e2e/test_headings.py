@@ -108,19 +108,3 @@ def test_an_edit_moves_the_headings_of_chunks_that_stay(
     written = windows(driver, corpus)
     assert sum(heading == "Iron anchor" for *_, heading in written) > 5
     assert [heading for *_, heading in written] == [under(edited, start, end) for start, end, _ in written]
-
-
-def test_an_index_of_an_earlier_version_tells_the_heading_of_the_chunk(
-    client: E2G, driver: Driver, corpus: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "catalogue.md"
-    file.write_text(CATALOGUE)
-    client.index([file], corpus=corpus)
-    driver.execute_query(
-        "MATCH (c:Chunk {corpus: $corpus}) SET c.heading = 'Of the chunk' REMOVE c.window_headings", corpus=corpus
-    )
-    found = client.retrieve(QUESTION, corpus=corpus, k=1)
-    assert {passage.heading for passage in found.passages} == {"Of the chunk"}
-    file.write_text(CATALOGUE + "One more line.\n")
-    assert client.index([file], corpus=corpus).kept > 0
-    assert all(heading == under(CATALOGUE, start, end) for start, end, heading in windows(driver, corpus)[:-1])

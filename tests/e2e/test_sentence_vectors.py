@@ -76,7 +76,7 @@ def test_every_own_sentence_has_the_vector_of_its_text(e2g: E2G, driver: Driver,
 
 
 def test_missing_vectors_are_made_as_if_indexed_now(e2g: E2G, driver: Driver, library: str) -> None:
-    """As of chunks that an earlier version has written: all of them, and some, after a run that was interrupted."""
+    """Of all chunks, and of some, as after a run that was interrupted."""
     e2g.enrich(corpus=library)
     before = snapshot(driver, library)
     chunks = e2g.stats(corpus=library)["chunks"]

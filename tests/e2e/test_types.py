@@ -5,24 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from graphs import comparable
 from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, cli
 from e2g_neo4j.errors import InputError, QueryError
-from e2g_neo4j.graph import rows
-from e2g_neo4j.indexing import pipeline
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.graph import EntityInfo, Extraction
+from e2g_neo4j.types.graph import EntityInfo
 
 DOCUMENTS = {
     "Castle": (
@@ -159,57 +155,3 @@ def test_labels_of_another_pipeline_are_types(environment: object, corpus: str) 
         client.index(library(corpus, Ship=text), corpus=corpus)
         assert types(client.entities(corpus=corpus, type="ship")) == {"demeter": ("ship", {"ship": 2})}
         assert client.retrieve("What of the Demeter?", corpus=corpus).entity_types == {"demeter": "ship"}
-
-
-@pytest.fixture
-def earlier_version() -> Iterator[pytest.MonkeyPatch]:
-    """Indexing as it was before entities had types, until `undo` is called."""
-
-    def encode(extraction: Extraction) -> bytes:
-        fields = [
-            [(one.start, one.end, one.entities) for one in extraction.sentences],
-            sorted(extraction.counts.items()),
-            sorted((key, sorted(forms.items())) for key, forms in extraction.forms.items()),
-            sorted(extraction.people.items()),
-        ]
-        return zlib.compress(json.dumps(fields).encode())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "encode", encode)
-        patch.setattr(rows, "EXTRACTOR", None)
-        yield patch
-
-
-def test_documents_of_an_earlier_version_get_types_when_they_are_indexed_again(
-    client: E2G, corpus: str, driver: Driver, earlier_version: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client.index(library(corpus), corpus=corpus)
-    earlier_version.undo()
-    unknown: dict[str, Any] = {key: (None, {}) for key in TYPES}
-    assert types(client.entities(corpus=corpus)) == unknown
-    assert client.retrieve("Who met Count Dracula?", corpus=corpus).entity_types == {}
-    client.split("Harker", corpus=corpus)
-    client.join("Harker", corpus=corpus)
-    assert types(client.entities(corpus=corpus)) == unknown
-
-    changed = DOCUMENTS | {"Troy": "Helen waited in London."}
-    client.index(library(corpus, Troy=changed["Troy"]), corpus=corpus)
-    known = {"helen": ("person", {"person": 1}), "london": ("place", {"place": 1})}
-    assert types(client.entities(corpus=corpus)) == {**unknown, **known, "paris": (None, {})}
-
-    embedded: list[str] = []
-    embedder = type(client.models.embedder)
-    original = embedder.embed_parts
-
-    def recorded(self: Any, texts: Any, parts: Any) -> Any:
-        embedded.extend(texts)
-        return original(self, texts, parts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(embedder, "embed_parts", recorded)
-        report = client.index(library(corpus, **changed), corpus=corpus)
-    assert not embedded, "vectors are kept"
-    assert (report.documents, report.replaced, report.unchanged, report.chunks, report.kept) == (2, 2, 1, 0, 2)
-    client.index(library(f"{corpus}-2", **changed), corpus=f"{corpus}-2")
-    assert comparable(driver, corpus) == comparable(driver, f"{corpus}-2")
-    assert client.index(library(corpus, **changed), corpus=corpus).unchanged == 3

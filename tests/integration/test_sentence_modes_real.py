@@ -241,7 +241,7 @@ def test_two_corpora_are_ranked_together(driver: Driver, chain: str, corpora: li
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_chunks_of_an_earlier_version_are_an_error(driver: Driver, chain: str, mode: Mode) -> None:
+def test_chunks_without_vectors_are_an_error(driver: Driver, chain: str, mode: Mode) -> None:
     driver.execute_query(
         "MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL REMOVE c.sentence_vectors", corpus=chain
     )

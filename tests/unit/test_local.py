@@ -242,7 +242,7 @@ def test_a_home_that_cannot_be_written_is_said(tmp_path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
 @pytest.mark.parametrize("there", [False, True])
 def test_the_home_is_for_its_user_alone_and_the_folder_around_it_as_it_was(local, monkeypatch, there: bool) -> None:
-    """Also one that an earlier version made."""
+    """Also one that the user made."""
     local.home.parent.mkdir(mode=0o755)
     if there:
         local.home.mkdir(mode=0o755)

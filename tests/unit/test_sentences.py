@@ -90,7 +90,7 @@ def test_cosines_are_by_chunk_and_number() -> None:
     assert found == pytest.approx({("x", 0): 1.0, ("x", 1): 0.0, ("y", 0): 0.5**0.5}, abs=1e-6)
 
 
-def test_a_chunk_of_an_earlier_version_names_the_command() -> None:
+def test_a_chunk_without_vectors_names_the_command() -> None:
     with pytest.raises(
         QueryError, match=r"corpus 'papers' have no vectors.*e2g enrich --with sentences --corpus papers"
     ):

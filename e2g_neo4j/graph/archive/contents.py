@@ -376,9 +376,7 @@ ADDED: TypeAdapter[Any] = TypeAdapter(Added)
 _Spans = list[tuple[Count, Count, list[Line]]]
 _Counted = list[tuple[Line, Count]]
 _CountedByKey = list[tuple[Line, _Counted]]
-_EXTRACTION: TypeAdapter[Any] = TypeAdapter(
-    tuple[_Spans, _Counted, _CountedByKey, _Counted, _CountedByKey] | tuple[_Spans, _Counted, _CountedByKey, _Counted]
-)
+_EXTRACTION: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted, _CountedByKey, _Counted, _CountedByKey])
 _NOTES: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted])
 
 

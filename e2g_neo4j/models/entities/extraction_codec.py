@@ -28,14 +28,14 @@ def encode(extraction: Extraction) -> bytes:
 
 
 def decode(notes: bytes) -> Extraction:
-    """Unpack an extraction. It has no types if an earlier version packed it."""
-    sentences, counts, forms, people, *types = json.loads(zlib.decompress(notes))
+    """Unpack an extraction."""
+    sentences, counts, forms, people, types = json.loads(zlib.decompress(notes))
     return Extraction(
         tuple(Sentence(start, end, tuple(entities)) for start, end, entities in sentences),
         dict(counts),
         {key: dict(written) for key, written in forms},
         dict(people),
-        {key: dict(counted) for counts_by_key in types for key, counted in counts_by_key},
+        {key: dict(counted) for key, counted in types},
     )
 
 

@@ -119,18 +119,17 @@ def filtered(question: str, chat: ChatCalls, facts: Sequence[Fact]) -> Operation
 
 
 def sentence_texts(facts: Iterable[Fact]) -> Operation[dict[tuple[str, Sentence], str]]:
-    """Read the texts of sentences. Those of chunks that are gone, or that an earlier version indexed, are left out."""
+    """Read the texts of sentences. Those of chunks that are gone are left out."""
     chunks: defaultdict[str, set[str]] = defaultdict(set)
     for corpus, (chunk, _), _ in facts:
         chunks[corpus].add(chunk)
     parameters = {corpus: {"chunks": sorted(ids)} for corpus, ids in chunks.items()}
     found: dict[tuple[str, Sentence], str] = {}
     for row in (yield from read_each("query/chunk_sentences", parameters)):
-        if row["notes"] is not None:
-            sentences = decode(row["notes"]).sentences
-            for number, at in enumerate(own_sentences_before_list(sentences, tuple(row["own"]))):
-                span = sentences[at]
-                found[row["corpus"], (row["chunk"], number)] = " ".join(row["text"][span.start : span.end].split())
+        sentences = decode(row["notes"]).sentences
+        for number, at in enumerate(own_sentences_before_list(sentences, tuple(row["own"]))):
+            span = sentences[at]
+            found[row["corpus"], (row["chunk"], number)] = " ".join(row["text"][span.start : span.end].split())
     return found
 
 
