@@ -6,8 +6,8 @@
 | every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
 
-Files that the command line names run as in the tier `every`. Of the tests marked `by_turns(n)`, all of them slow and
-all of a kind, the other tiers run each n-th, another one each day; the full tier and named files run all of them.
+Files that the command line names run as in the tier `every`. Slow tests and files marked `by_turns(n)` run on each n-th
+day in the other tiers; in the full tier, and in a file that is named, all of them run.
 
 What hypothesis draws differs from run to run, and what `few_of` chooses from day to day, so that many runs of few
 examples add up. The first line of a run names the day; E2G_TEST_DAY repeats the choice of another one.
@@ -135,11 +135,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tier = "every" if TIER == "fast" and named else TIER
     left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or wants_more(item, tier)]
     if tier != "full" and not named:
-        slow = [(item, mark.args[0]) for item in items if (mark := item.get_closest_marker("by_turns"))]
-        left_out += [item for at, (item, n) in enumerate(slow) if at % n != DAY % n]
+        left_out += of_other_days(items)
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def of_other_days(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The tests marked `by_turns`, or in files so marked, whose turn it is not."""
+    marked = [(item, found) for item in items if (found := next(item.iter_markers_with_node("by_turns"), None))]
+    turns = {node.nodeid: turn for turn, node in enumerate({node.nodeid: node for _, (node, _) in marked}.values())}
+    return [item for item, (node, mark) in marked if turns[node.nodeid] % mark.args[0] != DAY % mark.args[0]]
 
 
 def wants_more(item: pytest.Item, tier: str) -> bool:

@@ -161,6 +161,7 @@ def nothing_of_ours_is_left(place: Place) -> None:
     assert place.rows("MATCH (s:CachedSummary) RETURN s.key AS key") == []
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("where", "build"),

@@ -18,6 +18,8 @@ from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 
+pytestmark = pytest.mark.by_turns(2)
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # where Python looks when it runs one of them
 BOOK = LIBRARY / "theodora-quill.md"

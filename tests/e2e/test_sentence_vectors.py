@@ -22,7 +22,7 @@ from e2g_neo4j.models.embedding.quantised import dequantised
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.retrieval.strategies import linear
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
 
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
 FORGET = "MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL AND c.index % $of = 0 REMOVE c.sentence_vectors"

@@ -30,6 +30,8 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service import oidc
 from e2g_neo4j.settings import load_settings
 
+pytestmark = pytest.mark.by_turns(2)
+
 AUDIENCE = "e2g"
 QUESTION = {"question": "Who keeps the ledger?", "corpora": ["team-a"]}
 

@@ -28,7 +28,7 @@ from e2g_neo4j.managed_neo4j.config import free_port
 from e2g_neo4j.runtime.maven import configured
 from e2g_neo4j.settings import Settings
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.full]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.full, pytest.mark.by_turns(2)]
 
 HEAP_MB = 384
 START = """

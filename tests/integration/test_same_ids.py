@@ -39,6 +39,8 @@ from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Write
 from e2g_neo4j.runtime.statements import Variant, folder, load
 
+pytestmark = pytest.mark.by_turns(2)
+
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
     for kind in ("query", "index", "layers", "communities", "clusters", "entities", "statements", "link", "adopt")

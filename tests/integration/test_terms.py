@@ -28,7 +28,7 @@ from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.ids import corpus_key
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full, pytest.mark.by_turns(2)]
 
 LIBRARY = Path(e2g_neo4j.__file__).parent / "sample" / "library"
 QUESTION = "Who made the chronometer that Luke Farran saved?"
