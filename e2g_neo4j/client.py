@@ -455,7 +455,8 @@ class E2G(SyncClient):
     ) -> LinkReport:
         """Link the entities of a corpus to nodes of your own graph: (:Entity)-[:REFERS_TO {method, score}]->(node).
 
-        The same call again updates the links of this label.
+        Names of these nodes are also found in the texts where the entity pipeline missed them, from now on. The same
+        call again updates links and names of this label.
 
         Args:
             corpus: the corpus.
@@ -477,7 +478,8 @@ class E2G(SyncClient):
         return self._run(operations.links(corpus, label))
 
     def unlink(self, *, corpus: str, label: str | None = None) -> int:
-        """Remove the links of a corpus, or those to nodes with a label. Returns how many there were."""
+        """Remove the links of a corpus, or those to nodes with a label, and the mentions that only names of these nodes
+        have found. Returns how many links there were."""
         return self._run(operations.unlink(self.models, corpus, label))
 
     def adopt(

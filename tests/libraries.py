@@ -490,7 +490,7 @@ def stage(corpus: str, run: str, documents: Sequence[Staged]) -> Iterator[Write]
 
 
 def published(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Write:
-    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or {})
+    return publish(corpus, run, [one.indexed for one in documents], overrides=overrides or {}, linked=())
 
 
 def written(corpus: str, run: str, documents: Sequence[Staged], overrides: Overrides | None = None) -> Operation[bool]:

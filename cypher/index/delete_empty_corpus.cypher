@@ -1,5 +1,5 @@
-// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, communities,
-// clusters, statements.
+// Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, names of linked
+// nodes, communities, clusters, statements.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -7,6 +7,10 @@ CALL (corpus) {
   MATCH (a:Alias {corpus: corpus})
   WHERE a.key IS NOT NULL
   DETACH DELETE a
+}
+CALL (corpus) {
+  MATCH (n:E2GLinkedNames {corpus: corpus})
+  DELETE n
 }
 CALL (corpus) {
   CALL (corpus) {

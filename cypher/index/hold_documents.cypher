@@ -1,7 +1,7 @@
-// Take the lock of a corpus. Return one row if a run still holds all of these documents and the names that were split or
-// merged by hand have not changed, else none.
-// $corpus, $documents: [id], $run, $overrides: [[key, key of the other name or '']], sorted; null to
-// ignore them
+// Take the lock of a corpus. Return one row if a run still holds all of these documents, and neither the names that were
+// split or merged by hand nor those of linked nodes have changed, else none.
+// $corpus, $documents: [id], $run
+// $overrides: [[key, key of the other name or '']], sorted; null to ignore both. $linked: [version of names], sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
@@ -13,5 +13,5 @@ WHERE held = size($documents)
   AND ($overrides IS NULL OR $overrides = COLLECT {
     MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
     RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
-  })
+  } AND $linked = COLLECT { MATCH (n:E2GLinkedNames {corpus: $corpus}) RETURN n.version ORDER BY n.version })
 RETURN held

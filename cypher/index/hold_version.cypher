@@ -1,8 +1,9 @@
 // Take the lock of a corpus. Return one row if a document still has this text, no run is indexing it, and what its
-// merges depend on has not changed, else none: the names that were split or merged by hand, and the names of people that
-// have some words, see `names.cypher`, and `shared_names.cypher`. A run whose lease has expired loses the document.
-// $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $any_words: [word];
-// $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
+// mentions depend on has not changed, else none: the names that were split or merged by hand, those of linked nodes, and
+// the names of people that have some words, see `names.cypher`, and `shared_names.cypher`. A run whose lease has expired
+// loses the document.
+// $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $linked: [version], sorted;
+// $any_words: [word]; $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
@@ -13,6 +14,7 @@ WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expire
     MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
     RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
   }
+  AND $linked = COLLECT { MATCH (n:E2GLinkedNames {corpus: $corpus}) RETURN n.version ORDER BY n.version }
   AND $known = COLLECT {
     MATCH (other:Document {corpus: $corpus})
     WHERE other.id IS NOT NULL AND other.names IS NOT NULL

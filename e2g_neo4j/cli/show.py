@@ -224,6 +224,11 @@ def links(out: Console, report: LinkReport) -> None:
             for one in report.ambiguous
         ]
         table(out, ["entity", "method", "nodes"], several, "")
+    if not report.dry_run:
+        out.print(
+            f"The corpus knows {plural(report.names, 'name')} of these nodes. Mentions of "
+            f"{plural(report.documents, 'document')} were updated."
+        )
     if not report.vectors:
         out.print("Names were not compared by vector, because there are too many nodes with this label.")
 

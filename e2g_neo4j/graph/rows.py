@@ -107,7 +107,7 @@ def unchanged_row(indexed: IndexedDocument) -> dict[str, Any]:
 
 def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
     """Return the properties of a document that is complete."""
-    properties, names = indexed.document.properties, indexed.names
+    properties = indexed.document.properties
     return {
         "id": indexed.document.id,
         "title": indexed.document.title,
@@ -122,6 +122,13 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "windows": indexed.windows,
         "persistence": indexed.persistence,
         "term_windows": 0 if indexed.document.cuts else indexed.windows,
+        **name_properties(indexed.names),
+    }
+
+
+def name_properties(names: DocumentNames) -> dict[str, Any]:
+    """Return the properties of a document that other documents resolve names with."""
+    return {
         "names": sorted(names.counts),
         "name_counts": [names.counts[name] for name in sorted(names.counts)],
         "open_names": list(names.open),

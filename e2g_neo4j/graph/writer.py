@@ -27,10 +27,10 @@ from e2g_neo4j.graph.rows import (
     StoredDocument,
     alias_rows,
     chunk_row,
-    flat,
     mention_rows,
     moved_chunk_rows,
     moved_summary_rows,
+    name_properties,
     order_rows,
     ready_row,
     summary_rows,
@@ -43,7 +43,7 @@ from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import SourceDocument, Vectors
 from e2g_neo4j.types.ids import corpus_key
-from e2g_neo4j.types.mentions import Across, ChunkMentions, NameMerge, Overrides
+from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, NameMerge, Overrides
 from e2g_neo4j.types.properties import as_json
 
 NODE_ROWS = 500
@@ -167,19 +167,23 @@ def decrement_ahead(corpus: str, run: str, documents: Sequence[IndexedDocument])
             yield Write((("index/decrement_edges", parameters),), holding(corpus, run, [indexed.document.id]))
 
 
-def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, overrides: Overrides) -> Write:
+def publish(
+    corpus: str, run: str, documents: Sequence[IndexedDocument], *, overrides: Overrides, linked: Sequence[str]
+) -> Write:
     """Return the transaction that publishes documents.
 
     It makes the staged nodes visible and hides nodes and edges of previous versions that are not kept, with entities
     that no other chunk mentions. Both sets are determined in the same transaction.
 
-    Its condition is that the run holds the documents, and that the overrides are still the same.
+    Its condition is that the run holds the documents, and that the overrides and the names of linked nodes are still
+    the same.
 
     Args:
         corpus: the corpus.
         run: the id of the run.
         documents: the documents, which are staged.
         overrides: what was decided about names by hand.
+        linked: the versions of the names of linked nodes.
     """
     ids = [indexed.document.id for indexed in documents]
     unchanged = [unchanged_row(indexed) for indexed in documents]
@@ -207,7 +211,7 @@ def publish(corpus: str, run: str, documents: Sequence[IndexedDocument], *, over
             *_in_batches("index/aliases", corpus, aliases),
             ("index/count_corpus", {"corpus": corpus}),
         ),
-        condition=holding(corpus, run, ids, overrides=overrides),
+        condition=holding(corpus, run, ids, overrides=overrides, linked=linked),
     )
 
 
@@ -217,16 +221,18 @@ def rewrite_mentions(
     sha256: str,
     found: Sequence[ChunkMentions],
     merges: Sequence[NameMerge],
+    names: DocumentNames,
     *,
     unchanged: Collection[str],
     before: Collection[str],
     overrides: Overrides,
     across: Across,
+    linked: Sequence[str],
 ) -> Write:
     """Return the transaction that replaces mentions and edges of chunks of a visible document, and its aliases.
 
-    Its condition is that the document still has this text, that no run is indexing it, and that the overrides and
-    the names of other documents are still the same. What an interrupted run has staged is removed.
+    Its condition is that the document still has this text, that no run is indexing it, and that the overrides and the
+    names of other documents and of linked nodes are still the same. What an interrupted run has staged is removed.
 
     Args:
         corpus: the corpus.
@@ -234,14 +240,15 @@ def rewrite_mentions(
         sha256: the hash of its text.
         found: the new mentions of the chunks that change.
         merges: the name merges of the document.
+        names: what other documents need to know of its names.
         unchanged: the ids of the other chunks.
         before: the entities that the chunks mentioned so far.
         overrides: what was decided about names by hand.
         across: what other documents have decided about names of this one.
+        linked: the versions of the names of linked nodes.
     """
     parameters = {"corpus": corpus, "documents": [document]}
     rows = [{"document": document, "chunks": sorted(unchanged), "all": True}]
-    resolved = flat(across.resolved[document])
     return Write(
         (
             ("index/discard_staged", parameters),
@@ -256,7 +263,7 @@ def rewrite_mentions(
             ("index/publish_chunks", parameters),
             ("index/delete_orphan_entities", {"corpus": corpus, "keys": sorted(before)}),
             *_in_batches("index/aliases", corpus, alias_rows(document, merges)),
-            ("index/set_resolved_names", {"corpus": corpus, "document": document, "resolved": resolved}),
+            ("index/set_names", {"corpus": corpus, "document": document, **name_properties(names)}),
             ("index/count_corpus", {"corpus": corpus}),
         ),
         condition=(
@@ -266,6 +273,7 @@ def rewrite_mentions(
                 "document": document,
                 "sha256": sha256,
                 "overrides": _sorted(overrides),
+                "linked": list(linked),
                 "any_words": list(across.words),
                 "known": [[name, across.known[name]] for name in sorted(across.known)],
                 "pairs": list(across.pairs),
@@ -276,7 +284,12 @@ def rewrite_mentions(
 
 
 def holding(
-    corpus: str, run: str, documents: Sequence[str], *, overrides: Overrides | None = None
+    corpus: str,
+    run: str,
+    documents: Sequence[str],
+    *,
+    overrides: Overrides | None = None,
+    linked: Sequence[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Return the condition that a run holds documents.
 
@@ -287,10 +300,12 @@ def holding(
         corpus: the corpus.
         run: the id of the run.
         documents: the ids of the documents.
-        overrides: what was decided about names by hand, which must be the same; None to ignore it.
+        overrides: what was decided about names by hand, which must be the same; None to ignore it and `linked`.
+        linked: the versions of the names of linked nodes, which must be the same.
     """
     decided = None if overrides is None else _sorted(overrides)
-    return "index/hold_documents", {"corpus": corpus, "documents": list(documents), "run": run, "overrides": decided}
+    held = {"corpus": corpus, "documents": list(documents), "run": run, "overrides": decided, "linked": list(linked)}
+    return "index/hold_documents", held
 
 
 def _sorted(overrides: Overrides) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Merge and split names by hand, and bring the merges across documents up to date.
+"""Merge and split names by hand, and bring merges across documents and names of linked nodes up to date.
 
 Name merges are found from the stored extractions of chunks, so nothing is extracted again. The mentions and edges of
 affected chunks are replaced, in one transaction per document. Vectors and summaries do not change. The result is the
@@ -8,14 +8,15 @@ same as that of indexing again.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
 from e2g_neo4j.graph.catalog import aliases
 from e2g_neo4j.graph.rows import flat, mentions_hash
-from e2g_neo4j.graph.writer import purge, rewrite_mentions
+from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
+from e2g_neo4j.indexing.linked_names import linked_names, read_linked_names
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
 from e2g_neo4j.indexing.name_merging import BY_HAND, apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import context, document_names, needs_context, resolve_across, words_of
@@ -24,7 +25,7 @@ from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
-from e2g_neo4j.types.mentions import Across, DocumentNames, Overrides
+from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
@@ -158,6 +159,7 @@ def update_names(corpus: str) -> Operation[None]:
 
     Every change of documents ends with this. If it is killed before, the next change does it.
     """
+    yield from update_linked_names(corpus)
     rows = yield Read("index/open_names", {"corpus": corpus})
     names = {row["document"]: DocumentNames(dict.fromkeys(row["names"], 0), row["open"]) for row in rows}
     across = yield from resolve_names(names, corpus)
@@ -171,37 +173,85 @@ def update_names(corpus: str) -> Operation[None]:
         yield from purge(corpus)
 
 
+def update_linked_names(corpus: str) -> Operation[int]:
+    """Rewrite the mentions of documents with names of linked nodes that have changed. Return their number.
+
+    If it is killed, the next change of documents does it.
+    """
+    rows = [row for row in (yield Read("link/known_names", {"corpus": corpus})) if row["changed"]]
+    if not rows:
+        return 0
+    changed = linked_names(dict.fromkeys((name for row in rows for name in row["changed"]), ""))
+    documents: set[str] = set()
+    after = ""
+    while chunks := (yield Read("link/texts", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
+        for one in chunks:
+            if one["document"] not in documents and changed.found_in([one["text"]]):
+                documents.add(one["document"])
+        after = chunks[-1]["chunk"]
+    updated = 0
+    for document in sorted(documents):
+        while request := (yield from _update(document, corpus, only_changed=True)):
+            if (yield request):
+                updated += 1
+                break
+            time.sleep(WAIT_SECONDS)
+    for row in rows:
+        done = {"corpus": corpus, **{name: row[name] for name in ("label", "version", "changed")}}
+        yield Write((("index/lock_corpus", {"corpus": corpus}), ("link/end_update", done)))
+    if updated:
+        yield from purge(corpus)
+    return updated
+
+
 def _update_document(document: str, corpus: str) -> Operation[bool]:
     """Update the mentions of a document. Return False if it has changed since it was read."""
-    rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})
-    if not rows:
-        return True  # it was deleted, or a run is replacing it
-    overrides = yield from read_overrides(corpus)
-    extractions = [decode(row["notes"]) for row in rows]
-    names = known_names(name_counts(extractions))
-    extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
-    across = yield from resolve_names({document: document_names(name_counts(extractions), {})}, corpus)
-    return bool((yield _updated_mentions(document, rows, extractions, overrides, across, corpus)))
+    request = yield from _update(document, corpus)
+    return request is None or bool((yield request))
 
 
-def _updated_mentions(
-    document: str,
-    rows: Sequence[dict[str, Any]],
-    extractions: Sequence[Extraction],
-    overrides: Overrides,
-    across: Across,
-    corpus: str,
-) -> Write:
-    """Return the transaction that updates the mentions of a document.
+def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operation[Write | None]:
+    """Return the transaction that updates the mentions of a document, or None if there is nothing to do.
 
     Args:
         document: the id of the document.
-        rows: its chunks, rows of `query/chunks_of`.
-        extractions: those of the chunks.
-        overrides: what was decided about names by hand.
-        across: what other documents decide.
         corpus: the corpus.
+        only_changed: whether there is nothing to do if all mentions are the same.
     """
+    rows = yield Read("query/chunks_of", {"corpus": corpus, "document": document})
+    if not rows:
+        return None  # it was deleted, or a run is replacing it
+    overrides = yield from read_overrides(corpus)
+    linked = yield from read_linked_names(corpus)
+    extractions = [decode(row["notes"]) for row in rows]
+    names = known_names(name_counts(extractions), linked.found_in(row["text"] for row in rows))
+    extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
+    counts = name_counts(extractions)
+    across = yield from resolve_names({document: document_names(counts, {})}, corpus)
+    resolved = across.resolved[document]
+    merges = find_merges(counts, overrides, resolved)
+    changed = _changed_mentions(rows, apply_merges(extractions, merges))
+    if only_changed and not changed:
+        return None
+    return rewrite_mentions(
+        corpus,
+        document,
+        rows[0]["sha256"],
+        [mentioned for _, mentioned in changed],
+        merges,
+        document_names(counts, resolved),
+        unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
+        before={key for row, _ in changed for key in row["keys"]},
+        overrides=overrides,
+        across=across,
+        linked=linked.versions,
+    )
+
+
+def _changed_mentions(
+    rows: Sequence[dict[str, Any]], extractions: Iterable[Extraction]
+) -> list[tuple[dict[str, Any], ChunkMentions]]:
+    """Return the chunks whose mentions are others now, rows of `query/chunks_of`, with these mentions."""
     chunks = [
         Chunk(
             row["id"],
@@ -215,17 +265,5 @@ def _updated_mentions(
         for row in rows
     ]
     windows = [[(start - row["start"], end - row["start"]) for start, end in row["windows"]] for row in rows]
-    merges = find_merges(name_counts(extractions), overrides, across.resolved[document])
-    pairs = zip(rows, mentions(chunks, apply_merges(extractions, merges), windows), strict=True)
-    changed = [(row, mentioned) for row, mentioned in pairs if row["told"] != mentions_hash(mentioned)]
-    return rewrite_mentions(
-        corpus,
-        document,
-        rows[0]["sha256"],
-        [mentioned for _, mentioned in changed],
-        merges,
-        unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
-        before={key for row, _ in changed for key in row["keys"]},
-        overrides=overrides,
-        across=across,
-    )
+    pairs = zip(rows, mentions(chunks, extractions, windows), strict=True)
+    return [(row, mentioned) for row, mentioned in pairs if row["told"] != mentions_hash(mentioned)]

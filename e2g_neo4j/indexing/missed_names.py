@@ -1,15 +1,17 @@
-"""Find names of people in chunks where the pipeline missed them, because other chunks of the document have them.
+"""Find names in chunks where the pipeline missed them.
 
+They are names of people that other chunks of the document have, and names that the corpus knows from the user's graph.
 The pipeline reads "Thorne" as a name on one page and as an adjective on another. What is added depends only on the
-document: its texts and the extractions of its chunks.
+document, its texts and the extractions of its chunks, and on the names of `linked_names`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from e2g_neo4j.indexing.name_merging import NameCount, is_person, names_of
 from e2g_neo4j.indexing.person_names import is_title, parse_name
@@ -35,21 +37,31 @@ _AFTER = re.compile(r"^\s+(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """The names of people that a document certainly has.
+    """The names that a document certainly has.
 
     Attributes:
         keys: their keys, by spelling.
+        types: the types of those that are not people, by key.
         pattern: matches the spellings as whole words, the longest first.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
     pattern: re.Pattern[str] | None = None
 
 
-def known_names(counts: Mapping[str, NameCount]) -> KnownNames:
-    """Return the names of a document that are found wherever they are spelled the same: names of people that it often
-    has, and given names and surnames of those with a full name, which the pipeline may have read as common nouns."""
-    keys: dict[str, str] = {}
+def known_names(counts: Mapping[str, NameCount], linked: Mapping[str, str] = MappingProxyType({})) -> KnownNames:
+    """Return the names of a document that are found wherever they are spelled the same.
+
+    These are names of people that it often has, given names and surnames of those with a full name, which the pipeline
+    may have read as common nouns, and the names of linked nodes.
+
+    Args:
+        counts: the names that the pipeline found.
+        linked: the types of the names of linked nodes that are in the texts, by spelling.
+    """
+    keys = {form: entity_key(form) for form in linked}
+    types = {key: linked[form] for form, key in keys.items() if not _is_of_a_person(counts.get(key))}
     for key, one in names_of(counts).items():
         if len(key) >= SHORTEST and one.count >= ATTESTED and one.people >= SURE * one.count and is_person(key, one):
             name = parse_name(key)
@@ -61,9 +73,22 @@ def known_names(counts: Mapping[str, NameCount]) -> KnownNames:
                         keys |= {word: entity_key(word) for word in words if len(word) >= SHORTEST and word.isalpha()}
     if not keys:
         return KnownNames()
-    longest_first = sorted(keys, key=lambda form: (-len(form), form))
+    return KnownNames(keys, types, _pattern(keys))
+
+
+def is_spelled(form: str, text: str) -> bool:
+    """Return whether a text contains a spelling of a name as whole words."""
+    return _pattern([form]).search(text) is not None
+
+
+def _pattern(forms: Collection[str]) -> re.Pattern[str]:
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
     spellings = "|".join(re.escape(form).replace(r"\ ", r"\s+") for form in longest_first)
-    return KnownNames(keys, re.compile(rf"(?<![\w'’-])(?:{spellings})(?![\w-])"))
+    return re.compile(rf"(?<![\w'’-])(?:{spellings})(?![\w-])")
+
+
+def _is_of_a_person(one: NameCount | None) -> bool:
+    return one is not None and one.people >= SURE * one.count
 
 
 def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Extraction:
@@ -89,10 +114,10 @@ def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Ex
                     del entities[part]
                     found.remove(part)
                 entities[key] = None
-                found.add(key, form)
+                found.add(key, form, known.types.get(key, PERSON))
         sentences.append(Sentence(sentence.start, sentence.end, tuple(entities)))
     for (form, key), number in matched.items():
-        found.retype(key, form, number)
+        found.retype(key, form, number, known.types.get(key, PERSON))
     return found.extraction(sentences)
 
 
@@ -132,8 +157,8 @@ class _Counts:
         words = {word.casefold() for word in re.findall(r"\w+", text)}
         return any(set(form.casefold().split()) <= words for form in self.forms[key])
 
-    def add(self, key: str, form: str) -> None:
-        self._change(key, form, PERSON, 1)
+    def add(self, key: str, form: str, type: str) -> None:
+        self._change(key, form, type, 1)
 
     def remove(self, key: str) -> None:
         """Take back an occurrence with the most frequent spelling and type."""
@@ -141,12 +166,12 @@ class _Counts:
         form = min(forms, key=lambda one: (-forms[one], one))
         self._change(key, form, min(types, key=lambda one: (-types[one], one), default=NOUN), -1)
 
-    def retype(self, key: str, form: str, number: int) -> None:
+    def retype(self, key: str, form: str, number: int, type: str) -> None:
         """Make names of common nouns, as far as the spelling occurs more often than it was counted."""
         forms, types = self.forms.get(key, Counter[str]()), self.types.get(key, Counter[str]())
         for _ in range(min(number - forms[form], forms[key], types[NOUN])):
             self._change(key, key, NOUN, -1)
-            self._change(key, form, PERSON, 1)
+            self._change(key, form, type, 1)
 
     def _change(self, key: str, form: str, type: str, by: int) -> None:
         self.counts[key] += by

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, replace
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeAlias, get_args
@@ -18,7 +18,7 @@ from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
-from e2g_neo4j.indexing import entity_linking, merge_overrides, pipeline
+from e2g_neo4j.indexing import entity_linking, linked_names, merge_overrides, pipeline
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
@@ -284,24 +284,35 @@ def add_graph_documents(
 def link(
     models: Models, corpus: str, label: str, name: str, aliases: str | None, type: str | None, *, dry_run: bool
 ) -> Operation[LinkReport]:
-    """Link the entities of a corpus to nodes of the user's graph."""
+    """Link the entities of a corpus to nodes of the user's graph, and find the names of these nodes in its texts."""
     if not dry_run:
         yield from migrate(models)
     for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
         if not utf8(value, f"`{what}`").strip():
             raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
     yield from catalog.documents(corpus)
-    return (
-        yield from entity_linking.link(
-            corpus,
-            label=label,
-            name=name,
-            aliases=aliases,
-            type=type,
-            embed=lambda names: embed_long(models.embedder, names),
-            dry_run=dry_run,
-        )
+    embed = cache(lambda names: embed_long(models.embedder, list(names)))  # those of nodes are the same both times
+    linking = partial(
+        entity_linking.link,
+        corpus,
+        label=label,
+        name=name,
+        aliases=aliases,
+        type=type,
+        embed=lambda names: embed(tuple(names)),
+        dry_run=dry_run,
     )
+    report = yield from linking()
+    if dry_run:
+        return report
+    names = yield from linked_names.learn(corpus, label=label, name=name, aliases=aliases, type=type)
+    documents = yield from merge_overrides.update_linked_names(corpus)
+    if documents:  # they may have new entities, which are linked too
+        yield from merge_overrides.update_names(corpus)
+        again = yield from linking()
+        report = replace(again, added=report.added + again.added, removed=report.removed + again.removed)
+        yield from update_layers(models, corpus)
+    return replace(report, names=names, documents=documents)
 
 
 def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
@@ -311,10 +322,15 @@ def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
 
 
 def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
-    """Remove the links of a corpus, to nodes of a label or all."""
+    """Remove the links of a corpus, to nodes of a label or all, and mentions that were found by their names alone."""
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    return (yield from entity_linking.unlink(corpus, label))
+    removed = yield from entity_linking.unlink(corpus, label)
+    yield from linked_names.forget(corpus, label)
+    if (yield from merge_overrides.update_linked_names(corpus)):
+        yield from merge_overrides.update_names(corpus)
+        yield from update_layers(models, corpus)
+    return removed
 
 
 def import_corpus(

@@ -18,6 +18,7 @@ from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.language import NAMES, other_language
+from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
 from e2g_neo4j.indexing.missed_names import known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
@@ -87,7 +88,7 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                     try:
                         yield from _indexed(batch, builder, reader, lease, run)
                         run.report.replaced += sum(draft.document.id in replaced for draft in batch)
-                    except LeaseLostError:  # to another run or a deletion, or because a name was split or merged
+                    except LeaseLostError:  # to another run or a deletion, or because names have changed
                         left += [draft.document for draft in batch]
             run.add_seconds("reading", reader.seconds)
     with run.timed("merging names"):
@@ -167,7 +168,7 @@ def _indexed(
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
         with run.timed("merging names"):
-            overrides = yield from _merge_names(batch, corpus)
+            overrides, linked = yield from _merge_names(batch, corpus)
         summarised = beside(lambda: run.summarised(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
@@ -176,7 +177,7 @@ def _indexed(
         indexed = [draft.indexed(tree) for draft, tree in zip(batch, trees, strict=True)]
         yield from run.written(staging.summaries(indexed, vectors))
         yield from run.written(decrement_ahead(corpus, lease.run, indexed))
-        yield from run.written([publish(corpus, lease.run, indexed, overrides=overrides)])
+        yield from run.written([publish(corpus, lease.run, indexed, overrides=overrides, linked=linked.versions)])
         with run.timed("writing"):
             yield from purge(corpus)
     except LeaseLostError:
@@ -187,14 +188,16 @@ def _indexed(
     run.count(batch, indexed)
 
 
-def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overrides]:
-    """Find the name merges of documents, and return what was decided by hand.
+def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[tuple[Overrides, LinkedNames]]:
+    """Find the name merges of documents, and return what was decided by hand, and the names of linked nodes.
 
     Names of documents that are not visible yet count only after the publication, by `update_names`.
     """
     overrides = yield from read_overrides(corpus)
+    linked = yield from read_linked_names(corpus)
     for draft in batch:
-        draft.known_names = known_names(name_counts(map(decode, draft.notes)))
+        in_text = linked.found_in(chunk.text for chunk in draft.chunks)
+        draft.known_names = known_names(name_counts(map(decode, draft.notes)), in_text)
     counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
     names = {draft.document.id: document_names(one, {}) for draft, one in zip(batch, counts, strict=True)}
     across = yield from resolve_names(names, corpus)
@@ -202,7 +205,7 @@ def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[Overr
         resolved = across.resolved[draft.document.id]
         draft.merges = find_merges(counted, overrides, resolved)
         draft.names = document_names(counted, resolved)
-    return overrides
+    return overrides, linked
 
 
 _Part: TypeAlias = Sequence[tuple["DocumentDraft", Sequence[Chunk]]]

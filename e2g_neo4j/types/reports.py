@@ -122,6 +122,8 @@ class LinkReport:
         removed: the number of earlier links that were removed.
         vectors: whether embeddings of the names were compared. False if there are too many nodes.
         dry_run: whether nothing was written.
+        names: the number of names of nodes that are found in the texts of the corpus from now on.
+        documents: the number of documents whose mentions were updated, because these names have changed.
     """
 
     corpus: str
@@ -135,6 +137,8 @@ class LinkReport:
     removed: int
     vectors: bool
     dry_run: bool
+    names: int = 0
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)

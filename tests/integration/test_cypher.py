@@ -200,6 +200,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
+            "(:E2GLinkedNames {names: [''], type: '', version: '', changed: ['']}), "
             "(:Chunk)-[:STANDS_FOR {text: ['text'], key: 'id'}]->(:Chunk {path: '', fileName: ''})"
         ).consume()
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
@@ -300,10 +301,12 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
             "sha",
             one.mentions,
             one.indexed.merges,
+            one.indexed.names,
             unchanged=(),
             before={"a"},
             overrides={},
             across=Across(resolved={one.document.id: {}}),
+            linked=(),
         )
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     merging: Any = merge("b", "a", corpus=corpus)

@@ -111,6 +111,10 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "where": [],
         "key": "mr harker",
         "label": linked,
+        "name": "name",
+        "aliases": None,
+        "linked": ["1"],
+        "version": "1",
         "after": "",
         "best": 10,
         "windows": 200,
@@ -189,6 +193,15 @@ def fill(driver: Driver, corpus: str, documents: list[NaiveDocument], label: str
     driven(perform, STATEMENTS.enrich(stating, corpus, None, UsageMeter()))
 
 
+def know_names(driver: Driver, corpus: str, label: str) -> None:
+    driver.execute_query(
+        "CREATE (n:E2GLinkedNames {corpus: $corpus, label: $label, names: [$corpus]}) "
+        "SET n.type = '', n.version = '1', n.changed = []",
+        corpus=corpus,
+        label=label,
+    )
+
+
 def unfinish(driver: Driver, corpus: str) -> None:
     """Leave what interrupted runs leave."""
     for request in staging(corpus, [small_document("d0", [WORD, "eve"])], "theirs"):
@@ -243,9 +256,11 @@ def answers(driver: Driver) -> dict[tuple[str, Variant], tuple[Any, Any]]:
 
     try:
         fill(driver, mine, library(), label)
+        know_names(driver, mine, label)
         driver.execute_query("MATCH (d:Document {corpus: $corpus}) SET d.open_names = ['mr harker']", corpus=mine)
         before = {one: read(*one) for one in VARIANTS}
         fill(driver, other, theirs(), label)
+        know_names(driver, other, label)
         unfinish(driver, other)
         return {one: (before[one], read(*one)) for one in VARIANTS}
     finally:
@@ -274,6 +289,7 @@ def test_what_is_written_leaves_another_corpus_as_it_is(
         return load(name, *variant)
 
     fill(driver, other, theirs(), f"Linked {mine}")
+    know_names(driver, other, f"Linked {mine}")
     unfinish(driver, other)
     before = snapshot(driver, other, exact=True)
     monkeypatch.setattr(database, "load", noted)
