@@ -1,6 +1,6 @@
 // Read the texts of nodes of the user's graph; '' if a node has none.
 // $nodes: [element id], $text: [name of a property]
-// → node, text, names: the properties that the node has
+// → node, text, names: [property that the node has]
 WITH {text: $text} AS r
 UNWIND $nodes AS node
 MATCH (theirs)

@@ -43,12 +43,14 @@ FRAGMENTS = folder("cypher") / "fragments"
 
 
 def texts(variants: tuple[Variant, ...]) -> list[Any]:
-    """The names of the statements with each variant of which the text is another one."""
+    """The names of the statements with each variant of which the text is another one. Without a fragment for filters, a
+    statement is never sent for one."""
     return [
         pytest.param(name, variant, id=f"{name}-{variant.name.lower()}")
         for name in FILES
         for number, variant in enumerate(variants)
         if load(name, variant) not in {load(name, before) for before in variants[:number]}
+        and (number == 0 or load(name, variant) != load(name))
     ]
 
 
@@ -311,14 +313,13 @@ def writes(corpus: str, documents: list[Staged]) -> Iterator[Write]:
     alias = dict.fromkeys(("name", "entity", "entity_name", "document", "title", "why")) | {"key": "b", "count": 0}
     merging: Any = merge("b", "a", corpus=corpus)
     merging.send(None)
-    for reply in ([{"name": name, "entity": name} for name in "ab"], [], []):
+    for reply in ([{"name": name, "entity": name} for name in "ab"], []):
         request = merging.send(reply)
     yield request
     operations: list[Any] = [split("b", corpus=corpus), join("b", corpus=corpus)]
     for operation in operations:
         operation.send(None)
-        operation.send([alias | {"apart": True}])
-        yield operation.send([])
+        yield operation.send([alias | {"apart": True}])
     deletion: Any = delete(corpus, ids)
     yield from deletion
 
