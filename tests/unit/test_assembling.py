@@ -50,7 +50,11 @@ def read(rows: list[dict[str, Any]], documents: dict[str, dict[str, Any]] | None
             nodes, names = request.parameters["nodes"], request.parameters["names"]
             reply = [{"node": id, "values": [properties[id].get(name) for name in names]} for id in reversed(nodes)]
         else:
-            reply = [row for row in rows if row["node"] in request.parameters["nodes"]]
+            reply = [
+                {**row, "text": row["text"] if isinstance(row["text"], str) else "", "names": ["text"]}
+                for row in rows
+                if row["node"] in request.parameters["nodes"]
+            ]
 
 
 def test_a_document_is_its_texts_in_order_and_knows_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,13 +185,10 @@ def test_an_extraction_tells_what_each_entity_is() -> None:
     }
 
 
-def test_an_extraction_is_stored_and_read_and_an_old_one_has_no_types() -> None:
+def test_an_extraction_is_stored_and_read() -> None:
     doc = tagged("Emma/PROPN likes/VERB the/DET garden/NOUN", (0, 1, "PERSON"))
     found = extract(doc)
     assert decode(encode(found)) == found
-    sentences, counts = [(0, 21, ["emma", "garden"])], [("emma", 1), ("garden", 1)]
-    old = zlib.compress(json.dumps([sentences, counts, [("emma", [("Emma", 1)])], [("emma", 1)]]).encode())
-    assert decode(old) == replace(found, types={})
 
 
 def test_named_entities_proper_nouns_and_nouns_in_order_of_appearance() -> None:
