@@ -1,7 +1,7 @@
 // Read the texts of nodes of the user's graph; '' if a node has none.
-// $nodes: [element id], $text: [name of a property]
+// $nodes: [element id], $texts: [name of a property]
 // → node, text, names: [property that the node has]
-WITH {text: $text} AS r
+WITH {text: $texts} AS r
 UNWIND $nodes AS node
 MATCH (theirs)
 WHERE elementId(theirs) = node

@@ -118,6 +118,7 @@ VALUES: dict[str, Any] = {
     "aliases": "aliases",
     "after": "",
     "text": "text",
+    "texts": ["text"],
     "order": "index",
     "part_of": "PART_OF",
     "database": "neo4j",

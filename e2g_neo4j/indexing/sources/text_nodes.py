@@ -144,7 +144,7 @@ def read(corpus: str, adoption: Adoption) -> Operation[TextNodes]:
     texts: dict[str, str] = {}
     absent = set(adoption.texts)
     for some in batched(nodes, TEXTS):
-        for row in (yield Read("adopt/texts", {"nodes": [node.id for node in some], "text": adoption.texts})):
+        for row in (yield Read("adopt/texts", {"nodes": [node.id for node in some], "texts": adoption.texts})):
             absent.difference_update(row["names"])
             if _has_text(row["text"]):
                 texts[row["node"]] = row["text"]
