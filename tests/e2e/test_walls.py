@@ -233,6 +233,13 @@ def stats(client: Any, two: Two) -> None:
     assert mine["co_occurrences"] < other["co_occurrences"]
 
 
+def modes(client: Any, two: Two) -> None:
+    """What a corpus lacks for a mode says nothing of another one."""
+    found = client.modes([two.mine])
+    assert [one.name for one in found] == list(MODES)
+    assert two.other not in repr(found)
+
+
 def retrieve(client: Any, two: Two) -> None:
     for question in QUESTIONS:
         for mode in MODES:
@@ -436,7 +443,7 @@ def text(client: Any, two: Two) -> None:
 CALLS: dict[str, Callable[[Any, Two], None]] = {
     call.__name__: call
     for call in (
-        *(index, plan, resume, delete, status, documents, corpora, stats, retrieve, answer, stream, text),
+        *(index, plan, resume, delete, status, documents, corpora, stats, modes, retrieve, answer, stream, text),
         *(paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
         *(enrich, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
@@ -527,6 +534,7 @@ COMMANDS: dict[str, list[str]] = {
     "status": ["--corpus", "{mine}", "--json"],
     "resume": ["--corpus", "{mine}"],
     "stats": ["--corpus", "{mine}"],
+    "modes": ["--corpus", "{mine}"],
     "link": ["--label", "{label}", "--corpus", "{mine}", "--json"],
     "unlink": ["--corpus", "{mine}", "--yes"],
     "eval": ["{questions}", "--corpus", "{mine}", "--modes", "e2g,dense"],
@@ -544,7 +552,18 @@ COMMANDS_OF_ONE_CORPUS = {"cypher"}
 COMMANDS_OF_NO_CORPUS = {
     *("demo", "doctor", "migrate", "migrate info", "migrate validate"),
     *("db start", "db stop", "db status", "db logs", "db reset"),
-    *("init", "templates", "serve", "worker", "mcp", "keys create", "keys list", "keys revoke", "eval-convert"),
+    *(
+        "init",
+        "models fetch",
+        "templates",
+        "serve",
+        "worker",
+        "mcp",
+        "keys create",
+        "keys list",
+        "keys revoke",
+        "eval-convert",
+    ),
 }
 
 
