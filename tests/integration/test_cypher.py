@@ -382,6 +382,8 @@ BEGINNINGS = {
     "inside": "UNWIND [true] AS inside",
     "links": "UNWIND [1] AS links",
     "keyword": "UNWIND $keywords AS keyword",
+    "theirs": "MATCH (theirs)",
+    "r": "WITH *, {text: ['title', 'text']} AS r",
 }
 """How the variables that fragments read may have come."""
 
@@ -402,7 +404,10 @@ def test_the_header_of_a_fragment_is_true(name: str, watching: Driver) -> None:
     assert read or added
     language = "CYPHER 25" if text.startswith("CYPHER 25") else ""
     beginning = " ".join(BEGINNINGS[variable] for variable in read)
-    statement = f"{language} EXPLAIN {beginning} {text.removeprefix(language)} RETURN *"
+    ending = (
+        f"RETURN {text}" if any(line.startswith("= ") for line in lines) else f"{text.removeprefix(language)} RETURN *"
+    )
+    statement = f"{language} EXPLAIN {beginning} {ending}"
     with watching.session() as session:
         columns = session.run(statement, values_of(statement)).keys()
     assert set(added) <= set(columns)
