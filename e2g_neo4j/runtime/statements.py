@@ -2,8 +2,8 @@
 
 A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`. The header of a fragment
 names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`), or says that it is an
-expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or filters need another text, it has the same
-name in `fragments/filtered/` or `fragments/lts/`.
+expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or
+filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
 """
 
 from __future__ import annotations
