@@ -1,8 +1,8 @@
-// Read the nodes of a corpus that queries see, its documents, its split names and its names of linked nodes. Counts of
-// words are left out: they are counted again.
+// Read the nodes of a corpus that queries see, its documents, and its split names. Counts of words are left out: they are
+// counted again.
 // $corpus
 // → key, labels, properties
-MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement|E2GLinkedNames)
+MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
 WHERE n.corpus = $corpus AND (NOT n:Entity OR n.chunks > 0)
 RETURN elementId(n) AS key, [label IN labels(n) WHERE label <> 'E2GImported'] AS labels,
        n {.*, corpus: null, run: null, import_key: null} AS properties

@@ -3,12 +3,12 @@
 // $corpus
 // → edge, name, types
 CALL () {
-  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement|E2GLinkedNames)
+  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
   WHERE n.corpus = $corpus
   UNWIND keys(n) AS name
   RETURN false AS edge, name, valueType(n[name]) AS type
   UNION
-  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement|E2GLinkedNames)
+  MATCH (n:Document|Chunk|Window|Summary|Entity|Alias|Corpus|Community|Cluster|Statement)
   WHERE n.corpus = $corpus
   MATCH (n)-[r]->()
   UNWIND keys(r) AS name

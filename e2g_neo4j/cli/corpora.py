@@ -24,6 +24,7 @@ from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
+from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.types.properties import parse_property
 from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind
 
@@ -53,10 +54,13 @@ def index(
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
     given = dict(map(parse_property, properties)) if properties else None
-    sources = chosen_sources(paths, corpus, title, source, fetch=fetch)
+    unread: dict[str, str] = {}
+    sources = chosen_sources(paths, corpus, title, source, fetch=fetch, failed=unread)
+    ReadingReport(unread).check(strict=strict, read=bool(sources))
     if dry_run:
         with E2G() as e2g:
             plan = e2g.plan(sources, corpus=corpus, strict=strict)
+        plan.failed = unread | plan.failed
         if as_json:
             print_json(asdict(plan))
         else:
@@ -72,6 +76,7 @@ def index(
                 properties=given,
                 strict=strict,
             )
+        report.failed = unread | report.failed
         print_report(report, as_json=as_json)
         failed = report.failed
     if failed:

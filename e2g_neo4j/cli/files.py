@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -35,7 +36,13 @@ _SECONDS = 30
 
 
 def chosen_sources(
-    paths: Sequence[str], corpus: str, title: str | None, source: str | None, *, fetch: bool = False
+    paths: Sequence[str],
+    corpus: str,
+    title: str | None,
+    source: str | None,
+    *,
+    fetch: bool = False,
+    failed: dict[str, str] | None = None,
 ) -> Sequence[Source]:
     """Return what `e2g index` is to index.
 
@@ -45,6 +52,7 @@ def chosen_sources(
         title: The title of the document.
         source: The source of the text on standard input.
         fetch: Whether to fetch web addresses.
+        failed: Takes the reason for each web address that cannot be read. Default: The first one is raised.
 
     Raises:
         InputError: Standard input is named beside paths, `source` is given without it, there are several documents for
@@ -71,7 +79,14 @@ def chosen_sources(
         within(len(data), largest, "The text on standard input")
         text = decode(data, Path("standard input"))
         return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=largest)]
-    fetched = [fetch_document(address, corpus, largest, limits) for address in addresses]
+    fetched: list[SourceDocument] = []
+    for address in addresses:
+        try:
+            fetched.append(fetch_document(address, corpus, largest, limits))
+        except ReadingError as error:
+            if failed is None or title is not None:
+                raise
+            failed[address] = str(error)
     files = [path for path in paths if path not in addresses]
     if title is None:
         return [*files, *fetched]
@@ -113,7 +128,8 @@ def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> S
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ReadingError(f"{address} cannot be fetched ({error}): check the address and the network.") from error
     with tempfile.TemporaryDirectory(prefix="e2g-") as folder:
-        file = Path(folder, f"{path.stem[:100] or urlsplit(address).hostname}{suffix}")
+        name = re.sub(r"[^\w .-]", "_", path.stem)[:50]  # any file system takes it
+        file = Path(folder, f"{name or urlsplit(address).hostname}{suffix}")
         file.write_bytes(content)
         try:
             [document] = read_file(file, corpus, largest, limits)

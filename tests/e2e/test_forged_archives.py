@@ -139,7 +139,6 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
             corpus=mine,
             properties={"year": 1887, "tags": ["a", "b"]},
         )
-        client.link(corpus=mine, label="Person", name="name")
         client.enrich(corpus=mine, layers=["communities", "clusters", "entities", "sentences"])
         stated.state(client, mine)
         file = place.folder / "real.zip"

@@ -12,11 +12,13 @@ from e2g_neo4j.cli.files import chosen_sources
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.types.documents import SourceDocument
 
+NO_FILE_NAME = f"/%00{'%C3%A4' * 300}.txt"
 PAGES = {
     "/log": ("text/html; charset=utf-8", b"<title>The log</title><p>Josiah Quill sailed to Hesk.</p>"),
     "/a%20note.txt": ("application/octet-stream", b"Luke Farran was at the helm."),
     "/picture": ("image/png", b"\x89PNG"),
     "/empty.txt": ("text/plain", b" "),
+    NO_FILE_NAME: ("text/plain", b"Otto Vinge was the cook."),
     "/large.txt": ("text/plain", b"x" * 3_000_000),
 }
 
@@ -79,6 +81,14 @@ def test_what_cannot_be_fetched_is_named(site: str, monkeypatch: pytest.MonkeyPa
             chosen_sources([site + path], "ships", None, None, fetch=True)
     with pytest.raises(ReadingError, match="cannot be fetched"):
         chosen_sources(["http://127.0.0.1:1/x.txt"], "ships", None, None, fetch=True)
+
+
+def test_the_others_are_indexed_if_told_so(site: str) -> None:
+    failed: dict[str, str] = {}
+    paths = [f"{site}{path}" for path in ("/nothing", "/log", "/picture", NO_FILE_NAME)]
+    found = chosen_sources(paths, "ships", None, None, fetch=True, failed=failed)
+    assert [one.source for one in found if isinstance(one, SourceDocument)] == [paths[1], paths[3]]
+    assert list(failed) == [paths[0], paths[2]]
 
 
 def test_an_address_is_fetched_only_if_told_so(site: str) -> None:

@@ -253,14 +253,6 @@ class _Statement(Row):
     embedding: Vector
 
 
-class _LinkedNames(Row):
-    label: Line
-    names: Texts
-    type: Line
-    version: Line
-    changed: Texts
-
-
 class _Term(Row):
     """Earlier versions exported the counts of words. They are counted again."""
 
@@ -279,7 +271,6 @@ NODES: Mapping[str, type[Row]] = {
     "Community": _Community,
     "Cluster": _Cluster,
     "Statement": _Statement,
-    "E2GLinkedNames": _LinkedNames,
     "Term": _Term,
 }
 """The labels of nodes, and their properties. A document also has those of the user, whose names begin with `meta_`."""

