@@ -6,7 +6,7 @@
 # certificates; they are not stored in the image:  --secret id=pip,src=pip.conf --secret id=certificates,src=ca.pem
 ARG BASE=python:3.13-slim-bookworm
 
-# The wheel of this program, and the bundled embedding model in OpenVINO's format.
+# The wheel of this program, and the default embedding model.
 FROM ${BASE} AS build
 RUN python3 -m venv /opt/build
 ENV PATH=/opt/build/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
@@ -15,7 +15,9 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf --mount=type=secret,id=certi
     pip install --no-compile --require-hashes --only-binary :all: --requirement /source/light.lock
 COPY . /source
 RUN cd /source && hatchling build --target wheel --directory /opt/wheel && pip install --no-deps --no-index /opt/wheel/*
-RUN XDG_CACHE_HOME=/opt/cache python -m e2g_neo4j.models.embedding.conversion
+RUN --mount=type=secret,id=certificates \
+    if [ -f /run/secrets/certificates ]; then export REQUESTS_CA_BUNDLE=/run/secrets/certificates; fi; \
+    XDG_CACHE_HOME=/opt/cache e2g models fetch
 
 # What is run.
 FROM ${BASE} AS program
@@ -28,7 +30,7 @@ RUN --mount=from=build,source=/opt/wheel,target=/opt/wheel pip install --no-deps
 # What nothing runs: tests, and OpenVINO's parts for GPUs and for formats of others.
 RUN cd /opt/e2g/lib/python3*/site-packages && find . -type d -name tests -prune -exec rm -r {} + \
     && cd openvino/libs && rm libopenvino_intel_[gn]pu_plugin.so cache.json \
-    && find . -name '*_frontend.so.*' ! -name '*_ir_*' -delete
+    && find . -name '*_frontend.so.*' ! -name '*_ir_*' ! -name '*_onnx_*' -delete
 
 FROM ${BASE}
 COPY --from=program /opt/e2g /opt/e2g

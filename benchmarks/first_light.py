@@ -2,12 +2,12 @@
 
     python benchmarks/first_light.py BOOK.txt QUESTIONS.jsonl [--turns 4]
 
-Both use the same reader, chunks, spaCy pipeline, embedding model and summariser. The plain script runs the model with
-sentence-transformers in 32 bits, and stores its graph in networkx and its vectors in one matrix. Times are wall times
-of one run on one machine: compare ratios. A line of QUESTIONS.jsonl needs a "question". If it has a "book", it is used
-only for this book. Each question is asked `--turns` times; the first turn is not counted. The plain script retrieves
-like mode e2g. Its time excludes spaCy and the embedding of the question: compare it with "database and ranking". The
-database must not have the corpus `benchmark-first-light`. Records its figures in results.json.
+Both use the same reader, chunks, spaCy pipeline, embedding model and summariser, and run the model in the same way. The
+plain script stores its graph in networkx and its vectors in one matrix. Times are wall times of one run on one machine:
+compare ratios. A line of QUESTIONS.jsonl needs a "question". If it has a "book", it is used only for this book. Each
+question is asked `--turns` times; the first turn is not counted. The plain script retrieves like mode e2g. Its time
+excludes spaCy and the embedding of the question: compare it with "database and ranking". The database must not have the
+corpus `benchmark-first-light`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from e2g_neo4j.indexing.cooccurrence import edges, mentions
 from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.summaries.tree import grow_tree
-from e2g_neo4j.models.embedding.base import BUNDLED, Embedder
-from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
+from e2g_neo4j.models.embedding.base import Embedder
+from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts
 from e2g_neo4j.models.entities.extraction import extract, extract_all
 
@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if CORPUS in e2g.corpora():
             sys.exit(f"The corpus {CORPUS} exists: use an empty database.")
         tools, k, hops = e2g.models, e2g.settings.top_k, e2g.settings.hops
-        embedder = LocalEmbedder(BUNDLED, "float32")
+        embedder = load_embedder(e2g.settings.embedding_model, precision=e2g.settings.embedding_precision)
         for one in (tools.embedder, embedder):
             one.embed(["warm up"] * 16)
 

@@ -31,21 +31,24 @@ from tokenizers import Tokenizer
 
 from e2g_neo4j import E2G, Settings, SourceDocument
 from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.models.embedding.base import bundled_folder, normalised, spans_of
+from e2g_neo4j.models.embedding.base import DEFAULT, normalised, spans_of
+from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Vectors
 
 Spans = Sequence[tuple[int, int]]
 
 
 class HashEmbedder:
-    """The tokenizer of the bundled model, with a vector derived from a hash of the text."""
+    """The tokenizer of the default model, with a vector derived from a hash of the text."""
 
     name = "hash"
     dimensions = 384
     window_tokens = 254
 
     def __init__(self) -> None:
-        self._tokenizer = Tokenizer.from_file(str(Path(bundled_folder()) / "tokenizer.json"))
+        weights = PUBLISHED[DEFAULT]
+        weights.fetch()
+        self._tokenizer = Tokenizer.from_file(str(weights.tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 

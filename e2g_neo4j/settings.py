@@ -55,9 +55,9 @@ class Settings(BaseSettings):
     db_heap_mb: int = Field(1024, ge=256, description="Heap of the managed Neo4j, in MiB.")
 
     embedding_model: str = Field(
-        "all-MiniLM-L6-v2",
-        description="`BAAI/bge-small-en-v1.5`, the name or folder of another sentence-transformers model, or "
-        "`ollama:NAME`. The default is bundled.",
+        "BAAI/bge-small-en-v1.5",
+        description="The name or folder of a sentence-transformers model, or `ollama:NAME`. The default and "
+        "`sentence-transformers/all-MiniLM-L6-v2` are fetched on first use, and need no PyTorch.",
     )
     embedding_precision: Literal["auto", "float32"] = Field(
         "auto", description="auto: bfloat16 if the processor supports it; float32: never."

@@ -40,6 +40,8 @@ from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_se
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.models.embedding import load
+from e2g_neo4j.models.embedding.base import DEFAULT
+from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.models.entities import pipeline
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime import database
@@ -70,6 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
     if hasattr(config, "workerinput"):
         return
+    PUBLISHED[DEFAULT].fetch()  # before unit tests block the network
     for left_over in _HOMES.glob("*"):
         if not psutil.pid_exists(int(left_over.name)):
             _remove(left_over)

@@ -14,8 +14,9 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
-from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS, POOLING, Embedder
-from e2g_neo4j.models.embedding.prefixes import Prefixes
+from e2g_neo4j.models.embedding.base import POOLING, Embedder
+from e2g_neo4j.models.embedding.prefixes import Prefixes, model_prefixes
+from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
@@ -99,16 +100,16 @@ class Models:
 
     @property
     def must_load_embedder(self) -> bool:
-        """Whether the embedding model is neither bundled nor loaded. To load another one may take minutes, or fail."""
-        return self._given_embedder is None and not self._is_bundled and "_embedder" not in self.__dict__
+        """Whether nothing is known of the embedding model before it is loaded, which may take minutes, or fail."""
+        return self._given_embedder is None and self._weights is None and "_embedder" not in self.__dict__
 
     @property
     def dimensions(self) -> int:
-        """The vector length of the embedding model. The bundled model is not loaded for this."""
-        if self._is_bundled:
-            wanted = self.settings.embedding_dimensions or BUNDLED_DIMENSIONS
-            if wanted > BUNDLED_DIMENSIONS:
-                raise too_many_dimensions(BUNDLED, BUNDLED_DIMENSIONS, wanted)
+        """The vector length of the embedding model. A model of `PUBLISHED` is not loaded for this."""
+        if self._weights:
+            wanted = self.settings.embedding_dimensions or self._weights.dimensions
+            if wanted > self._weights.dimensions:
+                raise too_many_dimensions(self._weights.name, self._weights.dimensions, wanted)
             return wanted
         return self.embedder.dimensions
 
@@ -201,14 +202,14 @@ class Models:
         return adapted(self._embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
 
     @property
-    def _is_bundled(self) -> bool:
-        return self._given_embedder is None and self.settings.embedding_model == BUNDLED
+    def _weights(self) -> Weights | None:
+        return None if self._given_embedder else PUBLISHED.get(self.settings.embedding_model)
 
     @cached_property
     def _prefixes(self) -> Prefixes:
-        """The configured prefixes, otherwise those of the model. The bundled model is not loaded for this: it has none,
-        and so has a model of the caller's."""
-        own = None if self._is_bundled else getattr(self._embedder, "prefixes", None)
+        """The configured prefixes, otherwise those of the model. A model of `PUBLISHED` is not loaded for this. A model
+        of the caller's has none."""
+        own = model_prefixes(self._weights.name) if self._weights else getattr(self._embedder, "prefixes", None)
         own = own if isinstance(own, Prefixes) else Prefixes()
         query, passage = self.settings.query_prefix, self.settings.passage_prefix
         return Prefixes(own.query if query is None else query, own.passage if passage is None else passage)

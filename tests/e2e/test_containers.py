@@ -65,7 +65,7 @@ def test_the_image_says_what_it_lacks(image: str) -> None:
     assert "Set NEO4J_URI" in managed.stderr
     other = docker(
         *("run", *CONFINED, "--entrypoint", "python", image, "-c"),
-        "from e2g_neo4j.models.embedding.load import load_embedder as l; l('BAAI/bge-small-en-v1.5')",
+        "from e2g_neo4j.models.embedding.load import load_embedder as l; l('intfloat/e5-small-v2')",
         check=False,
     )
     assert "pip install sentence-transformers" in other.stderr

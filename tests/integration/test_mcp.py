@@ -138,7 +138,7 @@ async def test_tools_answer_with_citations_and_fenced_text(settings, ids, mode):
     async with connected(settings, mode) as client:
         assert client.protocol_version >= ("2026-07-28" if mode == "auto" else "2025")
         assert "[1]" in (client.instructions or "")
-        text, found = await call(client, "search", question=QUESTION, tokens=300)
+        text, found = await call(client, "search", question=QUESTION, tokens=600)
         [first, *_] = found["passages"]
         fence = re.search(r"<(text-\w+)>", first["text"])
         assert fence is not None
@@ -524,7 +524,7 @@ async def over_http(address: str, mode: str, key: str) -> AsyncIterator[Client]:
 async def test_http_serves_each_caller_what_is_its_own(service, ids, mode):
     address, queue = service
     async with over_http(address, mode, "tenant") as client, over_http(address, mode, "reader") as reader:
-        text, found = await call(client, "search", question=QUESTION, tokens=200)
+        text, found = await call(client, "search", question=QUESTION, tokens=600)
         assert "Hester Pendry" in text
         assert found["passages"]
         foreign = await failure(client, "search", question=QUESTION, corpora=[SECRET])
@@ -595,7 +595,7 @@ async def test_the_command_serves_a_client_over_stdio(environment, ids, tmp_path
     async with Client(command) as client:
         tools = {one.name for one in (await client.list_tools()).tools}
         assert tools == {name for name, scope in SCOPES.items() if scope == "read"}
-        text, _ = await call(client, "search", question=QUESTION, corpora=[CORPUS], tokens=200)
+        text, _ = await call(client, "search", question=QUESTION, corpora=[CORPUS], tokens=600)
         assert "Hester Pendry" in text
 
 
@@ -627,7 +627,7 @@ def test_the_command_prints_nothing_but_the_old_protocol(environment, ids, tmp_p
     assert started["protocolVersion"] == "2025-03-26"
     process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
     assert {one["name"] for one in ask(2, "tools/list")["tools"]} == set(SCOPES) - {"ask"}
-    arguments = {"question": QUESTION, "corpora": [CORPUS], "tokens": 200}
+    arguments = {"question": QUESTION, "corpora": [CORPUS], "tokens": 600}
     found = ask(3, "tools/call", name="search", arguments=arguments)
     assert "Hester Pendry" in found["content"][0]["text"]
     rest, _ = process.communicate(timeout=60)

@@ -121,7 +121,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "nearest": 20,
         "relations": 40,
         "depth": 20,
-        "matches": 200,
+        "matches": 2_000,
         "seeds": 3,
         "seed_words": 0.0,  # as scores do, which windows are the best by words depends on all corpora
         "temperature": 0.05,

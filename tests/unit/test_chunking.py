@@ -19,7 +19,8 @@ from tokenizers import Tokenizer
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.indexing import chunking
 from e2g_neo4j.indexing.chunking import BLOCK, LONGEST_TOKEN, chunk
-from e2g_neo4j.models.embedding.base import bundled_folder, spans_of
+from e2g_neo4j.models.embedding.base import DEFAULT, spans_of
+from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument
 from e2g_neo4j.types.sections import around, heading_of, page_of
 
@@ -64,15 +65,15 @@ def unaccented(text: str) -> Spans:
 
 
 @cache
-def bundled() -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(Path(bundled_folder()) / "tokenizer.json"))
+def of_the_default_model() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(PUBLISHED[DEFAULT].tokenizer))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def real(text: str) -> Spans:
-    return spans_of(bundled(), text)
+    return spans_of(of_the_default_model(), text)
 
 
 TOKENIZERS = [words, pieces, spaced, octets, unaccented, real]

@@ -16,7 +16,7 @@ from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_ord
 from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.models.embedding.base import BUNDLED, normalised
+from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.entities.extraction_codec import encode
@@ -195,10 +195,11 @@ def test_the_mean_of_sentences_is_nearly_the_vector_of_their_text() -> None:
     texts = ["The harbour master lit the lamp.", "Ships waited in the fog for the tide.", "Nobody had slept."]
     starts = [0, len(texts[0]) + 1, len(texts[0]) + len(texts[1]) + 2]
     spans = [(start, start + len(text)) for start, text in zip(starts, texts, strict=True)]
-    [whole] = embed_with_parts(load_embedder(BUNDLED), [(" ".join(texts), spans)])
+    [whole] = embed_with_parts(load_embedder(), [(" ".join(texts), spans)])
     summary = SummaryInput(" ".join(texts), tuple(Sentence(*span, ()) for span in spans), whole.part_vectors)
-    assert mean_of_sentences(summary) @ whole.vector > 0.98
-    assert whole.part_vectors[0] @ whole.vector < 0.95, "no sentence alone is as near"
+    nearness = mean_of_sentences(summary) @ whole.vector
+    assert nearness > 0.85
+    assert (whole.part_vectors @ whole.vector < nearness).all(), "no sentence alone is as near"
 
 
 # --- budgets -----------------------------------------------------------------------------------------

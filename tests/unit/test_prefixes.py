@@ -15,7 +15,7 @@ from tiny_models import MARKERS, write_embedder
 
 from e2g_neo4j.errors import ConfigurationError, FingerprintError
 from e2g_neo4j.models.embedding.adapted import adapted
-from e2g_neo4j.models.embedding.base import POOLING, Embedder
+from e2g_neo4j.models.embedding.base import DEFAULT, POOLING, Embedder
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.prefixes import FAMILIES, Prefixes, model_prefixes
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
@@ -199,11 +199,13 @@ def test_an_embedder_of_the_callers_gets_only_configured_prefixes() -> None:
     assert given.embedded == ["p abc", "q abc"]
 
 
-def test_the_bundled_model_is_used_as_it_is() -> None:
+def test_the_default_model_is_not_loaded_to_know_its_prefix_and_fingerprint() -> None:
     found = Models(Settings())
-    assert found.fingerprint == Fingerprint("all-MiniLM-L6-v2", 384, "mean-of-windows", found.fingerprint.spacy_model)
-    assert found.embedder is found.query_embedder
-    assert found.embedder.window_tokens == 254
+    known = Fingerprint("BAAI/bge-small-en-v1.5", 384, "mean-of-windows", found.fingerprint.spacy_model)
+    assert found.fingerprint == known
+    assert "_embedder" not in found.__dict__
+    assert found.embedder.window_tokens == 256
+    assert found.query_embedder.window_tokens == 510 - 8 - 8, "the tokens of the prefix and of the seam"
 
 
 # --- the size of windows -----------------------------------------------------------------------------
@@ -267,16 +269,16 @@ def test_truncated_vectors_are_those_of_sentence_transformers(folder: Path, plai
     assert np.linalg.norm(embedded.part_vectors) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_bundled_model_can_be_truncated_and_is_not_loaded_to_know_its_length() -> None:
+def test_the_default_model_can_be_truncated_and_is_not_loaded_to_know_its_length() -> None:
     found = Models(Settings(embedding_dimensions=128))
     assert found.fingerprint.dimensions == 128
     assert "_embedder" not in found.__dict__
     assert embed_long(found.embedder, ["the whale"]).shape == (1, 128)
 
 
-@pytest.mark.parametrize("bundled", [True, False])
-def test_more_dimensions_than_the_model_has_are_an_error(plain: LocalEmbedder, bundled: bool) -> None:
-    name = "all-MiniLM-L6-v2" if bundled else plain.name
+@pytest.mark.parametrize("default", [True, False])
+def test_more_dimensions_than_the_model_has_are_an_error(plain: LocalEmbedder, default: bool) -> None:
+    name = DEFAULT if default else plain.name
     with pytest.raises(ConfigurationError, match=r"E2G_EMBEDDING_DIMENSIONS is 385.*at most (384|64)"):
         _ = models(name, embedding_dimensions=385).dimensions
 

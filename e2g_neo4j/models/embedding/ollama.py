@@ -14,8 +14,9 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.base import RetryableError
 from e2g_neo4j.models.chat.ollama import retry_after
 from e2g_neo4j.models.chat.retry import repeat
-from e2g_neo4j.models.embedding.base import bundled_folder, check, embed_parts_separately, first_line, normalised
+from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, first_line, normalised
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
+from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Span, Vectors
 
 _BATCH = 16
@@ -32,7 +33,7 @@ _BUSY = {429, 502, 503, 504}
 class OllamaEmbedder:
     """An embedding model of an Ollama server.
 
-    Ollama's API does not tokenize, so tokens are counted with the tokenizer of the bundled model. It splits words into
+    Ollama's API does not tokenize, so tokens are counted with the tokenizer of the default model. It splits words into
     more tokens than most; a quarter of the model's context is reserved for texts where it does not. If a text is still
     too long, the server returns an error; text is never truncated.
 
@@ -55,7 +56,9 @@ class OllamaEmbedder:
         self._requested_dimensions = dimensions
         self._ollama_name = name.removeprefix("ollama:")
         self._client = Client(host, timeout=600, **client_options)
-        self._tokenizer = Tokenizer.from_file(f"{bundled_folder()}/tokenizer.json")
+        estimate = PUBLISHED[DEFAULT]
+        estimate.fetch()
+        self._tokenizer = Tokenizer.from_file(str(estimate.tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._unknown = self._tokenizer.token_to_id("[UNK]")

@@ -1,4 +1,4 @@
-"""Embedding models on OpenVINO: the bundled all-MiniLM-L6-v2, and those that are fetched."""
+"""Embedding models on OpenVINO, whose weights are fetched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +17,8 @@ from tokenizers import Encoding, Tokenizer
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of
-from e2g_neo4j.models.embedding.conversion import import_openvino
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
-from e2g_neo4j.models.embedding.weights import Weights
+from e2g_neo4j.models.embedding.weights import Weights, import_openvino
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.types.documents import Span, Vectors
@@ -53,7 +51,8 @@ class OpenVinoEmbedder:
 
     Only short texts of the same number of tokens are batched. For longer ones, this gains nothing on a CPU. Without
     padding, the vector of a text does not depend on the other texts, but for rounding.
-    If there is a GPU and sentence-transformers is installed, larger requests run there, on torch.
+    If there is a GPU, sentence-transformers is installed and its cache has the model, larger requests run there, on
+    torch.
 
     Args:
         model: The model.
@@ -68,10 +67,11 @@ class OpenVinoEmbedder:
         self.name, self.dimensions, self.prefixes = model.name, model.dimensions, model_prefixes(model.name)
         self.window_tokens = model.tokens - 2
         self._weights = model
+        model.fetch()
         self._core = import_openvino().Core()
         bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
-        self._tokenizer = Tokenizer.from_file(str(model.tokenizer()))
+        self._tokenizer = Tokenizer.from_file(str(model.tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._loading = Lock()
@@ -100,7 +100,7 @@ class OpenVinoEmbedder:
         from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 
         try:
-            return LocalEmbedder(self.name)
+            return LocalEmbedder(self.name, local_files_only=True)
         except ModelError:  # the weights for torch are not on this machine
             return None
 
@@ -113,14 +113,12 @@ class OpenVinoEmbedder:
             "INFERENCE_PRECISION_HINT": self._precision,
             "ENABLE_CPU_PINNING": False,  # another process may use the same cores
         }
-        model: Any = self._weights.model()
-        if isinstance(model, Path):
-            if os.access(model.parent, os.W_OK):
-                processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
-                folder = model.parent / "".join(c if c.isalnum() else "-" for c in processor)
-                options |= {"CACHE_DIR": str(folder), "CACHE_MODE": "OPTIMIZE_SIZE"}
-            model = str(model)
-        return self._core.compile_model(model, "CPU", options)
+        model = self._weights.model
+        if os.access(model.parent, os.W_OK):
+            processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
+            folder = model.parent / "".join(c if c.isalnum() else "-" for c in processor)
+            options |= {"CACHE_DIR": str(folder), "CACHE_MODE": "OPTIMIZE_SIZE"}
+        return self._core.compile_model(str(model), "CPU", options)
 
     def token_spans(self, text: str) -> Sequence[Span]:
         return spans_of(self._tokenizer, text)

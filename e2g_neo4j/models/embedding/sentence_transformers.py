@@ -20,9 +20,8 @@ from transformers.utils import logging
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.embedding.base import (
-    BUNDLED,
+    DEFAULT,
     Precision,
-    bundled_folder,
     embed_parts_separately,
     first_line,
     normalised,
@@ -62,19 +61,20 @@ class LocalEmbedder:
 
     Args:
         name: Name or folder of the model.
+        local_files_only: Whether to use the weights only if they are on this machine, without asking the Hub.
         precision: See `load_embedder`. On a GPU, the precision of the model is used.
 
     Raises:
         ModelError: The model cannot be loaded, or it has no fast tokenizer.
     """
 
-    def __init__(self, name: str, precision: Precision = "auto") -> None:
+    def __init__(self, name: str, precision: Precision = "auto", *, local_files_only: bool = False) -> None:
         try:
-            self._model = load_model(bundled_folder() if name == BUNDLED else name, local_files_only=name == BUNDLED)
+            self._model = load_model(name, local_files_only=local_files_only)
         except Exception as error:
             raise ModelError(
                 f"Cannot load the embedding model {name!r} ({first_line(error)}). Set E2G_EMBEDDING_MODEL to a "
-                f"sentence-transformers name or folder or to `ollama:NAME`, or unset it to use the bundled {BUNDLED}."
+                f"sentence-transformers name or folder or to `ollama:NAME`, or unset it to use {DEFAULT}."
             ) from error
         self._tokenizing = Lock()
         self.name = name
