@@ -36,7 +36,9 @@ def build() -> Path:
                 sys.exit("Ollama is built by Go: install Go 1.24 or later, then run `make ollama` again.")
             began = time.perf_counter()
             headers = fetch_headers(FOLDER / "headers")
-            include = f"-O2 -I{headers}"
+            # For this processor: the oldest x86, which Go builds for, generates a fortieth of the tokens in a second.
+            native = "" if sys.platform == "darwin" else " -march=native"
+            include = f"-O3{native} -I{headers}"
             place = FOLDER / "built"
             environment = {"CGO_ENABLED": "1", "CGO_CFLAGS": include, "CGO_CXXFLAGS": include, "GOBIN": str(place)}
             print(f"Building Ollama {VERSION}: some five minutes on two cores …", file=sys.stderr)

@@ -34,11 +34,19 @@ from e2g_neo4j.answering.points import (
     important_of,
     kept_of,
     points_in,
+    points_schema,
     request_for,
     score_in,
 )
 from e2g_neo4j.errors import QueryError, UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import example_texts, objects_in
+from e2g_neo4j.models.chat.json_replies import (
+    TEXT,
+    example_texts,
+    list_schema,
+    number_schema,
+    object_schema,
+    objects_in,
+)
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
@@ -69,6 +77,9 @@ LONGEST_QUESTION = 500
 
 LOCAL = "graphrag_local"
 """How follow-up questions are searched for by default, if all corpora have statements."""
+
+FOLLOW_UPS_SCHEMA = list_schema(object_schema(question=TEXT, score=number_schema(0, MOST)), FOLLOW_UPS)
+"""The JSON schema of the follow-up questions of a reply."""
 
 T = TypeVar("T")
 
@@ -124,7 +135,12 @@ class Calls:
         )
 
     def ask(
-        self, prompt: str, question: str, listed: str, parse: Callable[[str, Collection[str]], T | None]
+        self,
+        prompt: str,
+        question: str,
+        listed: str,
+        schema: Mapping[str, Any],
+        parse: Callable[[str, Collection[str]], T | None],
     ) -> Operation[T | None]:
         """Ask up to TRIES times, as long as calls are left, and return what the reply means. None: no usable reply."""
         instructions = load_prompt(PROMPTS / prompt, self.settings.prompts)
@@ -132,7 +148,7 @@ class Calls:
         before = self.used.calls
         found = yield from ask_until_usable(
             self.model,
-            request_for(question, listed, instructions, self.settings),
+            request_for(question, listed, instructions, self.settings, schema),
             lambda reply: parse(without_thought(reply.text), examples),
             self.used,
             tries=min(TRIES, self.left),
@@ -169,7 +185,8 @@ def drift(
         reads += 2
         reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
     if reports:
-        primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), follow_ups_in)
+        schema = object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA)
+        primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), schema, follow_ups_in)
     follow_ups.add(primed or (), 1)
 
     found, points, given = [evidence], list[Point](), list[Passage]()
@@ -188,7 +205,8 @@ def drift(
         if not numbers:
             continue
         listed = "\n\n".join(numbered(given[number - 1], number) for number in numbers)
-        read = yield from calls.ask("follow_up.txt", asked_for, listed, partial(reply_in, batch=numbers))
+        schema = object_schema(points=points_schema(numbers), follow_ups=FOLLOW_UPS_SCHEMA)
+        read = yield from calls.ask("follow_up.txt", asked_for, listed, schema, partial(reply_in, batch=numbers))
         if read is None:
             unusable += 1
             continue

@@ -23,9 +23,18 @@ from e2g_neo4j.answering.evidence import (
     truncated,
     usage_of,
 )
-from e2g_neo4j.answering.points import PROMPTS, Point, answer_of, important_of, kept_of, points_in, request_for
+from e2g_neo4j.answering.points import (
+    PROMPTS,
+    Point,
+    answer_of,
+    important_of,
+    kept_of,
+    points_in,
+    points_schema,
+    request_for,
+)
 from e2g_neo4j.errors import UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import example_texts
+from e2g_neo4j.models.chat.json_replies import example_texts, object_schema
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
@@ -71,7 +80,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         listed = "\n\n".join(numbered(given[number - 1], number) for number in batch)
         found = yield from ask_until_usable(
             model,
-            request_for(question, listed, instructions, settings),
+            request_for(question, listed, instructions, settings, object_schema(points=points_schema(batch))),
             partial(_points, batch, examples),
             used,
         )

@@ -10,11 +10,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
 from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, evidence_budget, too_small, with_usage
 from e2g_neo4j.errors import UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers, whole_number
+from e2g_neo4j.models.chat.json_replies import (
+    TEXT,
+    list_schema,
+    number_schema,
+    object_schema,
+    objects_in,
+    valid_numbers,
+    whole_number,
+)
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
@@ -26,6 +35,9 @@ PROMPTS = Path(__file__).with_name("prompts")
 
 MOST = 100
 """The highest score of a point."""
+
+POINTS = 10
+"""Points of a reply, if the chat model can be held to a schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +120,12 @@ def fitting(points: Sequence[Point], budget: int, model: StreamingChatModel) -> 
     return kept
 
 
+def points_schema(batch: Collection[int]) -> dict[str, Any]:
+    """Return the JSON schema of a list of points, by the numbers of the passages that the model is shown."""
+    passages = list_schema({"type": "integer", "enum": sorted(batch)}, len(batch))
+    return list_schema(object_schema(text=TEXT, score=number_schema(0, MOST), passages=passages), POINTS)
+
+
 def points_in(reply: str, batch: Collection[int], examples: Collection[str] = frozenset()) -> list[Point] | None:
     """Return the points of a reply. None if it has none and does not say so with an empty list.
 
@@ -153,7 +171,9 @@ def score_in(item: Mapping[str, object]) -> int | None:
     return None if number is None else min(max(number, 0), MOST)
 
 
-def request_for(question: str, listed: str, instructions: str, settings: Settings) -> ChatRequest:
+def request_for(
+    question: str, listed: str, instructions: str, settings: Settings, schema: Mapping[str, Any] | None = None
+) -> ChatRequest:
     """Build a request: passages or points between two tags, then the question.
 
     Args:
@@ -161,10 +181,12 @@ def request_for(question: str, listed: str, instructions: str, settings: Setting
         listed: The passages or points.
         instructions: The system prompt.
         settings: The settings.
+        schema: The JSON schema of the reply, if it has one.
     """
     delimiter = delimiter_for(listed)
     return ChatRequest(
         filled(instructions, fence=delimiter),
         f"{delimited(listed, delimiter)}\n\nQuestion: {question}",
         max_tokens=settings.answer_tokens,
+        schema=schema,
     )

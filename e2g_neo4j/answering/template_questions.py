@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, InputError, UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.json_replies import object_schema, objects_in
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
@@ -21,9 +21,18 @@ from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.templates import checked, run_template, template_of
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, ChatUsage
-from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
+from e2g_neo4j.types.statements import ParameterType, StatementResult, Template, TemplateParameter
 
 PROMPT = Path(__file__).with_name("prompts") / "template.txt"
+
+SCHEMA_TYPES: Mapping[ParameterType, str] = {
+    "entity": "string",
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+}
+"""The types of parameters in JSON schemas."""
 
 REPLY_TOKENS = 300
 """Maximum length of the first reply."""
@@ -122,4 +131,5 @@ def request_for(
         filled(instructions, fence=delimiter),
         "\n\n".join(part for part in parts if part),
         max_tokens=REPLY_TOKENS,
+        schema=object_schema(**{one.name: {"type": SCHEMA_TYPES[one.type]} for one in missing}),
     )

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import wait
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -47,6 +48,7 @@ class TextTask(ABC):
         prompt: The bundled prompt file. What is added to a request after an unusable reply is in NAME_retry.txt.
         tokens: The expected length of a reply. The first reply may be twice as long, each further one twice as that.
         values: What the $names in the prompts are replaced with.
+        schema: The JSON schema of a reply; None if it is no JSON.
         name: A name that differs between tasks whose replies would differ.
     """
 
@@ -55,6 +57,7 @@ class TextTask(ABC):
     prompt: ClassVar[Path]
     tokens: ClassVar[int]
     values: ClassVar[Mapping[str, int]]
+    schema: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
         self.model, self.concurrency = model, concurrency
@@ -74,7 +77,10 @@ class TextTask(ABC):
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
         retry = filled(self._again, fault=wrong, **self.values)
-        return text_request(text, self._instructions, retry=retry, tokens=self.tokens, attempt=attempt, **self.values)
+        request = text_request(
+            text, self._instructions, retry=retry, tokens=self.tokens, attempt=attempt, **self.values
+        )
+        return replace(request, schema=self.schema)
 
     def estimate(self, texts: Iterable[str], token_spans: TokenSpans, usage: TokenUsage) -> None:
         """Add to the usage what it would cost to ask about texts."""

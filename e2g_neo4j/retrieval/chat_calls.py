@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
+from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
@@ -53,7 +53,14 @@ class ChatCalls:
         return len(items)
 
     def ask(
-        self, prompt: str, question: str, items: Sequence[str], parse: Callable[[str], T | None], *, most: int
+        self,
+        prompt: str,
+        question: str,
+        items: Sequence[str],
+        schema: Mapping[str, Any],
+        parse: Callable[[str], T | None],
+        *,
+        most: int,
     ) -> Operation[T | None]:
         """Ask about items, up to TRIES times, and return what the reply means.
 
@@ -61,6 +68,7 @@ class ChatCalls:
             prompt: The name of the prompt file.
             question: The question.
             items: Texts that the model is shown with their numbers, from 1. Empty: it is shown the question only.
+            schema: The JSON schema of the reply.
             parse: Returns what a reply means, or None if it is not usable.
             most: The maximum number of calls for the question.
 
@@ -74,7 +82,7 @@ class ChatCalls:
         tries, used = min(TRIES, most - self.made), ChatUsage()
         found = yield from ask_until_usable(
             self.model,
-            request_for(question, items, instructions),
+            replace(request_for(question, items, instructions), schema=schema),
             lambda reply: parse(without_thought(reply.text)),
             used,
             tries=tries,
@@ -119,6 +127,11 @@ def request_for(question: str, items: Sequence[str], instructions: str) -> ChatR
 
 def _numbered(number: int, item: str) -> str:
     return f"[{number}] {item}"
+
+
+def relevant_schema(items: int) -> dict[str, Any]:
+    """Return the JSON schema of the numbers of relevant items."""
+    return object_schema(relevant=list_schema(number_schema(1, items), items))
 
 
 def relevant_numbers(reply: str, items: int) -> list[int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 Finish: TypeAlias = Literal["stop", "length", "refusal"]
 
@@ -21,8 +21,8 @@ class EarlierMessage:
 class ChatRequest:
     """A request to a chat model.
 
-    Models that accept them per request receive `temperature`, `seed`, `max_tokens` and `logprobs`. Ollama models
-    accept all four. langchain-core models receive only `logprobs`, and only if they support it.
+    Models that accept them per request receive `temperature`, `seed`, `max_tokens`, `logprobs` and `schema`. Ollama
+    models accept all five. langchain-core models receive only `logprobs` and `schema`, and only if they support them.
 
     Attributes:
         system: the instructions.
@@ -31,6 +31,7 @@ class ChatRequest:
         temperature: the sampling temperature.
         seed: the seed of the sampling.
         logprobs: whether to return log-probabilities of the tokens.
+        schema: a JSON schema of the reply, for models that can be held to one. Others see the prompt alone.
         earlier: the conversation so far, the oldest message first.
     """
 
@@ -40,6 +41,7 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int = 0
     logprobs: bool = False
+    schema: Mapping[str, Any] | None = None
     earlier: tuple[EarlierMessage, ...] = ()
 
     @property

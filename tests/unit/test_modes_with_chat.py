@@ -23,7 +23,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
-from e2g_neo4j.retrieval.strategies.lightrag import Keywords, keywords_in
+from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
 from e2g_neo4j.runtime.requests import Chat, Embed, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
@@ -209,7 +209,7 @@ def test_a_sentence_whose_chunk_is_gone_is_left_out() -> None:
 
 def test_a_question_has_a_maximum_of_calls() -> None:
     chat = chat_of()
-    operation = chat.ask("keywords", "Who?", (), keywords_in, most=2)
+    operation = chat.ask("keywords", "Who?", (), SCHEMA, keywords_in, most=2)
     assert drive(operation, hipporag_rows, "", "")[0] is None
     assert chat.fault == "The chat model was called 2 times, the maximum"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from e2g_neo4j.indexing.asking import TextTask
-from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.text_requests import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
@@ -56,6 +56,9 @@ class ReportWriter(TextTask):
     stage, level = "reports", LEVEL
     prompt = Path(__file__).with_name("prompts") / "report.txt"
     tokens, values = REPLY_TOKENS, {"words": WORDS, "most": FINDINGS}
+    schema = object_schema(
+        title=TEXT, summary=TEXT, findings=list_schema(TEXT, FINDINGS), rating=number_schema(1, HIGHEST_RATING)
+    )
 
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Say what a reply is worth: one that is cut off may have a summary."""

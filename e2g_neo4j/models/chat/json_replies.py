@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 MOST_DIGITS = 9
 """Maximum digits of a number that is written as text."""
+
+
+def object_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has all of these properties and no others."""
+    return {
+        "title": "reply",
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+def list_schema(items: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """Return the JSON schema of a list of at most so many items."""
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def number_schema(least: int, most: int) -> dict[str, Any]:
+    """Return the JSON schema of a whole number within limits."""
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+TEXT: Mapping[str, Any] = {"type": "string"}
+"""The JSON schema of a text."""
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:

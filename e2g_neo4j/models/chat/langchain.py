@@ -45,19 +45,22 @@ class LangChainChat:
 
     def ask(self, request: ChatRequest) -> ChatReply:
         try:
-            message = self._bound(request).invoke(_messages(request))
+            message = _raw(self._bound(request).invoke(_messages(request)))
         except Exception as error:
             raise _translated(error) from error
         return self._reply(request, message)
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
         try:
-            message = await self._bound(request).ainvoke(_messages(request))
+            message = _raw(await self._bound(request).ainvoke(_messages(request)))
         except Exception as error:
             raise _translated(error) from error
         return self._reply(request, message)
 
     def stream(self, request: ChatRequest) -> Iterator[str | ChatReply]:
+        if request.schema:
+            yield self.ask(request)
+            return
         received = []
         try:
             for chunk in self._bound(request).stream(_messages(request)):
@@ -69,6 +72,9 @@ class LangChainChat:
         yield self._reply(request, _message(received))
 
     async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        if request.schema:
+            yield await self.ask_async(request)
+            return
         received = []
         try:
             async for chunk in self._bound(request).astream(_messages(request)):
@@ -80,6 +86,11 @@ class LangChainChat:
         yield self._reply(request, _message(received))
 
     def _bound(self, request: ChatRequest) -> Any:
+        if request.schema:
+            try:
+                return self._model.with_structured_output(dict(request.schema), method="json_schema", include_raw=True)
+            except (NotImplementedError, TypeError, ValueError):  # the model has no such method
+                return self._model
         if request.logprobs and "top_logprobs" in type(self._model).model_fields:
             return self._model.bind(logprobs=True, top_logprobs=20)
         return self._model
@@ -104,6 +115,12 @@ class LangChainChat:
             thinking=_thinking(message),
             logprobs=_logprobs(message.response_metadata),
         )
+
+
+def _raw(reply: Any) -> BaseMessage:
+    """Return the message of a reply, of which a structured one is a part."""
+    message: BaseMessage = reply["raw"] if isinstance(reply, dict) else reply
+    return message
 
 
 def _message(chunks: Sequence[BaseMessageChunk]) -> BaseMessage:

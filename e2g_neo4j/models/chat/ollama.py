@@ -132,6 +132,8 @@ class OllamaChat:
         }
         if self._info.thinks:
             arguments["think"] = False
+        if request.schema:
+            arguments["format"] = request.schema
         if request.logprobs:
             arguments |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
         return arguments

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.models.chat.json_replies import objects_in, whole_number
+from e2g_neo4j.models.chat.json_replies import number_schema, object_schema, objects_in, whole_number
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
@@ -91,7 +91,9 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
         shown = [reports[id] for id in left[:BATCH]]
         batch = left[: max(1, chat.fitting(PROMPT, query.question, shown))]
         shown = shown[: len(batch)]
-        rated = yield from chat.ask(PROMPT, query.question, shown, partial(ratings_in, reports=len(batch)), most=CALLS)
+        schema = object_schema(**{str(number): number_schema(0, BEST) for number in range(1, len(batch) + 1)})
+        parse = partial(ratings_in, reports=len(batch))
+        rated = yield from chat.ask(PROMPT, query.question, shown, schema, parse, most=CALLS)
         if rated is None and not ratings:
             chat.fall_back("the nearest communities take turns")
             return []

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
-from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
+from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers, relevant_schema
 from e2g_neo4j.retrieval.passage_graph import Node, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, Ranking
@@ -109,7 +109,7 @@ def filtered(question: str, chat: ChatCalls, facts: Sequence[Fact]) -> Operation
         return []
     parse = partial(relevant_numbers, items=len(readable))
     shown = [texts[fact[:2]] for fact in readable]
-    kept = yield from chat.ask("filter_sentences", question, shown, parse, most=CALLS)
+    kept = yield from chat.ask("filter_sentences", question, shown, relevant_schema(len(shown)), parse, most=CALLS)
     if kept is None:
         chat.fall_back("the sentences are not filtered")
         return list(facts)

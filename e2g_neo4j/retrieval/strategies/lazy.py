@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
 
-from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers
+from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers, relevant_schema
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
@@ -162,8 +162,8 @@ def tested(question: str, chat: ChatCalls, found: Candidates) -> Operation[list[
             batch = batch[: max(1, chat.fitting(PROMPT, question, shown))]
             if not batch or chat.made == CALLS:
                 break
-            parse = partial(relevant_numbers, items=len(batch))
-            chosen = yield from chat.ask(PROMPT, question, shown[: len(batch)], parse, most=CALLS)
+            schema, parse = relevant_schema(len(batch)), partial(relevant_numbers, items=len(batch))
+            chosen = yield from chat.ask(PROMPT, question, shown[: len(batch)], schema, parse, most=CALLS)
             if chosen is None:
                 chat.fall_back("vectors decide instead")
                 return None

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from e2g_neo4j.models.chat.json_replies import objects_in
+from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
@@ -53,6 +53,9 @@ CALLS = TRIES
 
 KEYWORDS = 10
 """Keywords of a kind that are used, the first ones."""
+
+SCHEMA = object_schema(high_level=list_schema(TEXT, KEYWORDS), low_level=list_schema(TEXT, KEYWORDS))
+"""The JSON schema of a reply with keywords."""
 
 LONGEST_KEYWORD = 100
 """Characters of a keyword that are used."""
@@ -136,7 +139,7 @@ class Keywords:
 
 def keywords_of(question: str, chat: ChatCalls) -> Operation[Keywords | None]:
     """Have the chat model name keywords. None if its replies are not usable, which it is told."""
-    keywords = yield from chat.ask("keywords", question, (), keywords_in, most=CALLS)
+    keywords = yield from chat.ask("keywords", question, (), SCHEMA, keywords_in, most=CALLS)
     if keywords is None:
         chat.fall_back("there are no keywords")
         return None
