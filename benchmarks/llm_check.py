@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 from record import Figure, add_option, record
 
+import e2g_neo4j
 from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
@@ -36,12 +37,11 @@ from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.retrieval.chat_calls import relevant_numbers
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import keywords_in
-from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 CORPUS, SET = "llm-check", "chat model"
-PACKAGE = folder("cypher").parent / "e2g_neo4j"
+PACKAGE = Path(e2g_neo4j.__file__).parent
 ANY = range(1, 1000)
 
 PARSERS: dict[str, Callable[[str], Any]] = {
@@ -166,15 +166,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, default=10, help="questions that are answered in two modes")
     parser.add_argument("--papers", type=int, default=4, help="papers of the sample library that are indexed")
     parser.add_argument("--without-schemas", action="store_true")
-    parser.add_argument(
-        "--only", help="paths to take, separated by commas; `summaries` makes the corpus"
-    )
+    parser.add_argument("--only", help="paths to take, separated by commas; `summaries` makes the corpus")
     add_option(parser)
     chosen = parser.parse_args(argv)
     sample = PACKAGE / "sample"
     papers = list(islice(sorted((sample / "library").iterdir()), chosen.papers))
     calls: list[Call] = []
-    settings = load_settings().model_copy(update={"summariser": "llm", "text_to_cypher": True})
+    settings = load_settings().model_copy(update={"text_to_cypher": True})
     with recorded(calls, schemas=not chosen.without_schemas), E2G(settings=settings) as e2g:
         for name, take in paths(e2g, papers, sample / "questions.jsonl", chosen.questions):
             if chosen.only and name not in chosen.only.split(","):
