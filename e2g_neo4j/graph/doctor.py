@@ -70,7 +70,6 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
     labels: Rows = yield Read("doctor/labels", {})
     stored: Rows = yield Read("index/fingerprint", {})
     [locks] = yield Read("doctor/locks", {})
-    [uncounted] = yield Read("doctor/uncounted", {})
     behind: Rows = yield Read("doctor/behind", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
     return [
@@ -81,7 +80,6 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
         *_models(indexes, stored, fingerprint),
-        *_words(uncounted["corpora"]),
         *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
     ]
@@ -278,19 +276,6 @@ def _models(indexes: Rows, stored: Rows, fingerprint: Fingerprint) -> Iterator[F
         yield Finding("models", "problem", str(error), "Configure the models that were used.")
     else:
         yield Finding("models", "ok", f"Indexed with {fingerprint.embedding_model} and {fingerprint.spacy_model}.")
-
-
-def _words(uncounted: int) -> Iterator[Finding]:
-    if uncounted:
-        yield Finding(
-            "words",
-            "note",
-            f"Corpora whose words are not counted, because an earlier version indexed them: {uncounted}. So words are "
-            "as rare as in all corpora of the database, not as in those that are searched.",
-            "Run `e2g index` again with all of their documents. No model is run for this.",
-        )
-    else:
-        yield Finding("words", "ok", "The words of all corpora are counted.")
 
 
 def _layers(behind: Sequence[str]) -> Iterator[Finding]:

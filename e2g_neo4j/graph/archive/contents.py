@@ -134,8 +134,6 @@ class _Chunk(_OfDocument):
     window_weights: Annotated[list[Weight], Field(max_length=2**17)] | None = None
     window_pages: Texts | None = None
     window_headings: Texts | None = None
-    terms: Texts | None = None  # counted again
-    term_windows: Counts | None = None
 
     def check(self) -> None:
         super().check()
@@ -253,13 +251,6 @@ class _Statement(Row):
     embedding: Vector
 
 
-class _Term(Row):
-    """Earlier versions exported the counts of words. They are counted again."""
-
-    term: Key
-    windows: Count
-
-
 NODES: Mapping[str, type[Row]] = {
     "Document": _Document,
     "Chunk": _Chunk,
@@ -271,14 +262,13 @@ NODES: Mapping[str, type[Row]] = {
     "Community": _Community,
     "Cluster": _Cluster,
     "Statement": _Statement,
-    "Term": _Term,
 }
 """The labels of nodes, and their properties. A document also has those of the user, whose names begin with `meta_`."""
 
 UNCOUNTED = "UncountedChunk"
 """The label that a chunk may have besides."""
 
-NOT_CREATED = ("Corpus", "Term")
+NOT_CREATED = ("Corpus",)
 """Their numbers count for other corpora too. They are computed from the imported text."""
 
 

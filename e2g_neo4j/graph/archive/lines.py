@@ -127,7 +127,7 @@ def _validated(what: str, kind: type[Row], values: Any) -> Row:
 def own_node(row: dict[str, Any]) -> dict[str, Any]:
     """Return a node as it is exported: without labels and properties that others have added to it."""
     [label] = [label for label in row["labels"] if label in NODES]
-    own = NODES[label].model_fields.keys() - ({"terms", "term_windows"} if label == "Chunk" else set())
+    own = NODES[label].model_fields.keys()
     labels = [one for one in row["labels"] if one in (label, UNCOUNTED)]
     return {
         **row,
