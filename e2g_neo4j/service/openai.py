@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 
 Model = Annotated[str, Field(min_length=1, max_length=100_000)]
 
-_FINISH: dict[Finish, str] = {"stop": "stop", "length": "length", "refusal": "content_filter"}
+_FINISH: dict[Finish, str] = {"stop": "stop", "length": "length", "refusal": "content_filter", "repetition": "length"}
 
 
 class StreamOptions(BaseModel):

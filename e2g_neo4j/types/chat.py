@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-Finish: TypeAlias = Literal["stop", "length", "refusal"]
+Finish: TypeAlias = Literal["stop", "length", "refusal", "repetition"]
+"""Why a reply ended. "repetition": the model went on repeating itself, and was stopped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,12 @@ class ReportWriter(TextTask):
         said = without_thought(reply.text).strip()
         report = parse_report(said)
         value = len(report.text) if report else 0
-        if report and reply.finish != "length" and _read(said)[1]:
+        if report and reply.finish not in ("length", "repetition") and _read(said)[1]:
             return JudgedReply(said, value, "")
         if reply.finish == "length":
             fault = f"it was not finished after {reply.completion_tokens} tokens"
+        elif reply.finish == "repetition":
+            fault = "it repeated itself"
         elif reply.finish == "refusal":
             fault = "the model refused"
         elif not said:

@@ -62,4 +62,4 @@ def fault_of(said: str, reply: ChatReply) -> str:
 def _finished_lines(reply: ChatReply) -> str:
     """Return the text of a reply without thinking, and without a last line that was cut off."""
     said = without_thought(reply.text).strip()
-    return said.rpartition("\n")[0] if reply.finish == "length" else said
+    return said.rpartition("\n")[0] if reply.finish in ("length", "repetition") else said

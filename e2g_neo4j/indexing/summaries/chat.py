@@ -162,6 +162,8 @@ def fault_of(summary: str, reply: ChatReply, text: str, instructions: str) -> st
     """
     if reply.finish == "refusal" or (_SORRY.match(summary) and summary[:40] not in text):
         return "the model refused"
+    if reply.finish == "repetition":
+        return "it repeated itself"
     if reply.finish == "length":
         return f"it was not finished after {reply.completion_tokens} tokens"
     if not summary:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -36,6 +38,12 @@ _TEMPLATE = 64
 
 _RETRYABLE = {408, 425, 429, 500, 502, 503, 504}
 """HTTP statuses of transient errors."""
+
+_REPEATED = re.compile(r"(.{50,300}?)\1{3}\Z", re.DOTALL)
+"""The end of a reply that repeats itself: four times the same 50 to 300 characters, or a shorter text more often."""
+
+_LOOK_EVERY = 32
+"""Pieces, about tokens, after which a reply is searched for repetition."""
 
 _ALTERNATIVES = 20
 """Log-probabilities per token: the maximum of Ollama."""
@@ -107,6 +115,8 @@ class OllamaChat:
                 async for part in await client.chat(**self._arguments(request, options)):
                     if piece := received.add(part):
                         yield piece
+                    if received.repeats():
+                        break  # to close the connection ends the reply
         except Exception as error:
             raise self._translated(error) from error
         yield self._checked(request, received, options)
@@ -114,9 +124,13 @@ class OllamaChat:
     def _pieces(self, request: ChatRequest, options: dict[str, Any]) -> Iterator[str | ChatReply]:
         received = _StreamedReply()
         try:
-            for part in self._client.chat(**self._arguments(request, options)):
-                if piece := received.add(part):
-                    yield piece
+            parts = self._client.chat(**self._arguments(request, options))
+            with closing(parts):
+                for part in parts:
+                    if piece := received.add(part):
+                        yield piece
+                    if received.repeats():
+                        break  # to close the connection ends the reply
         except Exception as error:
             raise self._translated(error) from error
         yield self._checked(request, received, options)
@@ -165,6 +179,15 @@ class OllamaChat:
     def _checked(self, request: ChatRequest, received: _StreamedReply, options: dict[str, Any]) -> ChatReply:
         """Return the complete reply, after checking that the model read the complete prompt."""
         last = received.last
+        if last is None and received.repeated:
+            return ChatReply(
+                text="".join(received.text),
+                finish="repetition",
+                prompt_tokens=self._estimator.count(request.text),
+                completion_tokens=len(received.text),
+                thinking="".join(received.thinking),
+                logprobs=tuple(received.logprobs),
+            )
         if last is None:
             raise RetryableError("the connection was lost during the reply")
         reported = last.prompt_eval_count or 0
@@ -243,6 +266,8 @@ class OllamaChat:
 class _StreamedReply:
     """The parts of a streamed reply that were received so far. `last` is the final part."""
 
+    repeated: bool = False
+
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
     logprobs: list[dict[str, float]] = field(default_factory=list)
@@ -258,6 +283,13 @@ class _StreamedReply:
         if part.done:
             self.last = part
         return piece
+
+    def repeats(self) -> bool:
+        """Return whether the reply goes on repeating itself. This is looked for now and then."""
+        if self.last is None and len(self.text) % _LOOK_EVERY == 0:
+            said = self.text if self.text[-1] else self.thinking
+            self.repeated = bool(_REPEATED.search("".join(said)[-1200:]))
+        return self.repeated
 
 
 def retry_after(error: ResponseError) -> float | None:
