@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -20,6 +22,7 @@ from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.chat.retry import ask
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.retrieval.chat_calls import relevant_schema
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 TALE = "Two friends met at sea, and in the end it went well for both of them."
@@ -171,7 +174,7 @@ def test_a_useless_reply_is_asked_for_again_in_other_words(ollama_server, first,
 @pytest.mark.parametrize(
     ("always", "says"),
     [
-        (Says("Around and around it goes. ", endless=True), "not finished after 64 tokens"),
+        (Says("Around and around it goes. ", endless=True), "it repeated itself"),
         (Says(""), "no text"),
         (Says("I cannot assist with this request at all."), "refused"),
         (Says("<think> I wonder what is meant."), "only its thinking"),
@@ -200,6 +203,14 @@ def test_a_window_too_small_for_any_summary_is_explained(ollama_server):
     writer, *_ = summariser(OllamaChat(name, ollama_server.host))
     with pytest.raises(ModelError, match="E2G_SUMMARY_TOKENS"):
         writer.summarise(SummaryInput(TEXT * 12))
+
+
+def test_a_reply_is_held_to_its_schema(ollama_server):
+    """The model would name three numbers."""
+    chat = OllamaChat(model_that(ollama_server, Says('{"relevant": [1, 2, 3]}')), ollama_server.host)
+    request = ChatRequest("", TEXT, 100)
+    assert chat.ask(request).text == '{"relevant": [1, 2, 3]}'
+    assert len(json.loads(chat.ask(replace(request, schema=relevant_schema(1))).text)["relevant"]) <= 1
 
 
 def test_a_server_that_comes_back_is_waited_for(ollama_server, tmp_path, quick, monkeypatch):
