@@ -137,27 +137,27 @@ def summarised(calls: Sequence[Call]) -> Iterator[Figure]:
 def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield every path that calls the chat model: its name, and what takes it."""
     asked = [one for one in read_questions(questions) if one.answer][:most]
-    texts = [one.text for one in asked]
+    texts = [one.question for one in asked]
+    choices = ["Walter Crail", "Hester Pendry", "Theodora Quill", "Luke Farran"]
+
+    def answers(number: int, **how: Any) -> Callable[[], object]:
+        return lambda: [e2g.answer(text, corpus=CORPUS, k=3, **how) for text in texts[:number]]
+
+    def scores(number: int, **how: Any) -> Callable[[], object]:
+        return lambda: evaluate(e2g, asked[:number], corpus=CORPUS, modes=["auto", "dense"], k=5, answers=True, **how)
+
     yield "summaries", lambda: e2g.index(papers, corpus=CORPUS)
     yield "statements", lambda: e2g.enrich(corpus=CORPUS, layers=["statements"])
     yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities"], reports="llm")
-    yield "answers", lambda: evaluate(e2g, asked, corpus=CORPUS, modes=["auto", "dense"], k=5, answers=True)
+    yield "answers", scores(most)
     for mode in ("lightrag", "hipporag", "communities", "lazy"):
-        yield mode, lambda mode=mode: [e2g.answer(text, corpus=CORPUS, mode=mode, llm=True, k=3) for text in texts[:3]]
+        yield mode, answers(3, mode=mode, llm=True)
     for method in ("map_reduce", "drift"):
-        yield method, lambda method=method: [e2g.answer(text, corpus=CORPUS, method=method, k=3) for text in texts[:2]]
-    choices = ["Walter Crail", "Hester Pendry", "Theodora Quill", "Luke Farran"]
-    yield "choices", lambda: [e2g.answer(text, corpus=CORPUS, choices=choices, k=3) for text in texts[:3]]
-    yield (
-        "judge",
-        lambda: evaluate(
-            e2g, asked[:3], corpus=CORPUS, modes=["auto"], against="dense", k=3, answers=True, judged=True
-        ),
-    )
-    yield (
-        "template",
-        lambda: e2g.run_template("neighbours_of", corpus=CORPUS, question="Whom does Theodora Quill occur with?"),
-    )
+        yield method, answers(2, method=method)
+    yield "choices", answers(3, choices=choices)
+    yield "judge", scores(3, against="dense", judged=True)
+    whom = "Whom does Theodora Quill occur with?"
+    yield "template", lambda: e2g.run_template("neighbours_of", corpus=CORPUS, question=whom)
     yield "Cypher", lambda: e2g.text_to_cypher("Which ten entities are in the most chunks?", corpus=CORPUS)
 
 
