@@ -445,12 +445,14 @@ def seeds_of(
     worth: float,
 ) -> dict[str, float]:
     """The windows that activate, with how well they fit: three of the `depth` nearest and of the first `depth` by
-    words, the best by cosine + worth * BM25 / the best BM25. BM25 of windows that are not among these first is 0."""
+    words, the best by cosine / scale + worth * BM25 / the best BM25, where the scale is the range of the `depth` best
+    cosines, at least .01. BM25 of windows that are not among these first is 0."""
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
-    words = dict(by_words[:depth])
+    nearest, words = cut(nears, depth), dict(by_words[:depth])
+    scale = max(nears[nearest[0]] - nears[nearest[-1]], 0.01)
     fits = {
-        id: nears[id] + (worth * words[id] / max(words.values()) if id in words else 0.0)
-        for id in {*cut(nears, depth), *words}
+        id: nears[id] / scale + (worth * words[id] / max(words.values()) if id in words else 0.0)
+        for id in {*nearest, *words}
     }
     return {id: fits[id] for id in cut(fits, 3)}
 
@@ -465,7 +467,7 @@ def spread(
 ) -> dict[str, float]:
     """Activation that reaches each window.
 
-    The seeds share it by the softmax of their fit / 0.05, and hand it to their entities by idf * (1 + ln(sentences));
+    The seeds share it by the softmax of their fit / 0.25, and hand it to their entities by idf * (1 + ln(sentences));
     the question's entities, where there are any, get 0.3 of all by idf. The `active` entities that have most of
     activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight); those in more than `hub`
     chunks give nothing.
@@ -480,8 +482,9 @@ def spread(
 
     own = 0.3 if entities else 0.0
     activation = {name: own * idf[name] / sum(idf[other] for other in entities) for name in entities}
+    best = max(seeds.values(), default=0.0)
     for seed, fit in seeds.items():
-        share = exp(fit / 0.05) / sum(exp(other / 0.05) for other in seeds.values())
+        share = exp((fit - best) / 0.25) / sum(exp((other - best) / 0.25) for other in seeds.values())
         masses = {name: idf[name] * (1 + log(count)) for name, count in places[seed].sentences.items()}
         for name, mass in masses.items():
             activation[name] = activation.get(name, 0.0) + (1 - own) * share * mass / sum(masses.values())
@@ -525,12 +528,12 @@ def signalled(
     """The score of each candidate window; BM25 of windows and chunks is given, best first. If words have no weight,
     they choose no seeds.
 
-    z(cosine) + 0.5 * (1 - share) * z(best cosine in the chunk) + 0.7 * z(spread)
+    1.5 * z(cosine) + 0.5 * (1 - share) * z(best cosine in the chunk) + 0.7 * z(spread)
     + weight of words * (z(words) + (1 - share) * z(words of the chunk)),
     where spread is compared with all windows and the others with the candidates; and what the neighbours lend.
     """
     places = windows(documents)
-    seeds = seeds_of(places, vector, by_words, depth=depth, worth=0.2 if weight_of_words else 0.0)
+    seeds = seeds_of(places, vector, by_words, depth=depth, worth=0.5 if weight_of_words else 0.0)
     reached = spread(documents, entities, seeds, active=active, hub=hub)
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
     chosen = {places[id].chunk for id in [*cut(nears, depth), *cut(reached, depth)]}
@@ -548,7 +551,7 @@ def signalled(
     for number, id in enumerate(candidates):
         far = (told.get(id, 0.0) - mean) / deviation if deviation > 1e-6 * mean else 0.0
         rest = 1 - places[id].share
-        by_vectors = near[number] + 0.5 * rest * nearest[number]
+        by_vectors = 1.5 * near[number] + 0.5 * rest * nearest[number]
         alone[id] = by_vectors + 0.7 * far + weight_of_words * (words[number] + rest * around[number])
     return {id: alone[id] + lent(id, alone, places) for id in candidates}
 

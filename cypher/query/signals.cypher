@@ -5,7 +5,8 @@
 // can give most. Entities in more than $hub chunks pass nothing on. Candidates are the windows of every chunk among the
 // first $depth of one of the four lists. The id of a window is that of its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
-// $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature,
+// $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature: of the softmax
+// over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
 // $own: the fraction of activation for the question's entities, $active, $hub
 // $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
@@ -16,7 +17,8 @@ MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   // include: nearest_windows, $depth for $many
   WITH w, 2 * score - 1 AS near ORDER BY round(near, 5) DESC, w.id
-  RETURN collect(w) AS near_windows, collect(near) AS nears
+  WITH collect(w) AS near_windows, collect(near) AS nears, max(near) - min(near) AS scale
+  RETURN near_windows, nears, CASE WHEN scale < 0.01 THEN 0.01 ELSE scale END AS scale
 }
 CALL () {
   // include: matching_windows, $matches for $many
@@ -26,18 +28,18 @@ CALL () {
   // include: matching_chunks, $matches for $many
   RETURN collect(c) AS word_chunks, collect(c.id) AS word_chunk_ids, collect(score) AS word_chunk_scores
 }
-CALL (near_windows, nears, word_windows, word_scores) {
+CALL (near_windows, nears, scale, word_windows, word_scores) {
   UNWIND near_windows + [w IN word_windows[..$depth] WHERE NOT w IN near_windows] AS w
   WITH w, [i IN range(0, size(near_windows) - 1) WHERE near_windows[i] = w | nears[i]][0] AS near,
        [i IN range(0, size(word_windows[..$depth]) - 1) WHERE word_windows[i] = w | word_scores[i]][0] AS words,
        word_scores[0] AS best
   WITH w, coalesce(near, 2 * vector.similarity.cosine(w.embedding, $vector) - 1)
-          + coalesce($seed_words * words / best, 0.0) AS fit
+          + coalesce($seed_words * scale * words / best, 0.0) AS fit
   ORDER BY round(fit, 5) DESC, w.id LIMIT $seeds
   RETURN collect(w) AS seeds, collect(fit) AS fits
 }
-CALL (corpus, seeds, fits) {
-  WITH corpus, seeds, [fit IN fits | exp((fit - fits[0]) / $temperature)] AS parts
+CALL (corpus, seeds, fits, scale) {
+  WITH corpus, seeds, [fit IN fits | exp((fit - fits[0]) / ($temperature * scale))] AS parts
   WITH corpus, seeds, parts, reduce(total = 0.0, part IN parts | total + part) AS total
   UNWIND range(0, size(parts) - 1) AS i
   WITH corpus, seeds[i] AS w, parts[i] / total AS share

@@ -391,7 +391,7 @@ def test_activation_reaches_windows_as_in_the_naive_implementation(
         remove(driver, [corpus])
     by_words = list(zip(row["word_ids"], row["word_scores"], strict=True))
     try:
-        seeds = seeds_of(windows(library), vector, by_words, depth=20, worth=0.2)
+        seeds = seeds_of(windows(library), vector, by_words, depth=20, worth=0.5)
     except AmbiguousError:
         return
     expected = spread(library, entities, seeds, active=50, hub=1000)

@@ -124,7 +124,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "matches": 2_000,
         "seeds": 3,
         "seed_words": 0.0,  # as scores do, which windows are the best by words depends on all corpora
-        "temperature": 0.05,
+        "temperature": 0.25,
         "own": 0.3,
         "active": 50,
         "hub": 1000,

@@ -258,7 +258,7 @@ def test_each_signal_counts_by_its_weight() -> None:
 
     assert said() == [0, 0]
     nearer = {**row, "nears": [0.9, 0.1]}
-    assert relevance_of([nearer], silent([nearer])) == [1, -1]
+    assert relevance_of([nearer], silent([nearer])) == [1.5, -1.5]
     assert said(word_ids=["c-w1"], word_scores=[3.0]) == [-0.5, 0.5]
     assert said(words=False, word_ids=["c-w1"], word_scores=[3.0]) == [0, 0]
     spread: dict[str, Any] = {

@@ -17,11 +17,13 @@ MATCHES = 200
 SEEDS = 3
 """Number of windows that activate their entities: the best by vector and words among the first DEPTH of both lists."""
 
-SEED_WORDS = 0.2
-"""What the best window by words is worth as a seed, in cosine. Others count by their share of its BM25."""
+SEED_WORDS = 0.5
+"""What the best window by words is worth as a seed, relative to the range of the DEPTH best cosines: how far these lie
+apart depends on the embedding model. Others count by their share of its BM25."""
 
-TEMPERATURE = 0.05
-"""Temperature of the softmax that distributes activation among them: .05 more cosine counts 2.7 times as much."""
+TEMPERATURE = 0.25
+"""Temperature of the softmax that distributes activation among them, relative to the same range: a quarter of it counts
+2.7 times as much."""
 
 OWN = 0.3
 """Fraction of the activation for the entities of the question, if the corpus has any of them."""
