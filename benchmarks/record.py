@@ -89,22 +89,25 @@ def _shown(sets: dict[str, Any], entries: Iterable[dict[str, Any]]) -> str:
 
 
 def scores(evaluation: dict[str, Any], name: str, model: str | None) -> list[Figure]:
-    """Return the figures of an evaluation that `e2g eval --json` wrote."""
+    """Return the figures of an evaluation that `e2g eval --json` wrote.
+
+    They are the means, of all questions and, as `NAME-TYPE`, of each type, and the paired differences to the mode that
+    the others are compared with.
+    """
     found = []
     for mode, result in evaluation["modes"].items():
-        for metric, score in result["overall"]["scores"].items():
-            measure, _, budget = metric.partition("@") if metric.startswith("evidence@") else (metric, "", "")
-            found.append(
-                Figure(
-                    name,
-                    mode,
-                    measure,
-                    round(score["mean"], 3),
-                    budget=budget or None,
-                    interval=(round(score["low"], 3), round(score["high"], 3)),
-                    model=model,
-                )
-            )
+        for kind, group in {"": result["overall"], **result["by_type"]}.items():
+            set = f"{name}-{kind}" if kind else name
+            for metric, score in group["scores"].items():
+                measure, _, budget = metric.partition("@") if metric.startswith("evidence@") else (metric, "", "")
+                change = group["differences"].get(metric)
+                interval = round(score["low"], 3), round(score["high"], 3)
+                kept = {"budget": budget or None, "model": model}
+                found.append(Figure(set, mode, measure, round(score["mean"], 3), interval=interval, **kept))
+                if change and not kind:
+                    kept["against"] = evaluation["against"]
+                    interval = round(change["low"], 3), round(change["high"], 3)
+                    found.append(Figure(set, mode, measure, round(change["mean"], 3), interval=interval, **kept))
         found.append(Figure(name, mode, "median ms", round(result["median_ms"], 1), model=model))
     return found
 
