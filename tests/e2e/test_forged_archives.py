@@ -147,7 +147,7 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
             place.manifest = json.loads(archive.read(MANIFEST))
             place.rows = {one: [json.loads(line) for line in archive.read(one).splitlines()] for one in MEMBERS}
         client.delete(corpus=mine)
-        assert {label for row in place.rows[NODES] for label in row["labels"]} == contents.NODES.keys() - {"Term"}
+        assert {label for row in place.rows[NODES] for label in row["labels"]} == contents.NODES.keys()
         assert place.rows[SUMMARIES]
         yield place
         for corpus in (mine, other):
@@ -190,10 +190,14 @@ def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
     with place.untouched(place.mine), pytest.raises(ArchiveError, match="Corpus: property 'windows'"):
         place.client.import_corpus(place.forged(rows))
     corpus.update(chunks=2**40, windows=2**40, term_windows=3)
-    for row in rows[NODES]:
-        if row["labels"] == ["Chunk"]:
-            row["properties"].update(terms=["falcon"], term_windows=[2**40])
-    rows[NODES].append({"key": "t", "labels": ["Term"], "properties": {"term": "falcon", "windows": 2**40}})
+    told = deepcopy(rows)
+    next(row for row in told[NODES] if row["labels"] == ["Chunk"])["properties"]["terms"] = ["falcon"]
+    with place.untouched(place.mine), pytest.raises(ArchiveError, match="Chunk: property 'terms'"):
+        place.client.import_corpus(place.forged(told))
+    told = deepcopy(rows)
+    told[NODES].append({"key": "t", "labels": ["Term"], "properties": {"term": "falcon", "windows": 2**40}})
+    with place.untouched(place.mine), pytest.raises(ArchiveError, match="Term"):
+        place.client.import_corpus(place.forged(told))
     with place.untouched(place.mine):
         place.client.import_corpus(place.forged(rows))
         query = "MATCH (c:Corpus {corpus: $c}) RETURN c {.chunks, .windows, .term_windows, .revision} AS c"
