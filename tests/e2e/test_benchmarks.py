@@ -13,10 +13,13 @@ from types import ModuleType
 import pytest
 from libraries import empty
 from neo4j import GraphDatabase
+from real_ollama import RealOllama
+from scripted_models import Says
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.models.chat import retry
 
 pytestmark = pytest.mark.by_turns(2)
 
@@ -28,6 +31,7 @@ CORPORA = (
     "benchmark-first-light",
     "benchmark-llm",
     "benchmark-papers",
+    "llm-check",
     *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
 )
 
@@ -115,18 +119,40 @@ def test_record(tmp_path: Path) -> None:
     module.record([], results)
     assert results.read_bytes() == module.RESULTS.read_bytes()
     mean = {"mean": 0.8, "low": 0.75, "high": 0.85, "questions": 9}
-    overall = {"questions": 9, "scores": {"R@5": mean, "evidence@6k tokens": mean}, "differences": {}}
-    scores.write_text(json.dumps({"modes": {"auto": {"overall": overall, "median_ms": 31.04}}}), encoding="utf-8")
+    more = {"mean": 0.1, "low": 0.05, "high": 0.15, "questions": 9}
+    overall = {"questions": 9, "scores": {"R@5": mean, "evidence@6k tokens": mean}, "differences": {"R@5": more}}
+    multi = {"questions": 4, "scores": {"R@5": mean}, "differences": {"R@5": more}}
+    auto = {"overall": overall, "by_type": {"multi": multi}, "median_ms": 31.04}
+    scores.write_text(json.dumps({"modes": {"auto": auto}, "against": "hybrid"}), encoding="utf-8")
     module.main([str(scores), "--set", "musique", "--date", "2026-11-25", "--results", str(results)])
     before, after = (json.loads(file.read_text(encoding="utf-8"))["figures"] for file in (module.RESULTS, results))
     changed = [one for one in after if one not in before]
-    assert [(one["metric"], one.get("budget"), one["value"]) for one in changed] == [
-        ("R@5", None, 0.8),
-        ("evidence", "6k tokens", 0.8),
-        ("median ms", None, 31.0),
-    ]
+    assert {(one["set"], one["metric"], one.get("budget"), one.get("against"), one["value"]) for one in changed} == {
+        ("musique", "R@5", None, None, 0.8),
+        ("musique", "R@5", None, "hybrid", 0.1),
+        ("musique", "evidence", "6k tokens", None, 0.8),
+        ("musique", "median ms", None, None, 31.0),
+        ("musique-multi", "R@5", None, None, 0.8),
+    }
     assert {one["date"] for one in changed} == {"2026-11-25"}
-    assert len(after) == len(before) + 2
+    assert len(after) == len(before) + 2, "those that were not there"
+
+
+@pytest.mark.full
+def test_llm_check(
+    server: None, ollama_server: RealOllama, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_schemas: None
+) -> None:
+    """With a model that always says the same: it summarises, and names no keywords."""
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
+    ollama_server.create("checked", Says("Theodora Quill made clocks in Lantry."), window=16384)
+    for name, value in (("CHAT_MODEL", "ollama:checked"), ("OLLAMA_HOST", ollama_server.host), ("TOP_K", "2")):
+        monkeypatch.setenv(f"E2G_{name}", value)
+    results = tmp_path / "results.json"
+    given = ["--papers", "1", "--questions", "1", "--only", "summaries,lightrag", "--results", str(results)]
+    benchmark("llm_check").main(given)
+    figures = json.loads(results.read_text(encoding="utf-8"))["figures"]
+    usable = {one["mode"]: one["value"] for one in figures if one["metric"] == "usable at once"}
+    assert usable == {"answer": 1.0, "keywords": 0.0, "summary": 1.0}
 
 
 @pytest.mark.full
