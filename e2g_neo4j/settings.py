@@ -96,6 +96,10 @@ class Settings(BaseSettings):
         None, ge=512, description="Context of the chat model in tokens, prompt and reply. Default: that of the model."
     )
     llm_timeout: float = Field(600.0, gt=0, description="Seconds without a token after which an Ollama call fails.")
+    llm_schemas: bool = Field(
+        True,
+        description="Whether replies that are read as JSON are held to a schema. false: if the server fails.",
+    )
     prompts: Path | None = Field(None, description="Folder with prompts that replace the bundled ones.")
     templates: Path | None = Field(None, description="Folder with Cypher templates of your own.")
     text_to_cypher: bool = Field(False, description="Whether a chat model may write Cypher statements, which are run.")

@@ -16,10 +16,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
@@ -39,7 +39,6 @@ from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_se
 
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
-from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.weights import PUBLISHED
@@ -48,7 +47,6 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 if TYPE_CHECKING:
@@ -208,13 +206,8 @@ def made_with(driver: Driver) -> Fingerprint:
 
 @pytest.fixture
 def without_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Ollama's models reply as a server does that does not know `format`: with what they were made to say."""
-    arguments = OllamaChat._arguments
-
-    def unheld(self: OllamaChat, request: ChatRequest, options: dict[str, Any]) -> dict[str, Any]:
-        return arguments(self, replace(request, schema=None), options)
-
-    monkeypatch.setattr(OllamaChat, "_arguments", unheld)
+    """Let models reply with what they were made to say, whether it fits a schema or not."""
+    monkeypatch.setenv("E2G_LLM_SCHEMAS", "false")
 
 
 @pytest.fixture(scope="session")

@@ -28,8 +28,8 @@ Scores: TypeAlias = NDArray[np.float64]
 """One score per candidate window, shape (candidates,)."""
 
 VERSION = 3
-"""Version of the ranking, which evaluations print. In 3, vectors weigh more, as those of bge-small-en-v1.5 are better, and
-the seeds of diffusion do not depend on how far the cosines of a model lie apart."""
+"""Version of the ranking, which evaluations print. In 3, vectors weigh more, as those of bge-small-en-v1.5 are better,
+and the seeds of diffusion do not depend on how far the cosines of a model lie apart."""
 
 NEAR = 1.5
 """Weight of the cosine. 1 was best for all-MiniLM-L6-v2, whose vectors are worse; from 1.3 to 1.6 made no difference to

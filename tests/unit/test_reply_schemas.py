@@ -54,6 +54,7 @@ def test_ollama_gets_the_schema_as_its_format(monkeypatch: pytest.MonkeyPatch) -
     chat = OllamaChat("m", "http://127.0.0.1:1")
     assert chat._arguments(REQUEST, {})["format"] == SCHEMA
     assert "format" not in chat._arguments(ChatRequest("", "Who?", 50), {})
+    assert "format" not in OllamaChat("m", "http://127.0.0.1:1", schemas=False)._arguments(REQUEST, {})
 
 
 class Structured(FakeListChatModel):
@@ -76,3 +77,4 @@ def test_a_model_of_langchain_is_held_to_the_schema_if_it_can_be(model: BaseChat
     assert chat.ask(REQUEST).text == said
     assert [piece.text for piece in chat.stream(REQUEST) if isinstance(piece, ChatReply)] == [said]
     assert chat.ask(ChatRequest("", "Who?", 50)).text == "plain"
+    assert LangChainChat(model, schemas=False).ask(REQUEST).text == "plain"

@@ -29,10 +29,12 @@ class LangChainChat:
     Args:
         model: The chat model.
         context: Maximum number of tokens of prompt and reply. Default: from the model's profile, if it has one.
+        schemas: Whether replies are held to the schema of their request.
     """
 
-    def __init__(self, model: BaseChatModel, *, context: int | None = None) -> None:
+    def __init__(self, model: BaseChatModel, *, context: int | None = None, schemas: bool = True) -> None:
         self._model = model
+        self._schemas = schemas
         self.context = context or (model.profile or {}).get("max_input_tokens")
         self._estimator = TokenEstimator(0.3)  # tokens per byte: about right for Chinese, high for English
         params = sorted((key, value) for key, value in model._get_ls_params().items() if value is not None)
@@ -86,7 +88,7 @@ class LangChainChat:
         yield self._reply(request, _message(received))
 
     def _bound(self, request: ChatRequest) -> Any:
-        if request.schema:
+        if request.schema and self._schemas:
             try:
                 return self._model.with_structured_output(dict(request.schema), method="json_schema", include_raw=True)
             except (NotImplementedError, TypeError, ValueError):  # the model has no such method

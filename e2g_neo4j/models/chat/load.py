@@ -41,7 +41,13 @@ def load_chat_model(settings: Settings, given: BaseChatModel | None = None) -> S
     if provider.lower() == "ollama":
         from e2g_neo4j.models.chat.ollama import OllamaChat
 
-        return OllamaChat(name, settings.ollama_host, context=settings.llm_context, timeout=settings.llm_timeout)
+        return OllamaChat(
+            name,
+            settings.ollama_host,
+            context=settings.llm_context,
+            timeout=settings.llm_timeout,
+            schemas=settings.llm_schemas,
+        )
     return _langchain_chat(_initialised(settings.chat_model), settings)
 
 
@@ -49,7 +55,7 @@ def _langchain_chat(model: BaseChatModel, settings: Settings) -> StreamingChatMo
     with needs("A chat model of LangChain", "langchain"):
         from e2g_neo4j.models.chat.langchain import LangChainChat
 
-    return LangChainChat(model, context=settings.llm_context)
+    return LangChainChat(model, context=settings.llm_context, schemas=settings.llm_schemas)
 
 
 def _initialised(name: str) -> BaseChatModel:

@@ -64,14 +64,22 @@ class OllamaChat:
         host: Address of the server. Default: `OLLAMA_HOST`, or the default port on this machine.
         context: Maximum number of tokens of prompt and reply. Default: the context length of the model.
         timeout: Seconds without a token after which a call fails.
+        schemas: Whether replies are held to the schema of their request.
     """
 
     def __init__(
-        self, model: str, host: str | None = None, *, context: int | None = None, timeout: float = 600.0
+        self,
+        model: str,
+        host: str | None = None,
+        *,
+        context: int | None = None,
+        timeout: float = 600.0,
+        schemas: bool = True,
     ) -> None:
         self._model = model
         self._host = host
         self._wanted = context
+        self._schemas = schemas
         self._timeout = httpx.Timeout(timeout, connect=min(timeout, 10.0))
         self._client = Client(host, timeout=self._timeout)
         self._estimator = TokenEstimator()
@@ -146,7 +154,7 @@ class OllamaChat:
         }
         if self._info.thinks:
             arguments["think"] = False
-        if request.schema:
+        if request.schema and self._schemas:
             arguments["format"] = request.schema
         if request.logprobs:
             arguments |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
