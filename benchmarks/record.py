@@ -101,15 +101,29 @@ def scores(evaluation: dict[str, Any], name: str, model: str | None) -> list[Fig
             for metric, score in group["scores"].items():
                 measure, _, budget = metric.partition("@") if metric.startswith("evidence@") else (metric, "", "")
                 change = group["differences"].get(metric)
-                interval = round(score["low"], 3), round(score["high"], 3)
-                kept = {"budget": budget or None, "model": model}
-                found.append(Figure(set, mode, measure, round(score["mean"], 3), interval=interval, **kept))
+                at = budget or None
+                found.append(
+                    Figure(set, mode, measure, round(score["mean"], 3), budget=at, interval=bounds(score), model=model)
+                )
                 if change and not kind:
-                    kept["against"] = evaluation["against"]
-                    interval = round(change["low"], 3), round(change["high"], 3)
-                    found.append(Figure(set, mode, measure, round(change["mean"], 3), interval=interval, **kept))
+                    found.append(
+                        Figure(
+                            set,
+                            mode,
+                            measure,
+                            round(change["mean"], 3),
+                            budget=at,
+                            against=evaluation["against"],
+                            interval=bounds(change),
+                            model=model,
+                        )
+                    )
         found.append(Figure(name, mode, "median ms", round(result["median_ms"], 1), model=model))
     return found
+
+
+def bounds(interval: dict[str, float]) -> tuple[float, float]:
+    return round(interval["low"], 3), round(interval["high"], 3)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
