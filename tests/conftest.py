@@ -70,6 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     pipeline.load_pipeline = _loaded_once(pipeline.load_pipeline)
     # Servers that live for minutes spend more on Java's optimising compiler than it saves them.
     os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+    # Models that were made to say one thing cannot say another.
+    os.environ.setdefault("E2G_LLM_SCHEMAS", "false")
     if hasattr(config, "workerinput"):
         return
     PUBLISHED[DEFAULT].fetch()  # before unit tests block the network
@@ -202,12 +204,6 @@ def made_with(driver: Driver) -> Fingerprint:
     database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
     [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
     return Fingerprint(**row)
-
-
-@pytest.fixture
-def without_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let models reply with what they were made to say, whether it fits a schema or not."""
-    monkeypatch.setenv("E2G_LLM_SCHEMAS", "false")
 
 
 @pytest.fixture(scope="session")

@@ -94,7 +94,6 @@ def settings_for(connection: Connection, server: RealOllama, **more: Any) -> Set
         ollama_host=server.host,
         llm_concurrency=2,
         price_prompt=1.0,
-        llm_schemas=False,  # models that were made to say one thing cannot say another
         **more,
     )
 

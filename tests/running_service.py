@@ -34,7 +34,6 @@ def environment(connection: Connection, **more: str) -> dict[str, str]:
         "NEO4J_USERNAME": connection.username,
         "NEO4J_PASSWORD": connection.password.get_secret_value(),
         "E2G_WORKERS": "1",
-        "E2G_LLM_SCHEMAS": "false",  # models that were made to say one thing cannot say another
         **more,
     }
 

@@ -139,9 +139,7 @@ def test_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_llm_check(
-    server: None, ollama_server: RealOllama, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_schemas: None
-) -> None:
+def test_llm_check(server: None, ollama_server: RealOllama, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model that always says the same: it summarises, and names no keywords."""
     monkeypatch.setattr(retry, "FIRST_WAIT", 0.01)
     ollama_server.create("checked", Says("Theodora Quill made clocks in Lantry."), window=16384)

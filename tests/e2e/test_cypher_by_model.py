@@ -44,7 +44,6 @@ def settings(scratch: Connection, ollama_server: RealOllama, model: str) -> Sett
         neo4j_password=scratch.password,
         ollama_host=ollama_server.host,
         chat_model=model,
-        llm_schemas=False,  # the models say what they were made to say
         text_to_cypher=True,
         workers=1,
     )

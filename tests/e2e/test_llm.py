@@ -409,7 +409,6 @@ def test_answers_to_a_question_file_are_scored(run, log, monkeypatch, tmp_path):
     assert result["answers"]["prompt_tokens"] > 2 * costs["prompt_tokens"]  # of all three calls
 
 
-@pytest.mark.usefixtures("without_schemas")
 def test_answers_are_judged_in_both_orders(run, log, monkeypatch, tmp_path, ollama_server):
     """A judge that always prefers the first answer. Mode fulltext finds nothing, so its answer is another."""
     verdict = {"comprehensiveness": 1, "diversity": 1, "empowerment": 0, "directness": 1}

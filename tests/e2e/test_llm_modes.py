@@ -19,7 +19,7 @@ from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
-pytestmark = [pytest.mark.full, pytest.mark.usefixtures("without_schemas")]
+pytestmark = pytest.mark.full
 
 CORPUS = "llm-modes"
 QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"

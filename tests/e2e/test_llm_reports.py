@@ -19,7 +19,7 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat import retry
 
-pytestmark = [pytest.mark.full, pytest.mark.by_turns(2), pytest.mark.usefixtures("without_schemas")]
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
 
 REPORT = json.dumps(
     {"title": "The crew of the Averil", "summary": "Luke Farran sails.", "findings": ["A gale comes."], "rating": 9}

@@ -161,7 +161,6 @@ def test_a_client_elsewhere_answers_by_follow_up_questions(
         neo4j_password=scratch.password,
         ollama_host=ollama_server.host,
         chat_model="ollama:drifter",
-        llm_schemas=False,
     )
     key = create_key(variables, scopes="read,ask", corpora="*")
     with running(settings) as url, RemoteE2G(url, key) as client:
