@@ -75,6 +75,7 @@ class Query:
         documents: Per corpus, the documents to search. None: all.
         layered: The corpora that have the layer that the mode needs or uses.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
+        names: The names and nouns that the pipeline finds in the question, by key, with their types.
         linked: What the graph has about the entities. Empty for modes that do not need them.
         explanation: What to tell in the evidence.
     """
@@ -89,6 +90,7 @@ class Query:
     documents: Mapping[str, FilteredDocuments] | None = None
     layered: Collection[str] = ()
     keywords: Callable[[], Mapping[str, str]] = dict
+    names: Mapping[str, str] = field(default_factory=dict)
     linked: Linked = field(default_factory=Linked)
     explanation: Explanation = field(default_factory=Explanation)
 

@@ -67,6 +67,13 @@ from e2g_neo4j.types.results import Evidence
 MODES = [mode for mode in STRATEGIES if mode not in LAYER_MODES]
 """The modes that need no more than what these tests write."""
 
+SOURCES = {
+    "lightrag": lightrag.MIX,
+    "lightrag_hybrid": lightrag.HYBRID,
+    "lightrag_local": lightrag.LOCAL,
+    "lightrag_global": lightrag.GLOBAL,
+}
+
 
 def answer(
     driver: Driver,
@@ -245,7 +252,7 @@ def order_of(
     chunks: int,
 ) -> list[str]:
     """The ids of windows or chunks, best first."""
-    near = dense(library, vector) if mode in ("dense", "hybrid") else []
+    near = dense(library, vector) if mode in ("dense", "lightrag_naive", "hybrid") else []
     places = windows(library)
     if unit == "chunk" and mode in ("fulltext", "hybrid"):
         by_words = [node.row["id"] for node in top_k(answers["query/fulltext_chunks"], 1000)]
@@ -255,13 +262,13 @@ def order_of(
         order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
     elif mode == "routes":
         order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
-    elif mode == "lightrag":
-        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"])]
+    elif mode in SOURCES:
+        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"], SOURCES[mode])]
     elif mode == "pagerank":
         order = [window.id for window, _ in pagerank.ranked(answers["query/pagerank_windows"])][:read]
     elif mode in ("hipporag", "linear"):
         order = answers["order"]
-    elif mode == "dense":
+    elif mode in ("dense", "lightrag_naive"):
         order = near[:read]
     else:
         order = [window.id for window, _ in ranked_windows(answers["query/fulltext"])]
