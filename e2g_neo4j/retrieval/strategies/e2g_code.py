@@ -53,7 +53,12 @@ class Terms:
 def e2g_code(query: Query) -> Operation[list[ScoredNode]]:
     """Select chunks by pairs of terms. If no chunk mentions a pair, rank chunks by mentions among the nearest nodes."""
     terms = terms_of(query.names)
-    constants = {"name_words": list(terms.parts), "wholes": list(terms.wholes), "people": list(SPLIT), "members": MEMBERS}
+    constants = {
+        "name_words": list(terms.parts),
+        "wholes": list(terms.wholes),
+        "people": list(SPLIT),
+        "members": MEMBERS,
+    }
     rows = yield from query.read_each("e2g_code", dict.fromkeys(query.corpora, constants))
     pairs = pairs_within_hops([pair for row in rows for pair in row["pairs"]], query.hops)
     shared = [candidate for row in rows for candidate in candidates(row, query.hops)]
