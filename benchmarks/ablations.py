@@ -247,10 +247,11 @@ def entity_table(counts: Sequence[int]) -> str:
 
 def entity_figures(name: str, counts: Sequence[int]) -> Iterator[Figure]:
     """Yield mean, least and greatest number of known entities of a question, and the histogram."""
-    for metric, value in {"mean": round(fmean(counts), 2), "least": min(counts), "most": max(counts)}.items():
-        yield Figure(name, "entities per question", metric, value)
+    values = {"mean": round(fmean(counts), 2), "least": min(counts), "most": max(counts)}
+    for metric, value in values.items():
+        yield Figure(name, "entities", metric, value)
     for number, of in sorted(Counter(counts).items()):
-        yield Figure(name, "entities per question", "questions", of, variant=str(number))
+        yield Figure(name, "entities", "questions", of, variant=str(number))
 
 
 def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
