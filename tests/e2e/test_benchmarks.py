@@ -209,10 +209,10 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
     )
     told = (tmp_path / "out.md").read_text(encoding="utf-8")
     variants = {variant.name for variant in (*module.PAPER, *module.FUSION)}
-    rows = set(re.findall(r"^\| ([^|]*[^|\d ]) \|", told, re.MULTILINE))
+    rows = {row for row in re.findall(r"^\| ([^|]+) \|", told, re.MULTILINE) if not row.isdigit()}
     sizes = {f"g = {size}" for size in module.GROUP_SIZES}
     lengths = {"1/8 of the text", "1/4 of the text", "1/2 of the text", "the whole text"}
-    assert rows | sizes == variants | sizes | {f"indexed, {one}" for one in lengths} | {"entities"}
+    assert rows == variants | sizes | {f"indexed, {one}" for one in lengths | sizes} | {"entities"}
     indexed = {
         what: (int(tokens), int(summaries))
         for what, tokens, summaries in re.findall(r"indexed, ([^|]+) \| (\d+) \| \d+ \| (\d+) ", told)
@@ -223,7 +223,6 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
     assert by_size[0] > by_size[-1]
     assert indexed["1/8 of the text"][0] < indexed["1/2 of the text"][0] < indexed["the whole text"][0]
     assert sum(int(count) for count in re.findall(r"^\| \d+ \| (\d+) \|$", told, re.MULTILINE)) == 2, "questions"
-    assert {f"g = {size}" for size in module.GROUP_SIZES} <= set(re.findall(r"^\| (g = \d+) \|", told, re.MULTILINE))
 
 
 def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
