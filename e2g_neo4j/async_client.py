@@ -397,14 +397,14 @@ class AsyncE2G(AsyncClient):
     ) -> EnrichReport:
         """Make layers that some modes need.
 
-        They are communities of entities with reports, clusters of chunks with summaries, and vectors of the names of
-        entities; and, if they are named, statements, which the chat model extracts. Also embeds sentences that
-        have no vectors. Later changes keep all of them up to date.
+        They are communities of entities with reports, clusters of chunks with summaries, vectors of sentences and of
+        the names of entities; and, if they are named, statements, which the chat model extracts. Later changes keep all
+        of them up to date.
 
         Args:
             corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
-                Communities and clusters include sentences.
+                Clusters include sentences.
             progress: called with the stage and its progress.
             budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the

@@ -93,7 +93,13 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
     if not exact and "revision" in properties:
         revision = properties["revision"]
         properties = {name: value for name, value in properties.items() if name != "revision"}
-        for layer in {"communities", "clusters", "entity_vectors", "statements"} & properties.keys():
+        for layer in {
+            "communities",
+            "clusters",
+            "entity_vectors",
+            "sentence_vectors",
+            "statements",
+        } & properties.keys():
             properties[layer] = properties[layer] == revision
     return {
         name: value if exact else _compared(name, value, properties)

@@ -200,9 +200,7 @@ def enrich(
     budget_tokens: Budget = None,
     as_json: Json = False,
 ) -> None:
-    """Find communities of entities and clusters of chunks, embed the names of entities.
-
-    Also embeds sentences that have no vectors.
+    """Find communities of entities and clusters of chunks, embed sentences and the names of entities.
 
     The chat model extracts statements, if they are named. With `--reports llm`,
     it writes the reports of communities.

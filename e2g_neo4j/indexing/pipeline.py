@@ -25,7 +25,6 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
-from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
@@ -248,8 +247,7 @@ def _stage_chunks(
             else:
                 extraction, embedded = read[one.id]
                 draft.keep(encode(extraction), embedded.windows, embedded.window_vectors)
-                sentence_vectors = packed(extraction, one.own_in_text, embedded.part_vectors)
-                new.append(draft.read(one, embedded.window_vectors, sentence_vectors))
+                new.append(draft.read(one, embedded.window_vectors))
     yield from run.written(staging.chunks(new))
 
 
@@ -265,21 +263,6 @@ def _vectors_of(kept: Sequence[str], staging: Staging) -> Operation[dict[str, Ve
     if len(vectors) < len(kept):
         raise LeaseLostError
     return vectors
-
-
-def _sentence_vectors_of(
-    changed: Sequence[tuple[DocumentDraft, Chunk]], staging: Staging
-) -> Operation[dict[str, bytes | None]]:
-    """Read the vectors of the sentences of stored chunks, if they still have these sentences."""
-    chunks = [one.id for _, one in changed]
-    rows = yield Read("index/sentence_vectors", {"corpus": staging.corpus, "chunks": chunks})
-    stored = {row["chunk"]: row["vectors"] for row in rows}
-    return {
-        one.id: still_valid(
-            stored.get(one.id), draft.before.chunks[one.id]["notes"], draft.notes[one.index], one.own_in_text
-        )
-        for draft, one in changed
-    }
 
 
 def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[None]:
@@ -298,8 +281,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
                 changed += [(draft, one)] if stored else []
     with run.timed("loading stored vectors"):
         vectors = yield from _vectors_of([one.id for _, one in changed], staging)
-        sentence_vectors = yield from _sentence_vectors_of(changed, staging)
-    rows = [draft.read(one, vectors[one.id], sentence_vectors.get(one.id)) for draft, one in changed]
+    rows = [draft.read(one, vectors[one.id]) for draft, one in changed]
     yield from run.written(staging.chunks(rows))
     yield from run.written(staging.mentions(new))
 

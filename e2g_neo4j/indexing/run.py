@@ -92,7 +92,7 @@ class DocumentDraft:
         """Return what is found in a chunk, with names that only other chunks show to be names."""
         return add_missed_names(chunk.text, decode(self.notes[chunk.index]), self.known_names)
 
-    def read(self, chunk: Chunk, vectors: Vectors, sentence_vectors: bytes | None) -> EmbeddedChunk:
+    def read(self, chunk: Chunk, vectors: Vectors) -> EmbeddedChunk:
         return EmbeddedChunk(
             self.document.id,
             chunk,
@@ -100,7 +100,6 @@ class DocumentDraft:
             self.windows[chunk.index],
             vectors,
             normalised(vectors.mean(axis=0)),
-            sentence_vectors,
         )
 
     def indexed(self, tree: Sequence[Summary]) -> IndexedDocument:

@@ -16,11 +16,12 @@ LAYER_NAMES: Mapping[Layer, str] = {
     "communities": "communities",
     "clusters": "clusters",
     "entity_vectors": "vectors of entities",
+    "sentence_vectors": "vectors of sentences",
     "statements": "statements",
 }
 """The names of layers in messages."""
 
-_IN_LINKS = frozenset({"vector", "entities", "statements"})
+_IN_LINKS = frozenset({"vector", "entities", "sentence_vectors", "statements"})
 """Needs that `link.cypher` tells enough about."""
 
 
@@ -42,7 +43,7 @@ def read_corpora(
     links: Rows = []
     if "entities" in strategy.needs:
         links = yield from read_links(names, other_names, terms, corpora)
-        if strategy.needs <= _IN_LINKS and strategy.layer in (None, "statements"):
+        if strategy.needs <= _IN_LINKS and strategy.layer in (None, *_IN_LINKS):
             return links
     rows = yield from read_each("query/corpus", {corpus: {"terms": list(terms)} for corpus in corpora})
     return [{**row, **link} for row, link in zip(rows, links, strict=True)] if links else rows
@@ -121,5 +122,5 @@ def mode_info(strategy: Strategy, rows: Sequence[Mapping[str, Any]] = ()) -> Mod
 
 
 def _enrich(layer: Layer, corpus: str) -> str:
-    with_layer = " --with statements" if layer == "statements" else ""
+    with_layer = {"statements": " --with statements", "sentence_vectors": " --with sentences"}.get(layer, "")
     return f"e2g enrich{with_layer} --corpus {corpus}"

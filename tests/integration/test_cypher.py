@@ -501,6 +501,7 @@ class Recorded:
             "communities": True,
             "clusters": True,
             "entity_vectors": True,
+            "sentence_vectors": True,
             "statements": statements,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
@@ -605,7 +606,6 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",
-        "index/sentence_vectors",
     }
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 

@@ -153,6 +153,6 @@ LINEAR = Strategy(
     summary="Windows by PageRank from the entities that sentences connect with the question.",
     source="LinearRAG (arXiv 2510.10114)",
     ranked_by="PageRank from entities that sentences connect with the question",
-    needs={"vector", "entities"},
+    needs={"vector", "entities", "sentence_vectors"},
     rank_windows=linear,
 )
