@@ -148,7 +148,7 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
 
     yield "summaries", lambda: e2g.index(papers, corpus=CORPUS)
     yield "statements", lambda: e2g.enrich(corpus=CORPUS, layers=["statements"])
-    yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities"], reports="llm")
+    yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities", "sentences"], reports="llm")
     yield "answers", scores(most)
     for mode in ("lightrag", "hipporag", "communities", "lazy"):
         yield mode, answers(3, mode=mode, llm=True)

@@ -58,7 +58,7 @@ def settings(neo4j_connection: Connection, ollama_server: RealOllama) -> Iterato
     )
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(TEXT, corpus=CORPUS, source="log", title="The log")], corpus=CORPUS)
-        e2g.enrich(corpus=CORPUS, layers=["communities"])
+        e2g.enrich(corpus=CORPUS, layers=["communities", "sentences"])
     yield settings
     with E2G(settings=settings) as e2g:
         e2g.delete(corpus=CORPUS)

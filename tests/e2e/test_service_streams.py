@@ -45,6 +45,7 @@ def service(variables: dict[str, str], key: str, tmp_path_factory: pytest.TempPa
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
     with RemoteE2G(running.url, key) as client:
         client.index([from_text(TEXT, corpus="ships", source="log", title="The log")], corpus="ships")
+        client.enrich(corpus="ships", layers=["sentences"])
     yield running
     running.stop()
 

@@ -142,6 +142,14 @@ def test_scores_are_products_of_cosines_until_they_are_too_low(monkeypatch: pyte
     assert used == {("x", 0), ("y", 0), ("z", 0)}
 
 
+def test_the_mean_cosine_of_the_sentences_read_first_is_no_nearness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """(.6 + .5 + .4) / (3 + 2) = .3. A mean below 0 is none."""
+    monkeypatch.setattr(linear, "PRIOR", 2)
+    assert linear.baseline_of([0.6, 0.5, 0.4]) == pytest.approx(0.3)
+    assert linear.baseline_of([-0.6]) == 0
+    assert linear.baseline_of([]) == 0
+
+
 def test_the_best_entity_chooses_first_and_a_sentence_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear, "SENTENCES", 1)
     near = {("x", 0): 0.9, ("x", 1): 0.8}
