@@ -163,7 +163,7 @@ def find_absences(
         shared: The chunks that mention several of the entities.
     """
     rows = [row for link in links for row in link["named"]]
-    nouns = {row["entity"] for row in rows if row["type"] == "noun"}
+    nouns = {row["entity"] for row in rows if row.get("type") == "noun"}
     names = {key: {name for row in rows if row["entity"] == key for name in row["names"]} for key in entities}
     together = {pair for one in shared for pair in combinations(sorted(one.counts), 2)}
     hops = {(pair["a"], pair["b"]): pair["hops"] for link in reversed(links) for pair in link["pairs"]}
@@ -177,7 +177,7 @@ def find_absences(
 
 
 def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> list[Mapping[str, Any]]:
-    """Return rows of `link.cypher` as if the question did not name some entities."""
+    """Return rows of `link.cypher` as if the entities with these keys did not exist."""
     return [
         {
             **link,

@@ -168,7 +168,8 @@ def find_evidence(
     terms = terms_of(words_of(question)) if strategy.takes("full_text") else []
     rows = yield from read_corpora(strategy, names, other_names, terms, corpora)
     check_corpora(strategy, rows, made_with)
-    if options.without:
+    if options.without and "entities" in strategy.needs:
+        names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
     linked = link(rows, names, other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
