@@ -95,6 +95,10 @@ Where = Annotated[
         help="Search only documents with this property, such as year>=1890. All conditions that you repeat must hold.",
     ),
 ]
+Until = Annotated[
+    int | None,
+    typer.Option("--until", help="Search only what ends at this character or before, as far as one has read."),
+]
 Without = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="NAME", help="Leave out an entity, to see what it contributes. Repeat for each."),
@@ -128,6 +132,7 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "relationship_types": (Types, ""),
     "llm": (Llm, False),
     "where": (Where, None),
+    "until": (Until, None),
     "without": (Without, None),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -136,7 +137,9 @@ def link(
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
         visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
-        shared = [candidate for candidate in shared if candidate.place[0] in visible]
+        last = math.inf if filter.until is None else filter.until
+        ends = {row["chunk"]: row["end"] for link in links for row in link["shared"]}
+        shared = [one for one in shared if one.place[0] in visible and ends[one.chunk] <= last]
     return Linked(
         entities,
         ignored,

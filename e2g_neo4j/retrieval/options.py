@@ -76,6 +76,9 @@ class RetrievalOptions(BaseModel):
         where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
             are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
             means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
+        until: How far a reader has read, as a position in characters, at least 1. Only chunks that end there or before
+            are searched, in every document. Entities, co-occurrences and the rarity of words stay those of the whole
+            corpus. This takes one more round trip.
         without: Names of entities, at most 50. The question is answered as if it did not name them; in modes `auto` and
             `diffusion`, no window gets anything for them either. To see what an entity contributes.
     """
@@ -90,6 +93,7 @@ class RetrievalOptions(BaseModel):
     relationship_types: tuple[str, ...] = ()
     llm: bool = False
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
+    until: int | None = None
     without: tuple[str, ...] = ()
 
     _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
@@ -158,6 +162,8 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
         if self.unit == "window" and self.strategy.ranks != "windows":
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
+        if self.until is not None and self.until < 1:
+            raise ValueError(f"until is {self.until}: choose a position of at least 1 character.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and "entities" not in self.strategy.needs:
@@ -235,6 +241,7 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     where: Where
+    until: int | None
     without: Sequence[str]
 
 

@@ -162,7 +162,9 @@ def find_evidence(
     """
     strategy, hops = options.strategy, options.hops
     selection = Selection(question, corpora, Budget(options.k, options.tokens), options.unit, token_spans, reranker)
-    filter = (yield from find_documents(options.where, corpora)) if options.where else None
+    filter = None
+    if options.where or options.until:
+        filter = yield from find_documents(options.where, corpora, options.until)
     if filter and not filter.left:
         return _nothing(selection, options, filter)
     terms = terms_of(words_of(question)) if strategy.takes("full_text") else []
@@ -181,6 +183,7 @@ def find_evidence(
         statistics=word_statistics(rows) if terms else None,
         chat=chat,
         documents=filter.by_corpus if filter else None,
+        until=options.until,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
         without=options.without,
         keywords=keywords or (lambda: dict(zip(names, names, strict=True))),
