@@ -9,7 +9,7 @@
 // $corpus, $names, $other_names: [key], $limit, $meanings, $terms
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, type, names: [name]}],
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
-//   shared: [{chunk, document, index, counts: [{entity, count}]}],
+//   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
 //   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors
 OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
@@ -49,7 +49,7 @@ CALL (entities) {
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   WITH c, collect({entity: e.key, count: m.count}) AS counts
   WHERE size(counts) > 1
-  RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
+  RETURN collect({chunk: c.id, document: c.document, index: c.index, end: c.end, counts: counts}) AS shared
 }
 CALL () {
   MATCH (c:Corpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -13,6 +13,7 @@ from e2g_neo4j.cli.show import plural
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
 
@@ -102,8 +103,14 @@ def _how_to_open(number: int, passage: Passage) -> str:
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
-def explanation(out: Console, found: Evidence) -> None:
-    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
+def explanation(out: Console, found: Evidence, without: Mapping[str, Sequence[int | None]]) -> None:
+    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser.
+
+    Args:
+        out: Where to print.
+        found: The evidence.
+        without: By entity of the question: the rank of each passage if the entity is left out.
+    """
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
     types = found.entity_types
     entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
@@ -129,6 +136,10 @@ def explanation(out: Console, found: Evidence) -> None:
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
         if passage.signals:
             out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
+        moved = {name: ranks[number - 1] for name, ranks in without.items() if ranks[number - 1] != number}
+        for name, rank in moved.items():
+            where = f"rank {rank}" if rank else f"not among the first {len(found.passages)}"
+            out.print(f"      without {escape(name)}: {where}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:
@@ -139,6 +150,11 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(escape(params(evidence_parameters(found))))
     out.print()
     out.print(escape(load("explore/evidence")))
+    for absence in found.absences[:1]:
+        out.print(f"\n[bold]How {escape(absence.a)} and {escape(absence.b)} are connected[/bold]:")
+        out.print(escape(params({"corpus": found.corpus, "a": absence.a, "b": absence.b, "hops": MAX_HOPS})))
+        out.print()
+        out.print(escape(load("explore/between")))
 
 
 def citation(passage: Passage, corpora: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES, STRATEGIES
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
 from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
@@ -36,6 +37,9 @@ MAX_TYPE = 1000
 
 LINKING_TYPES = frozenset(["REFERS_TO", "STANDS_FOR"])
 """The types that lead from corpora to the user's graph. Facts along them would show entities of other corpora."""
+
+MAX_WITHOUT = 50
+"""Maximum number of entities that are left out."""
 
 MAX_QUESTION = 10_000
 """Maximum characters of a question."""
@@ -72,6 +76,11 @@ class RetrievalOptions(BaseModel):
         where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
             are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
             means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
+        until: How far a reader has read, as a position in characters, at least 1. Only chunks that end there or before
+            are searched, in every document. Entities, co-occurrences and the rarity of words stay those of the whole
+            corpus. This takes one more round trip.
+        without: Names of entities, at most 50. The question is answered as if it did not name them; in modes `auto` and
+            `diffusion`, no window gets anything for them either. To see what an entity contributes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,6 +93,8 @@ class RetrievalOptions(BaseModel):
     relationship_types: tuple[str, ...] = ()
     llm: bool = False
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
+    until: int | None = None
+    without: tuple[str, ...] = ()
 
     _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
 
@@ -130,6 +141,17 @@ class RetrievalOptions(BaseModel):
     def _conditions(cls, where: Any) -> Any:
         return () if where is None else conditions(where)
 
+    @field_validator("without", mode="before")
+    @classmethod
+    def _keys(cls, names: Any) -> Any:
+        listed = isinstance(names, Sequence | Set) and not isinstance(names, str)
+        if not listed or len(names) > MAX_WITHOUT or not all(isinstance(one, str) for one in names):
+            raise ValueError(f"without must be a list of at most {MAX_WITHOUT} names of entities.")
+        keys = [entity_key(one[:MAX_QUESTION]) for one in names]
+        if not all(keys):
+            raise ValueError("without has a name without letters or digits: name entities of the corpus.")
+        return tuple(dict.fromkeys(keys))
+
     @model_validator(mode="after")
     def _in_range(self) -> Self:
         if self.mode not in self._strategies:
@@ -140,11 +162,16 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
         if self.unit == "window" and self.strategy.ranks != "windows":
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
+        if self.until is not None and self.until < 1:
+            raise ValueError(f"until is {self.until}: choose a position of at least 1 character.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and "entities" not in self.strategy.needs:
             choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
+        if self.without and "entities" not in self.strategy.needs:
+            choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
+            raise ValueError(f"Mode {self.mode} does not use entities: choose among {choices}, or leave out without.")
         if self.llm and not self.strategy.calls_model:
             choices = ", ".join(one.name for one in self._strategies.values() if one.calls_model)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
@@ -214,6 +241,8 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     where: Where
+    until: int | None
+    without: Sequence[str]
 
 
 def check_question(question: str) -> None:

@@ -19,7 +19,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of
 from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
-from e2g_neo4j.retrieval.linking import Linked, link
+from e2g_neo4j.retrieval.linking import Linked, leave_out, link
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
 from e2g_neo4j.retrieval.passages import TokenSpans
@@ -34,6 +34,9 @@ from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Passage
+
+TOLD_ABSENCES = 3
+"""Maximum number of pairs of which the reason says that no passage mentions them together."""
 
 
 def retrieve(
@@ -159,12 +162,17 @@ def find_evidence(
     """
     strategy, hops = options.strategy, options.hops
     selection = Selection(question, corpora, Budget(options.k, options.tokens), options.unit, token_spans, reranker)
-    filter = (yield from find_documents(options.where, corpora)) if options.where else None
+    filter = None
+    if options.where or options.until:
+        filter = yield from find_documents(options.where, corpora, options.until)
     if filter and not filter.left:
         return _nothing(selection, options, filter)
     terms = terms_of(words_of(question)) if strategy.takes("full_text") else []
     rows = yield from read_corpora(strategy, names, other_names, terms, corpora)
     check_corpora(strategy, rows, made_with)
+    if options.without and "entities" in strategy.needs:
+        names = [name for name in names if name not in options.without]
+        rows = leave_out(rows, options.without)
     linked = link(rows, names, other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
         question,
@@ -175,7 +183,9 @@ def find_evidence(
         statistics=word_statistics(rows) if terms else None,
         chat=chat,
         documents=filter.by_corpus if filter else None,
+        until=options.until,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
+        without=options.without,
         keywords=keywords or (lambda: dict(zip(names, names, strict=True))),
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),
@@ -190,12 +200,12 @@ def _evidence(
     strategy: Strategy, query: Query, passages: tuple[Passage, ...], facts: tuple[Fact, ...], notes: Sequence[str]
 ) -> Evidence:
     """Return the evidence, with the explanation of the mode and the notes after it."""
-    told = query.explanation
+    told, absences = query.explanation, query.linked.absences
     return Evidence(
         question=query.question,
         corpora=tuple(query.corpora),
         route=told.route,
-        reason=" ".join([told.reason, *told.notes, *notes]),
+        reason=" ".join([told.reason, *told.notes, *notes, *(one.stated() for one in absences[:TOLD_ABSENCES])]),
         entities=told.entities,
         unknown_entities=told.unknown_entities,
         ignored_entities=told.ignored_entities,
@@ -206,6 +216,7 @@ def _evidence(
         mode=strategy.name,
         facts=facts,
         entity_types=query.linked.types,
+        absences=absences,
     )
 
 

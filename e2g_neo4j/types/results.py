@@ -46,6 +46,31 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Absence:
+    """Two entities of the question that no passage mentions together.
+
+    Attributes:
+        a: an entity.
+        b: another one.
+        hops: the number of edges on the shortest path between them, at most 6. None: no path is so short.
+        windows: the number of windows that were searched; 0: they are not counted.
+    """
+
+    a: str
+    b: str
+    hops: int | None = None
+    windows: int = 0
+
+    def stated(self) -> str:
+        """Return the absence as a sentence."""
+        path = "no path is shorter than 7 edges"
+        if self.hops is not None:
+            path = f"the shortest path between them has {self.hops} edge{'s' * (self.hops != 1)}"
+        searched = f" of {self.windows:,}" if self.windows else ""
+        return f"No passage{searched} mentions {self.a} with {self.b}; {path}."
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One round of the local route: how many pairs and candidate chunks remained at this number of hops."""
 
@@ -194,6 +219,8 @@ class Evidence(JsonForm):
         calls: the number of calls of the chat model, with the option `llm`.
         prompt_tokens: the length of the prompts of these calls.
         completion_tokens: the length of their replies.
+        absences: pairs of names in the question that no passage of the searched documents mentions together, closest
+            first, at most 10. Only in modes that use entities.
     """
 
     question: str
@@ -214,6 +241,7 @@ class Evidence(JsonForm):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     ignored_entities: tuple[str, ...] = ()
+    absences: tuple[Absence, ...] = ()
 
     @property
     def corpus(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -249,10 +250,23 @@ def test_explain_prints_cypher_that_runs(run, sample, driver):
     _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
     assert ':params {corpora: ["cli-sample"], ' in out
+    assert re.search(r"without luke farran: (rank \d+|not among the first \d+)\n", out)
     statement = out[out.index("UNWIND $corpora") :]
     pairs = [{"a": "chronometer", "b": "luke farran"}]
     rows, _, _ = driver.execute_query(statement, corpora=[sample], pairs=pairs, nodes=[], names=[], database_="neo4j")
     assert rows
+
+
+def test_names_that_never_meet_are_told_with_cypher_that_connects_them(run, sample, driver):
+    _, out, _ = run("explain", "Did Ivo Marsh know Cornelius Bright?", "-c", sample)
+    assert re.search(
+        r"No passage of \d+ mentions cornelius bright with ivo marsh; the shortest path .* has \d edges\.", out
+    )
+    _, out = out.split("How cornelius bright and ivo marsh are connected:\n")
+    given, statement = out.split("\n", 1)
+    assert given.startswith(f':params {{corpus: "{sample}", a: "cornelius bright", b: "ivo marsh"')
+    values = {"corpus": sample, "a": "cornelius bright", "b": "ivo marsh", "hops": 6}
+    assert driver.execute_query(statement, values, database_="neo4j").records
 
 
 def test_lists_and_counts(run, sample):

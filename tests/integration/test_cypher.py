@@ -557,7 +557,13 @@ def recorded() -> Recorded:
     record.add(agreement.send(None))
     record.add(agreement.send(None))
 
-    shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
+    shared = {
+        "chunk": "c",
+        "document": "d",
+        "index": 0,
+        "end": 9,
+        "counts": [{"entity": name, "count": 1} for name in "ab"],
+    }
     for mode in MODES:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
@@ -574,7 +580,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     asked = {statement: parameters_of_all(statement) for statement in given}
     searching = {statement for statement, parameters in asked.items() if {"corpus", "documents"} <= parameters}
     for statement in searching - {name for name in given if name.startswith("index/")}:
-        asked[statement] |= {"overfetch"}  # which all of them are told, as they are the documents
+        asked[statement] |= {"overfetch", "until"}  # which all of them are told, as they are the documents
     assert given == asked
     assert {
         "query/link",

@@ -48,6 +48,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "own": OWN,
         "active": ACTIVE,
         "hub": HUB,
+        "without": list(query.without),
     }
     parameters = {
         corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
