@@ -19,6 +19,7 @@ from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.formats import convert
+from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
@@ -83,6 +84,13 @@ def evaluate_command(
     ] = False,
     llm: LlmWhereUsed = False,
     where: Where = None,
+    history: Annotated[
+        HistoryKind,
+        typer.Option(
+            "--history",
+            help="Ask with the whole history of a question, its earlier questions, none, or the question written out.",
+        ),
+    ] = "full",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
@@ -99,7 +107,7 @@ def evaluate_command(
     for file, option in ((json_file, "--json"), (html_file, "--html")):
         if file is not None:
             check_file(file, option, overwrite=overwrite)
-    gold_questions = read_questions(questions, without_gold=judge)[:limit]
+    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=judge)[:limit]]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,

@@ -34,6 +34,7 @@ _COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
 
 def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL) -> None:
     """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all."""
+    searched_as(out, found)
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
@@ -58,6 +59,12 @@ def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | 
         out.print(f"\n[dim]And {plural(more, 'more passage')}: pass -k, --tokens, --full or --json to see all.[/dim]")
     for passage in found.passages[:1]:
         out.print(f"\n{_how_to_open(1, passage)}")
+
+
+def searched_as(out: Console, found: Evidence) -> None:
+    """Print the question that was searched for, if earlier turns changed it."""
+    if found.searched_as:
+        out.print(f"searched as: {escape(found.searched_as)}")
 
 
 def answer(out: Console, given: Answer) -> None:
@@ -105,6 +112,8 @@ def _how_to_open(number: int, passage: Passage) -> str:
 def explanation(out: Console, found: Evidence) -> None:
     """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
+    if found.searched_as:
+        out.print(f"          searched as: {escape(found.searched_as)}")
     types = found.entity_types
     entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
     out.print(f"[bold]Entities[/bold]  {escape(entities) or 'none known'}")
