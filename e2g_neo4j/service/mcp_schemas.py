@@ -1,10 +1,21 @@
-"""The structured content of the MCP tools' results. The tools publish their JSON schemas."""
+"""The structured content of the MCP tools' results, and of the argument `history`. The tools publish their JSON
+schemas."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
+
+from e2g_neo4j.types.results import Turn
+
+History = Annotated[
+    list[Turn] | None,
+    Field(
+        max_length=100,
+        description='Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
+    ),
+]
 
 
 class CorpusItem(BaseModel):
@@ -42,6 +53,7 @@ class Passages(BaseModel):
 class Answered(BaseModel):
     text: str = Field(description="The answer, between tags. [n] cites citation n.")
     found: bool = Field(description="False if the passages do not contain the answer.")
+    searched_as: str = Field(description="The question that was searched for, if earlier turns changed it.")
     citations: list[Passage]
     prompt_tokens: int
     completion_tokens: int
