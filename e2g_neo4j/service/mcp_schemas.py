@@ -1,21 +1,10 @@
-"""The structured content of the MCP tools' results, and of the argument `history`. The tools publish their JSON
-schemas."""
+"""The structured content of the MCP tools' results. The tools publish their JSON schemas."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, Field
-
-from e2g_neo4j.types.results import Turn
-
-History = Annotated[
-    list[Turn] | None,
-    Field(
-        max_length=100,
-        description='Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
-    ),
-]
 
 
 class CorpusItem(BaseModel):

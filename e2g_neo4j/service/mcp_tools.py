@@ -20,21 +20,11 @@ from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
 from e2g_neo4j.retrieval.strategies import MODEL_MODES
 from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
-from e2g_neo4j.service.mcp_schemas import (
-    Answered,
-    Connection,
-    Corpora,
-    Entities,
-    Explanation,
-    History,
-    Passages,
-    Span,
-    Task,
-)
+from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import Reserve, metered
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.service.schemas import Given
+from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Answer, Evidence
