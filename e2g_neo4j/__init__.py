@@ -46,6 +46,7 @@ from e2g_neo4j.types import (
     TemplateParameter,
     TextNode,
     TokenUsage,
+    Turn,
 )
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -91,5 +92,6 @@ __all__ = [
     "TemplateParameter",
     "TextNode",
     "TokenUsage",
+    "Turn",
     "from_text",
 ]

@@ -82,10 +82,10 @@ def answer(
     if max_tokens is not None and max_tokens < settings.answer_tokens:
         settings = settings.model_copy(update={"answer_tokens": max_tokens})
     retrieval = answer_options(retrieval, settings, method)
-    evidence = yield from retrieve(models, question, corpora, retrieval, model)
+    model = model or models.chat_model
+    evidence = yield from retrieve(models, question, corpora, retrieval, model, rewriter=model)
     yield Emit(evidence)
-    asked = model or models.chat_model, settings, choices, samples, method
-    return (yield from answer_by_method(evidence, models, retrieval, *asked))
+    return (yield from answer_by_method(evidence, models, retrieval, model, settings, choices, samples, method))
 
 
 def answer_by_method(
@@ -170,7 +170,7 @@ def answer_from(
     if method == "map_reduce":
         return (yield from map_reduce(evidence, model, settings))
     instructions = load_prompt(PROMPTS / ("choice.txt" if options else "answer.txt"), settings.prompts)
-    budget = evidence_budget(model, settings, instructions, evidence.question, *options)
+    budget = evidence_budget(model, settings, instructions, evidence.stand_alone, *options)
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
     fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
     given = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
@@ -185,7 +185,7 @@ def answer_from(
     last = "\n\nAnswer with one letter." if options else ""
     answers: list[Answer] = []
     for sample in range(samples):
-        request = request_for(evidence.question, given, options, instructions, settings.answer_tokens, sample)
+        request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens, sample)
         again = partial(replace, request, user=request.user + last)
         shown = partial(ShownAnswer, len(given))
         found = yield from ask_until_usable(model, request, parse, used, again=again, shown=shown)

@@ -174,7 +174,7 @@ def drift(
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply about any passages, or no answer.
     """
-    question, calls = evidence.question, Calls(model, settings, usage_of(evidence))
+    question, calls = evidence.stand_alone, Calls(model, settings, usage_of(evidence))
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in evidence.corpora})
     check_communities(rows)
     options = local_options(retrieval, rows)
@@ -267,12 +267,12 @@ def local_options(retrieval: RetrievalOptions, rows: Iterable[Mapping[str, Any]]
     stated = all(row["statements"] is not None for row in rows)
     if mode == DEFAULT_MODE and stated:
         mode = LOCAL
-    return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": ()})
+    return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": (), "history": ()})
 
 
 def nearest_reports(evidence: Evidence) -> Operation[list[str]]:
     """Return the reports of the communities nearest to the question, nearest first."""
-    vector = yield Embed(evidence.question)
+    vector = yield Embed(evidence.stand_alone)
     parameters = {"vector": vector, "best": REPORTS, "windows": 1}
     ids = nearest((yield from read_each("query/communities", dict.fromkeys(evidence.corpora, parameters))), REPORTS)
     rows = yield from read_each("query/reports", {corpus: {"ids": ids} for corpus in evidence.corpora})

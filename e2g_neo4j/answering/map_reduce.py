@@ -66,7 +66,7 @@ def map_reduce(evidence: Evidence, model: StreamingChatModel, settings: Settings
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply to any batch, or no answer.
     """
-    used, question = usage_of(evidence), evidence.question
+    used, question = usage_of(evidence), evidence.stand_alone
     instructions = load_prompt(PROMPTS / "map.txt", settings.prompts)
     examples = example_texts(instructions)
     budget = evidence_budget(model, settings, instructions, question)

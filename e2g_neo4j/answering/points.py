@@ -99,7 +99,7 @@ def answer_of(
     valid = {number for point in kept for number in point.passages}
     answer = yield from ask_until_usable(
         model,
-        request_for(evidence.question, listed, instructions, settings),
+        request_for(evidence.stand_alone, listed, instructions, settings),
         lambda reply: cited_answer(reply, evidence, given, valid),
         used,
         shown=partial(ShownAnswer, len(given), valid),

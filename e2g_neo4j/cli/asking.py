@@ -35,6 +35,7 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import load_settings
+from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
 
 COUNTERFACTUALS = 6
@@ -132,9 +133,13 @@ def read(
         if as_json:
             print_json(asdict(found))
             return
-        before = max(0, at - show_evidence.BEFORE)
-        preceding = e2g.text(found.document, corpus=corpus, start=before, end=at).text if at else ""
-    show_evidence.text(out, found, preceding)
+        show_evidence.text(out, found, preceding_text(e2g, found, corpus))
+
+
+def preceding_text(e2g: E2G, found: DocumentText, corpus: str) -> str:
+    """Return what precedes a part of a document."""
+    before = max(0, found.start - show_evidence.BEFORE)
+    return e2g.text(found.document, corpus=corpus, start=before, end=found.start).text if found.start else ""
 
 
 @with_retrieval_options

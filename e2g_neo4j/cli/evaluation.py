@@ -22,6 +22,7 @@ from e2g_neo4j.errors import WORSE
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
 from e2g_neo4j.evaluation.formats import convert
+from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
@@ -89,6 +90,13 @@ def evaluate_command(
     ] = False,
     llm: LlmWhereUsed = False,
     where: Where = None,
+    history: Annotated[
+        HistoryKind,
+        typer.Option(
+            "--history",
+            help="Ask with the whole history of a question, its earlier questions, none, or the question written out.",
+        ),
+    ] = "full",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
     before: Annotated[
         Path | None,
@@ -114,7 +122,7 @@ def evaluate_command(
         if file is not None:
             check_file(file, option, overwrite=overwrite)
     scores_before = read_scores(before) if before else None
-    gold_questions = read_questions(questions, without_gold=judge)[:limit]
+    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=judge)[:limit]]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,

@@ -33,8 +33,11 @@ _SENTENCE_END = re.compile(_NO_ABBREVIATION + r"(?:(?<=[.!?…])|(?<=[.!?…][\"
 _COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
 
 
-def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all."""
+def evidence(
+    out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL, opened: bool = True
+) -> None:
+    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all.
+    `opened`: with the command that opens the first one."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
@@ -56,14 +59,22 @@ def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | 
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
-        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass -k, --tokens, --full or --json to see all.[/dim]")
-    for passage in found.passages[:1]:
+        options = "-k, --tokens, --full or --json" if opened else "-k or --tokens"
+        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see all.[/dim]")
+    for passage in found.passages[: int(opened)]:
         out.print(f"\n{_how_to_open(1, passage)}")
 
 
-def answer(out: Console, given: Answer) -> None:
+def searched_as(out: Console, found: Evidence) -> None:
+    """Print the question that was searched for, if earlier turns changed it."""
+    if found.searched_as:
+        out.print(f"[dim]searched as: {escape(found.searched_as)}[/dim]")
+
+
+def answer(out: Console, given: Answer, *, opened: bool = True) -> None:
     """Print the citations of an answer whose text has been streamed, or the letter of a choice. Without a
-    chat model, print the evidence and how to configure one."""
+    chat model, print the evidence and how to configure one. `opened`: with the command that opens the first citation.
+    """
     if given.text is None:
         evidence(out, given.evidence)
         out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
@@ -77,8 +88,8 @@ def answer(out: Console, given: Answer) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
-    for opened in [one for one in given.citations if not one.fact][:1]:
-        out.print(_how_to_open(opened.number, opened.passage))
+    for first in [one for one in given.citations if not one.fact][: int(opened)]:
+        out.print(_how_to_open(first.number, first.passage))
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")

@@ -6,7 +6,7 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import (
@@ -25,6 +25,7 @@ from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES, STRATEGIES
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
 from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
 from e2g_neo4j.settings import MAX_HOPS, Settings
+from e2g_neo4j.types.results import Turn
 
 MAX_K = 1000
 """Maximum of `k`."""
@@ -43,6 +44,15 @@ MAX_WITHOUT = 50
 
 MAX_QUESTION = 10_000
 """Maximum characters of a question."""
+
+MAX_HISTORY = 1000
+"""Maximum number of earlier turns."""
+
+TURNS = 5
+"""Number of earlier turns that count, the latest ones."""
+
+TURN_CHARACTERS = 1000
+"""Characters of their questions and answers that count, the first ones."""
 
 MIN_TOKENS = 50
 """Minimum of `tokens`."""
@@ -72,7 +82,8 @@ class RetrievalOptions(BaseModel):
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
-        llm: Let the mode call the chat model to find evidence. Only for modes that can.
+        llm: Let the mode call the chat model to find evidence. Only for modes that can, or with `history`: then the
+            chat model rewrites the question.
         where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
             are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
             means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
@@ -81,6 +92,9 @@ class RetrievalOptions(BaseModel):
             corpus. This takes one more round trip.
         without: Names of entities, at most 50. The question is answered as if it did not name them; in modes `auto` and
             `diffusion`, no window gets anything for them either. To see what an entity contributes.
+        history: Earlier turns of the conversation, at most 1000, the latest last: `Turn` objects or mappings with
+            `question` and `answer`. If the question refers back to them, it is completed with them before it is
+            searched for. The last 5 count, with the first 1000 characters of each question and answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -95,6 +109,7 @@ class RetrievalOptions(BaseModel):
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
     until: int | None = None
     without: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
 
     _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
 
@@ -152,6 +167,16 @@ class RetrievalOptions(BaseModel):
             raise ValueError("without has a name without letters or digits: name entities of the corpus.")
         return tuple(dict.fromkeys(keys))
 
+    @field_validator("history", mode="before")
+    @classmethod
+    def _turns(cls, history: Any) -> Any:
+        listed = isinstance(history, Sequence) and not isinstance(history, str)
+        if not listed:
+            raise ValueError("history must be a list of turns, each with a question and optionally an answer.")
+        if len(history) > MAX_HISTORY:
+            raise ValueError(f"history has {len(history)} turns: pass at most {MAX_HISTORY}, the latest.")
+        return tuple(map(_turn, history[-TURNS:]))
+
     @model_validator(mode="after")
     def _in_range(self) -> Self:
         if self.mode not in self._strategies:
@@ -172,7 +197,7 @@ class RetrievalOptions(BaseModel):
         if self.without and "entities" not in self.strategy.needs:
             choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
             raise ValueError(f"Mode {self.mode} does not use entities: choose among {choices}, or leave out without.")
-        if self.llm and not self.strategy.calls_model:
+        if self.llm and not (self.strategy.calls_model or self.history):
             choices = ", ".join(one.name for one in self._strategies.values() if one.calls_model)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
         return self
@@ -243,6 +268,24 @@ class RetrievalKeywords(TypedDict, total=False):
     where: Where
     until: int | None
     without: Sequence[str]
+    history: Sequence[Turn | Mapping[str, str]]
+
+
+def _turn(given: Any) -> Turn:
+    """Return a turn with as much of its texts as counts. Raise ValueError if it is none."""
+    if isinstance(given, Turn):
+        given = {"question": given.question, "answer": given.answer}
+    if not isinstance(given, Mapping) or not given.keys() <= {"question", "answer"}:
+        raise ValueError("A turn of history is a mapping with question and answer, and nothing else.")
+    question, answer = given.get("question"), given.get("answer") or ""
+    if not (isinstance(question, str) and question.strip() and isinstance(answer, str)):
+        raise ValueError("A turn of history needs a question, and its question and answer must be texts.")
+    return Turn(_characters(question[:TURN_CHARACTERS]), _characters(answer[:TURN_CHARACTERS]))
+
+
+def _characters(text: str) -> str:
+    """Replace unpaired surrogates, which are no characters: an answer may have been cut anywhere."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def check_question(question: str) -> None:

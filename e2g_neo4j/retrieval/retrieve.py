@@ -19,6 +19,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.explain import explanation_of
 from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
+from e2g_neo4j.retrieval.history import make_stand_alone
 from e2g_neo4j.retrieval.linking import Linked, leave_out, link
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
@@ -45,6 +46,7 @@ def retrieve(
     corpora: Sequence[str],
     options: RetrievalOptions,
     chat_model: StreamingChatModel | None = None,
+    rewriter: StreamingChatModel | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question. `E2G.retrieve` executes this operation.
 
@@ -54,6 +56,7 @@ def retrieve(
         corpora: The corpora to search.
         options: The retrieval options.
         chat_model: The chat model for the option `llm`. Default: that of the models.
+        rewriter: The chat model that rewrites a question with earlier turns. Default: that of `llm`, if it is set.
 
     Raises:
         QueryError: The question or an option is invalid.
@@ -66,33 +69,51 @@ def retrieve(
     check_question(question)  # before spaCy processes it
     chat = _chat_calls(models, chat_model) if filled.llm else None
     yield from check_model_name(models)
-    embed = Embed(question)
-    if "vector" in filled.strategy.needs:
-        # computed while spaCy processes the question and the database looks up entities
-        embed = replace(embed, vector=models.vector(embed))
-    doc = models.nlp(unwrapped(question))
-    names = list(extract(doc).counts)
-    operation = find_evidence(
-        question,
-        corpora=corpora,
-        names=names,
-        other_names=name_candidates(doc, names),
-        keywords=lambda: keywords(doc),
-        made_with=models.fingerprint,
-        options=filled,
-        token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
-        reranker=models.settings.reranker,
-        chat=chat,
-    )
+    operation = _search(models, question, corpora, filled, chat, rewriter or (chat.model if chat else None))
     attributes: dict[str, str | int] = {
         "e2g.mode": filled.mode,
         "e2g.k" if filled.k else "e2g.tokens": filled.k or filled.tokens or 0,
     }
     with span("e2g.retrieve", attributes) as opened:
-        evidence = yield from _counted(operation, embed)
+        evidence = yield from _counted(operation)
         opened.set_attribute("e2g.route", evidence.route)
         opened.set_attribute("e2g.passages", len(evidence.passages))
     return evidence
+
+
+def _search(
+    models: Models,
+    question: str,
+    corpora: Sequence[str],
+    options: FilledOptions,
+    chat: ChatCalls | None,
+    rewriter: StreamingChatModel | None,
+) -> Operation[Evidence]:
+    """Make the question stand alone, process it, and find its evidence."""
+    calls = ChatCalls(rewriter, models.settings.prompts) if rewriter else None
+    asked = yield from make_stand_alone(question, options.history, models.nlp, calls)
+    embed = Embed(asked.question)
+    if "vector" in options.strategy.needs:
+        # computed while spaCy processes the question and the database looks up entities
+        embed = replace(embed, vector=models.vector(embed))
+    doc = models.nlp(unwrapped(asked.question))
+    names = list(extract(doc).counts)
+    operation = find_evidence(
+        asked.question,
+        corpora=corpora,
+        names=names,
+        other_names=name_candidates(doc, names),
+        keywords=lambda: keywords(doc),
+        made_with=models.fingerprint,
+        options=options,
+        token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
+        reranker=models.settings.reranker,
+        chat=chat,
+    )
+    evidence = yield from _embedded_once(operation, embed)
+    if asked.question != question:
+        evidence = replace(evidence, question=question, searched_as=asked.question)
+    return replace(evidence, reason=f"{evidence.reason} {asked.note}") if asked.note else evidence
 
 
 def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCalls:
@@ -104,9 +125,19 @@ def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCa
     return ChatCalls(model, models.settings.prompts)
 
 
-def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence]:
-    """Count the round trips of an operation and its calls of the chat model, and reuse an embedding of the question
-    that has been started."""
+def _embedded_once(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence]:
+    """Reuse an embedding of the question that has been started."""
+    reply: Any = None
+    while True:
+        try:
+            request = operation.send(reply)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        reply = yield embed if request == Embed(embed.text) else request
+
+
+def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
+    """Count the round trips of an operation and its calls of the chat model."""
     round_trips = 0
     used = ChatUsage()
     reply: Any = None
@@ -123,7 +154,7 @@ def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence
                 completion_tokens=used.completion_tokens,
             )
         round_trips += isinstance(request, Read)
-        reply = yield embed if request == Embed(embed.text) else request
+        reply = yield request
         if isinstance(request, Chat):
             used.add(reply)
 

@@ -11,7 +11,7 @@ from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Evidence, Turn
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
 MAX_CORPORA = 50
@@ -69,6 +69,16 @@ class Question(RetrievalOptions):
     @classmethod
     def _few_fields(cls, values: Any) -> Any:
         return check_fields(cls, values)
+
+
+History = Annotated[
+    list[Turn] | None,
+    Field(
+        max_length=100,
+        description='Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
+    ),
+]
+"""The argument `history` of tools of MCP."""
 
 
 class AskedQuestion(Question):

@@ -21,7 +21,7 @@ from e2g_neo4j.types.reports import (
     State,
     TokenUsage,
 )
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
+from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode, Turn
 from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 __all__ = [
@@ -69,5 +69,6 @@ __all__ = [
     "TextNode",
     "TokenSpans",
     "TokenUsage",
+    "Turn",
     "Vectors",
 ]

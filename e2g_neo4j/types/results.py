@@ -194,6 +194,14 @@ class Fact(JsonForm):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier turn of a conversation: a question, and its answer if there was one."""
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence(JsonForm):
     """The result of `retrieve`.
 
@@ -216,11 +224,12 @@ class Evidence(JsonForm):
             entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
             an entity, the type in the first of them. Unknown types are left out.
-        calls: the number of calls of the chat model, with the option `llm`.
+        calls: the number of calls of the chat model, with the option `llm` or with earlier turns.
         prompt_tokens: the length of the prompts of these calls.
         completion_tokens: the length of their replies.
         absences: pairs of names in the question that no passage of the searched documents mentions together, closest
             first, at most 10. Only in modes that use entities.
+        searched_as: the question that was searched for, if earlier turns changed it; otherwise empty.
     """
 
     question: str
@@ -242,6 +251,17 @@ class Evidence(JsonForm):
     completion_tokens: int = 0
     ignored_entities: tuple[str, ...] = ()
     absences: tuple[Absence, ...] = ()
+    searched_as: str = ""
+
+    @property
+    def stand_alone(self) -> str:
+        """The question that was searched for."""
+        return self.searched_as or self.question
+
+    @property
+    def turn(self) -> Turn:
+        """This turn for the `history` of the next question."""
+        return Turn(self.stand_alone)
 
     @property
     def corpus(self) -> str:
@@ -301,3 +321,8 @@ class Answer(JsonForm):
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    @property
+    def turn(self) -> Turn:
+        """This turn for the `history` of the next question."""
+        return Turn(self.evidence.stand_alone, self.text or "")

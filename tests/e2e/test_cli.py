@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -244,6 +245,41 @@ def test_ask_without_a_chat_model_shows_evidence_and_the_next_step(run, sample):
     assert code == 0
     assert "E2G_CHAT_MODEL" in out
     assert "[1] " in out
+
+
+def test_a_conversation_carries_names_over_and_opens_passages(run, sample, monkeypatch):
+    """Read from a pipe. A question that cannot be searched for does not end it."""
+    lines = [
+        "",
+        "Who was Theodora Quill?",
+        "99",
+        "x" * 10_001,
+        "When did she die?",
+        "2",
+        "exit",
+        "Who was Peter Lisle?",
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+    code, out, _ = run("chat", "-c", sample, "-k", "3")
+    assert code == 0
+    assert "There is no chat model (E2G_CHAT_MODEL)" in out
+    assert "> When did she die?\nsearched as: When did she die? (Theodora Quill)\n" in out
+    assert "Carried over from earlier turns: Theodora Quill." in out
+    assert "There is no passage 99: 1 to " in out
+    assert "the maximum is 10000" in out
+    found = out[out.index("> When did") :]
+    [(title, start)] = re.findall(r"^\[2\] ([^,\n]+),.* characters (\d+)-", found, re.MULTILINE)
+    opened = found[found.index("> 2\n") :]
+    assert re.match(rf"> 2\n{re.escape(title)}.*, characters {start}-", opened)
+    assert "Peter Lisle" not in opened
+
+
+def test_a_conversation_about_no_corpus_ends_with_an_error(run, sample, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Who?\nWho else?\n"))
+    code, out, err = run("chat", "-c", "no-such-corpus")
+    assert code
+    assert_one_line(err)
+    assert "Who else?" not in out
 
 
 def test_explain_prints_cypher_that_runs(run, sample, driver):

@@ -195,6 +195,19 @@ def test_the_command_prints_tables_and_writes_files(run, sample):
     assert f"e2g R@5 lost: {better['question']} -1.000" in done.output
 
 
+def test_a_question_of_a_conversation_is_asked_with_its_history(run, sample):
+    talk = {"question": "When did she die?", "history": [{"question": "Who was Theodora Quill?", "answer": "Ann."}]}
+    talk |= {"written_out": "When did Theodora Quill and Luke Farran die?", "gold_passages": ["theodora-quill.md"]}
+    Path("talk.jsonl").write_text(json.dumps(talk), encoding="utf-8")
+    entities = {}
+    for kind in ("full", "questions", "none", "written-out"):
+        done = run("eval", "talk.jsonl", "-c", sample, "--modes", "auto", "--history", kind, "--json", f"{kind}.json")
+        assert done.exit_code == 0, done.output
+        [outcome] = json.loads(Path(f"{kind}.json").read_text(encoding="utf-8"))["modes"]["auto"]["outcomes"]
+        entities[kind] = outcome["entities"] + outcome["unknown_entities"]
+    assert entities == {"full": 2, "questions": 1, "none": 0, "written-out": 2}
+
+
 def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):
     done = run("eval", str(QUESTIONS), "-c", sample, "--json", "no/such/folder.json")
     assert "does not exist" in str(done.exception)

@@ -35,6 +35,7 @@ SCHEMAS: Mapping[str, Any] = {
     "retrieval/prompts/filter_sentences.txt": relevant_schema(9),
     "retrieval/prompts/keywords.txt": SCHEMA,
     "retrieval/prompts/rate_reports.txt": object_schema(**{"1": number_schema(0, 5), "2": number_schema(0, 5)}),
+    "retrieval/prompts/stand_alone.txt": object_schema(question=TEXT),
     "retrieval/prompts/test_relevance.txt": relevant_schema(9),
 }
 REQUEST = ChatRequest("Reply with JSON.", "Who?", 50, schema=SCHEMA)
