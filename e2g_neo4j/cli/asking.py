@@ -155,10 +155,10 @@ def explain(
         asked = choose_corpora(e2g, corpora)
         evidence = e2g.retrieve(question, corpora=asked, **retrieval)
         others: dict[str, Evidence] = {}
-        if not (browser or retrieval.get("llm")):
-            for name in evidence.entities[:COUNTERFACTUALS]:
-                without = [*retrieval.get("without", ()), name]
-                others[name] = e2g.retrieve(question, corpora=asked, **{**retrieval, "without": without})
+        left_out = retrieval.get("without", ())
+        for name in () if browser or retrieval.get("llm") else evidence.entities[:COUNTERFACTUALS]:
+            retrieval["without"] = [*left_out, name]
+            others[name] = e2g.retrieve(question, corpora=asked, **retrieval)
     if browser:
         show_in_browser(out, evidence, load_settings(), no_open=no_open)
     else:

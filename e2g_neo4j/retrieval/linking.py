@@ -179,7 +179,7 @@ def find_absences(
     return tuple(sorted(found, key=lambda one: (one.hops is None, one.hops or 0, one.a, one.b))[:MAX_ABSENCES])
 
 
-def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> list[Mapping[str, Any]]:
+def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> Rows:
     """Return rows of `link.cypher` as if the entities with these keys did not exist."""
     return [
         {

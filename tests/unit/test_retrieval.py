@@ -230,7 +230,7 @@ class Scripted(InMemory):
         self.vector = [1.0]
         self.requests: list[dict[str, Any]] = []
         self.places = {id: index for index, id in enumerate(chunks)}
-        self.link = {
+        self.link: dict[str, Any] = {
             "found": found,
             "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
             "named": named(sorted({name for pair in hops for name in pair}) if entities is None else entities),
