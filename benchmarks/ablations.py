@@ -3,17 +3,25 @@
     python benchmarks/ablations.py QUESTIONS.jsonl --corpus NAME [--limit N] [--groups BOOK] [--out FILE.md]
 
 Asks the same questions in every variant and prints one table, with paired differences to the unchanged mode and their
-95 % bootstrap intervals. `--groups BOOK` also indexes BOOK with group sizes g = 2, 3, 5 and 10 into the corpora
-`ablation-g2` …, prints the time that takes, and asks there, in modes e2g and tree.
-Records its figures in results.json, under `--set`, or the name of the corpus.
+95 % bootstrap intervals; then how many known entities the questions have. `--groups BOOK` also indexes an eighth, a
+quarter, half and the whole of BOOK, and the whole with group sizes g = 2, 3, 5 and 10 into the corpora `ablation-g2` …,
+prints the time that each takes, and asks there, in modes e2g and tree. The times are those of one run.
+Records its figures in results.json, under `--set`, or the name of the corpus; those of BOOK under its name.
+
+The graph filter, entity-aware ranking (local route) and occurrence ranking (global route) are removed one by one, in
+pairs, and all together; the paper also removes the dense retrieval.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 from unittest.mock import patch
 
@@ -24,7 +32,6 @@ from e2g_neo4j import E2G, IndexReport
 from e2g_neo4j.evaluation import Evaluation, Question, evaluate, read_questions
 from e2g_neo4j.evaluation.results import bootstrap
 from e2g_neo4j.retrieval import linking, ranking, windows
-from e2g_neo4j.retrieval.linking import Candidate
 from e2g_neo4j.retrieval.options import Unit
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
 from e2g_neo4j.retrieval.strategies import auto
@@ -32,7 +39,12 @@ from e2g_neo4j.retrieval.strategies import e2g as e2g_mode
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.results import Pair
 
-GROUP_SIZES = (2, 3, 5, 10)
+GROUP_SIZES = (5, 2, 3, 10)
+"""The default first: differences are to it."""
+
+PARTS_OF_BOOK = (8, 4, 2, 1)
+"""An eighth, a quarter …"""
+
 SHOWN = ("R@5", "R@25", "MRR", "evidence@5 chunks", "evidence@6k tokens")
 
 
@@ -57,9 +69,9 @@ def nearest_first(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]
     return top_k(rows, k)
 
 
-def unranked(self: Candidate) -> tuple[int, int]:
+def unranked(_candidate: Any, _pairs: Any) -> float:
     """Do not rank the chunks of the local route: the first of the corpus count."""
-    return 0, 0
+    return 0.0
 
 
 def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
@@ -67,25 +79,29 @@ def nothing(_rows: Any, *, k: int) -> list[ScoredNode]:
     return []
 
 
-WITHOUT_ENTITIES = (Candidate, "rank", unranked)
-WITHOUT_OCCURRENCES = (e2g_mode, "global_nodes", nearest_first)
+AS_IT_IS = "as it is"
+
+PARTS: Mapping[str, tuple[Any, str, Any]] = {
+    "the graph filter": (linking, "pairs_within_hops", without_hop_limit),
+    "entity-aware ranking (local)": (e2g_mode, "by_mentions", unranked),
+    "occurrence ranking (global)": (e2g_mode, "global_nodes", nearest_first),
+}
+"""What is removed, alone and together."""
 
 PAPER = [
-    Variant("e2g"),
-    Variant("dense only", "dense", "chunk"),
-    Variant(
-        "without the graph filter",
-        changes=[(linking, "pairs_within_hops", without_hop_limit)],
+    Variant(AS_IT_IS),
+    *(
+        Variant(f"without {' and '.join(removed)}", changes=[PARTS[part] for part in removed])
+        for number in (1, 2, 3)
+        for removed in combinations(PARTS, number)
     ),
-    Variant("without entity-aware ranking (local)", changes=[WITHOUT_ENTITIES]),
-    Variant("without occurrence ranking (global)", changes=[WITHOUT_OCCURRENCES]),
-    Variant("without both rankings", changes=[WITHOUT_ENTITIES, WITHOUT_OCCURRENCES]),
     Variant("without dense (global finds nothing)", changes=[(e2g_mode, "global_nodes", nothing)]),
+    Variant("dense only", "dense", "chunk"),
     *(Variant(f"h = {hops}", settings={"hops": hops}) for hops in range(1, 6)),
 ]
 
 FUSION = [
-    Variant("auto", "auto"),
+    Variant(AS_IT_IS, "auto"),
     Variant("without vectors", "auto", changes=[(ranking, "NEAR", 0.0)]),
     Variant("without diffusion", "auto", changes=[(ranking, "ACTIVATION", 0.0)]),
     Variant("without words (= diffusion)", "diffusion"),
@@ -115,13 +131,22 @@ def main(
             sections.append(table(title, found))
             record(figures(name or corpus, found), results)
             print(sections[-1], flush=True)
+            if title == "Mode e2g":
+                counts = [outcome.entities for outcome in next(iter(found[0][1].modes.values())).outcomes]
+                sections.append(entity_table(counts))
+                record(entity_figures(name or corpus, counts), results)
+                print(sections[-1], flush=True)
     if groups is not None:
         about = [question for question in asked if question.book in (None, groups.name)]
-        indexed = index_by_group_size(groups)
-        sections.append(index_table(f"Index time, {groups.name}", indexed))
+        reports = {**index_by_length(groups), **index_by_group_size(groups)}
+        sections.append(index_table(f"Index time, {groups.name}", reports))
+        record(index_figures(groups.stem, reports), results)
         print(sections[-1], flush=True)
-        sections.append(table(f"Group size, {groups.name}", list(by_group_size(about))))
-        print(sections[-1], flush=True)
+        for mode in ("e2g", "tree"):
+            found = list(by_group_size(about, mode))
+            sections.append(table(f"Group size, {groups.name}, {mode}", found))
+            record(figures(groups.stem, found), results)
+            print(sections[-1], flush=True)
     if out is not None:
         out.write_text("\n".join(sections), encoding="utf-8")
 
@@ -151,37 +176,82 @@ def with_group_size(size: int) -> E2G:
     return E2G(settings=load_settings().model_copy(update={"group_size": size}))
 
 
-def index_by_group_size(book: Path) -> dict[int, IndexReport]:
-    """Index a book with each group size. It is indexed and deleted once before, so that none pays for the start."""
+def index_by_length(book: Path) -> dict[str, IndexReport]:
+    """Index the beginning of a book, longer each time. The first is indexed and deleted once before, so that it does
+    not pay for the start."""
     reports = {}
-    for size in (GROUP_SIZES[0], *GROUP_SIZES):
-        with with_group_size(size) as e2g:
-            corpus = f"ablation-g{size}"
-            if corpus in e2g.corpora():
-                e2g.delete(corpus=corpus)
-            reports[size] = e2g.index([book], corpus=corpus)
+    text = book.read_text(encoding="utf-8")
+    with TemporaryDirectory() as folder, E2G() as e2g:
+        for part in (PARTS_OF_BOOK[0], *PARTS_OF_BOOK):
+            beginning = Path(folder) / f"{book.stem}-{part}{book.suffix}"
+            beginning.write_text(text[: len(text) // part], encoding="utf-8")
+            reports[f"1/{part} of the text" if part > 1 else "the whole text"] = indexed(
+                e2g, beginning, "ablation-length"
+            )
+        e2g.delete(corpus="ablation-length")
     return reports
 
 
-def by_group_size(asked: list[Question]) -> Iterator[tuple[str, Evaluation]]:
+def index_by_group_size(book: Path) -> dict[str, IndexReport]:
+    """Index a book with each group size."""
+    reports = {}
     for size in GROUP_SIZES:
         with with_group_size(size) as e2g:
-            for mode in ("e2g", "tree"):
-                yield f"g = {size}, {mode}", measured(e2g, Variant("", mode), asked, f"ablation-g{size}")
+            reports[f"g = {size}"] = indexed(e2g, book, f"ablation-g{size}")
+    return reports
 
 
-def index_table(title: str, reports: Mapping[int, IndexReport]) -> str:
-    """Return a table of what was indexed in what time, by group size."""
-    lines = [f"### {title}", "", "| | chunks | summaries | seconds | tokens/s |", "|---|---|---|---|---|"]
-    for size, report in reports.items():
+def indexed(e2g: E2G, file: Path, corpus: str) -> IndexReport:
+    """Index a file into an empty corpus."""
+    if corpus in e2g.corpora():
+        e2g.delete(corpus=corpus)
+    return e2g.index([file], corpus=corpus)
+
+
+def by_group_size(asked: list[Question], mode: str) -> Iterator[tuple[str, Evaluation]]:
+    for size in GROUP_SIZES:
+        with with_group_size(size) as e2g:
+            yield f"g = {size}", measured(e2g, Variant("", mode), asked, f"ablation-g{size}")
+
+
+def index_table(title: str, reports: Mapping[str, IndexReport]) -> str:
+    """Return a table of what was indexed in what time."""
+    lines = [f"### {title}", "", "| | tokens | chunks | summaries | seconds | tokens/s |", "|---|---|---|---|---|---|"]
+    for what, report in reports.items():
         cells = (
+            report.tokens,
             report.chunks,
             sum(report.summaries_by_level.values()),
             f"{report.seconds['total']:.1f}",
             f"{report.tokens_per_second:.0f}",
         )
-        lines.append(f"| indexed with g = {size} | " + " | ".join(map(str, cells)) + " |")
+        lines.append(f"| indexed, {what} | " + " | ".join(map(str, cells)) + " |")
     return "\n".join([*lines, ""])
+
+
+def index_figures(name: str, reports: Mapping[str, IndexReport]) -> Iterator[Figure]:
+    for what, report in reports.items():
+        summaries = sum(report.summaries_by_level.values())
+        values = {"tokens": report.tokens, "summaries": summaries, "seconds": round(report.seconds["total"], 1)}
+        for metric, value in {**values, "tokens/s": round(report.tokens_per_second)}.items():
+            yield Figure(name, "index", metric, value, variant=what)
+
+
+def entity_table(counts: Sequence[int]) -> str:
+    """Return a table of the known entities of the questions, and how many questions have how many."""
+    mean, least, most = fmean(counts), min(counts), max(counts)
+    lines = ["### Known entities per question", "", f"mean {mean:.2f}, least {least}, most {most}", ""]
+    lines += ["| entities | questions |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {number} | {of} |" for number, of in sorted(Counter(counts).items())), ""])
+
+
+def entity_figures(name: str, counts: Sequence[int]) -> Iterator[Figure]:
+    """Yield mean, least and greatest number of known entities of a question, and the histogram."""
+    values = {"mean": round(fmean(counts), 2), "least": min(counts), "most": max(counts)}
+    for metric, value in values.items():
+        yield Figure(name, "entities", metric, value)
+    for number, of in sorted(Counter(counts).items()):
+        yield Figure(name, "entities", "questions", of, variant=str(number))
 
 
 def table(title: str, found: Sequence[tuple[str, Evaluation]]) -> str:
@@ -217,7 +287,7 @@ def figures(name: str, found: Sequence[tuple[str, Evaluation]]) -> Iterator[Figu
                     measure,
                     round(mode.overall.scores[metric].mean, 3),
                     budget=budget or None,
-                    variant="as it is" if mode is first else variant,
+                    variant=variant,
                     difference=None if mode is first else round(change.mean, 3),
                     significant=mode is not first and not change.low <= 0 <= change.high,
                 )

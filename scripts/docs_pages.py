@@ -152,7 +152,12 @@ def http(_: str, path: str) -> str:
 # --- modes -------------------------------------------------------------------------------------------
 
 
-PAGES = {"diffusion": "auto", "dense": "baselines", "fulltext": "baselines", "hybrid": "baselines"}
+PAGES = {
+    "diffusion": "auto",
+    **dict.fromkeys(("dense", "fulltext", "hybrid"), "baselines"),
+    **dict.fromkeys(("e2g_code", "e2g_normalised"), "e2g"),
+    **dict.fromkeys((f"lightrag_{one}" for one in ("hybrid", "local", "global", "naive")), "lightrag"),
+}
 """Modes that share the page of another one."""
 
 

@@ -55,7 +55,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
-K = Annotated[int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10, unless --tokens)")]
+K = Annotated[
+    int | None, typer.Option("-k", help="Chunks wanted. (default: E2G_TOP_K or 10, 25 in e2g_code, unless --tokens)")
+]
 Tokens = Annotated[
     int | None,
     typer.Option("--tokens", help="Maximum tokens of all passages. (default: no limit; ask: E2G_EVIDENCE_TOKENS)"),

@@ -41,10 +41,6 @@ class Candidate:
     counts: dict[str, int]
     pairs: tuple[Pair, ...]
 
-    def rank(self) -> tuple[int, int]:
-        """Return the sort key: the number of distinct entities of the question, then their mentions."""
-        return len(self.counts), sum(self.counts.values())
-
 
 def pairs_within_hops(pairs: Iterable[Mapping[str, Any]], hops: int) -> tuple[Pair, ...]:
     """Return the pairs that are at most `hops` edges apart, closest first."""

@@ -72,7 +72,7 @@ class RetrievalOptions(BaseModel):
 
     Attributes:
         k: Number of chunks to return, 1 to 1000. Modes that rank windows return as many as have the text of k chunks.
-            Default: `settings.top_k`, or no limit if `tokens` is given.
+            Default: that of the mode, or `settings.top_k`; no limit if `tokens` is given.
         tokens: Maximum length of all passages together, in tokens of the embedding model, 50 to 1,000,000. The last
             passage is cut to fit; mode `raptor` skips passages that do not fit. Default: no limit.
         hops: Longest path between two entities of the question, in edges, 1 to 6. In mode `routes` also how
@@ -240,7 +240,8 @@ class RetrievalOptions(BaseModel):
 
     def filled(self, settings: Settings) -> FilledOptions:
         """Return the options with defaults from the settings."""
-        k = self.k or (settings.top_k if self.tokens is None else MAX_K)
+        default = self.strategy.top_k or settings.top_k
+        k = self.k or (default if self.tokens is None else MAX_K)
         hops = settings.hops if self.hops is None else self.hops
         unit = self.unit or ("window" if self.strategy.ranks == "windows" else "chunk")
         values = {**self.keywords(), "k": k, "hops": hops, "unit": unit}

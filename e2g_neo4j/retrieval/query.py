@@ -77,6 +77,7 @@ class Query:
         layered: The corpora that have the layer that the mode needs or uses.
         without: Entities that pass on no activation.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
+        names: The names and nouns that the pipeline finds in the question, by key, with their types.
         linked: What the graph has about the entities. Empty for modes that do not need them.
         explanation: What to tell in the evidence.
     """
@@ -93,6 +94,7 @@ class Query:
     layered: Collection[str] = ()
     without: Sequence[str] = ()
     keywords: Callable[[], Mapping[str, str]] = dict
+    names: Mapping[str, str] = field(default_factory=dict)
     linked: Linked = field(default_factory=Linked)
     explanation: Explanation = field(default_factory=Explanation)
 

@@ -34,6 +34,7 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Evidence, Fact, Passage
 
 TOLD_ABSENCES = 3
@@ -97,11 +98,13 @@ def _search(
         # computed while spaCy processes the question and the database looks up entities
         embed = replace(embed, vector=models.vector(embed))
     doc = models.nlp(unwrapped(asked.question))
-    names = list(extract(doc).counts)
+    extraction = extract(doc)
+    names = list(extraction.counts)
     operation = find_evidence(
         asked.question,
         corpora=corpora,
         names=names,
+        types={key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()},
         other_names=name_candidates(doc, names),
         keywords=lambda: keywords(doc),
         made_with=models.fingerprint,
@@ -171,6 +174,7 @@ def find_evidence(
     chat: ChatCalls | None = None,
     keywords: Callable[[], Mapping[str, str]] | None = None,
     other_names: Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question. Corpora are searched one by one, and the results are ranked together.
 
@@ -185,6 +189,7 @@ def find_evidence(
         chat: The chat model that the mode asks, if the option `llm` is set.
         keywords: Returns the keywords of the question: by key, how it spells them. Default: the names.
         other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
+        types: The types of the names. Default: nouns.
 
     Raises:
         NotFoundError: A corpus has no documents.
@@ -203,6 +208,7 @@ def find_evidence(
     check_corpora(strategy, rows, made_with)
     if options.without and "entities" in strategy.needs:
         names = [name for name in names if name not in options.without]
+        types = {key: type for key, type in (types or {}).items() if key in names}
         rows = leave_out(rows, options.without)
     linked = link(rows, names, other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
@@ -210,6 +216,7 @@ def find_evidence(
         corpora,
         selection.windows,
         entities=linked.by_corpus,
+        names=types or dict.fromkeys(names, NOUN),
         hops=hops,
         statistics=word_statistics(rows) if terms else None,
         chat=chat,

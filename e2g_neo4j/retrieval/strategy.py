@@ -51,6 +51,7 @@ class Strategy:
         rank_nodes: Ranks nodes, instead of windows.
         nodes: What `rank_nodes` ranks, as the reason says it.
         skips: Whether nodes that do not fit the budget are skipped, instead of cutting the first of them.
+        top_k: The number of chunks to return if the caller names none. Default: that of the settings.
 
     Raises:
         ConfigurationError: The name or a need is invalid, or the mode ranks neither windows nor nodes, or both.
@@ -68,6 +69,7 @@ class Strategy:
     rank_nodes: Callable[[Query], Operation[list[ScoredNode]]] | None = None
     nodes: str = "chunks"
     skips: bool = False
+    top_k: int | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

@@ -105,13 +105,17 @@ class Passage(JsonForm):
 
     - `e2g`, local route: the number of different entities of the question in the chunk, plus n / (n + 1) for their n
       occurrences.
-    - `e2g`, global route, `dense`, `tree` and `raptor`: (1 + cosine) / 2 of the question and the node (in `dense`:
-      its nearest window), from 0 to 1. The global route ranks by occurrences first, so scores may rise down the list.
+    - `e2g_code`, local route: the number of different terms in the chunk, plus a third of the number of its neighbours
+      with all of them and n / (n + 1) for their n occurrences.
+    - `e2g_normalised`, local route: coverage plus occurrence, at most 2.
+    - `e2g` and its variants, global route, `dense`, `tree` and `raptor`: (1 + cosine) / 2 of the question and the node
+      (in `dense`: its nearest window), from 0 to 1. The global route ranks by occurrences first, so scores may rise
+      down the list.
     - `fulltext`: BM25.
     - `hybrid`: the sum of 1 / (60 + rank).
     - `auto`, `diffusion` and `routes`: a sum of z-scores, which may be negative.
-    - `lightrag`, `communities`, `lazy` and `graphrag_local`: (1 + cosine) / 2. They do not rank by it alone, so scores
-      may rise down the list.
+    - `lightrag` and its variants, `communities`, `lazy` and `graphrag_local`: (1 + cosine) / 2. They do not rank by it
+      alone, so scores may rise down the list.
     - `vector_context`: (1 + cosine) / 2, plus .02 times that of the nearer entity of the best relation, if any.
     - `synonyms`: (1 + cosine) / 2, plus .03 times the mean score of the entities of the best relation, if any.
     - `hipporag` and `linear`: the PageRank of the window.

@@ -67,6 +67,13 @@ from e2g_neo4j.types.results import Evidence
 MODES = [mode for mode in STRATEGIES if mode not in LAYER_MODES]
 """The modes that need no more than what these tests write."""
 
+SOURCES = {
+    "lightrag": lightrag.MIX,
+    "lightrag_hybrid": lightrag.HYBRID,
+    "lightrag_local": lightrag.LOCAL,
+    "lightrag_global": lightrag.GLOBAL,
+}
+
 
 def answer(
     driver: Driver,
@@ -174,7 +181,11 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
         remove(driver, [corpus])
 
     paper, roomy = found["e2g"], ask(library, names, vector, k=1000, h=h)
-    for mode in sorted(GRAPH_MODES - {"e2g"}):
+    shares, code = found["e2g_normalised"], found["e2g_code"]
+    assert (shares.route, shares.pairs, shares.hops) == (paper.route, paper.pairs, paper.hops)
+    assert shares.trace == paper.trace
+    assert (code.route, code.hops) == (paper.route, paper.hops), "names without a type are not taken apart"
+    for mode in sorted(GRAPH_MODES - {"e2g", "e2g_normalised", "e2g_code"}):
         one = found[mode]
         assert (one.route, one.entities, one.unknown_entities) == (paper.route, paper.entities, paper.unknown_entities)
         assert {(pair.a, pair.b, pair.hops) for pair in one.pairs} == roomy.pairs
@@ -186,7 +197,7 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
     texts = {f"Title of {document.id}": document.text for document in library}
     for mode, one in found.items():
         assert one.mode == mode
-        assert one.passages or mode == "fulltext"
+        assert one.passages or mode in ("fulltext", "lightrag_local", "e2g_code"), "only these may find nothing"
         assert all(isfinite(passage.score) for passage in one.passages)
         for passage in one.passages:
             assert passage.level or passage.text == texts[passage.document][passage.start : passage.end]
@@ -245,7 +256,7 @@ def order_of(
     chunks: int,
 ) -> list[str]:
     """The ids of windows or chunks, best first."""
-    near = dense(library, vector) if mode in ("dense", "hybrid") else []
+    near = dense(library, vector) if mode in ("dense", "lightrag_naive", "hybrid") else []
     places = windows(library)
     if unit == "chunk" and mode in ("fulltext", "hybrid"):
         by_words = [node.row["id"] for node in top_k(answers["query/fulltext_chunks"], 1000)]
@@ -255,13 +266,13 @@ def order_of(
         order = [window.id for window, _ in ranked(answers["query/signals"], words=mode == "auto")]
     elif mode == "routes":
         order = [window.id for window, _ in routes.ranked(answers["query/routes"])]
-    elif mode == "lightrag":
-        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"])]
+    elif mode in SOURCES:
+        order = [window.id for window, _ in lightrag.mixed(answers["query/lightrag"], SOURCES[mode])]
     elif mode == "pagerank":
         order = [window.id for window, _ in pagerank.ranked(answers["query/pagerank_windows"])][:read]
     elif mode in ("hipporag", "linear"):
         order = answers["order"]
-    elif mode == "dense":
+    elif mode in ("dense", "lightrag_naive"):
         order = near[:read]
     else:
         order = [window.id for window, _ in ranked_windows(answers["query/fulltext"])]
@@ -445,7 +456,8 @@ def test_a_question_without_words_is_answered_in_every_mode(
     corpora.append(corpus)
     write(driver, corpus, [small_document("d", ["ann", "bob"])])
     found = answer(driver, made_with, corpus, [], [1.0], mode=mode, question=question)
-    assert [passage.nodes for passage in found.passages] == ([] if mode == "fulltext" else [("d-c0",)])
+    nothing = mode in ("fulltext", "lightrag_local")
+    assert [passage.nodes for passage in found.passages] == ([] if nothing else [("d-c0",)])
     assert all(isfinite(passage.score) for passage in found.passages)
 
 

@@ -31,8 +31,8 @@ def row(*windows: tuple[int, float, str], **found: Any) -> dict[str, Any]:
     return {"nearest": [], "named": [], "local": [], "global": [], "candidates": [candidate]} | found
 
 
-def numbers(*rows: dict[str, Any]) -> list[int]:
-    return [window.number for window, _ in mixed(rows)]
+def numbers(*rows: dict[str, Any], sources: lightrag.Sources = lightrag.MIX) -> list[int]:
+    return [window.number for window, _ in mixed(rows, sources)]
 
 
 def test_lists_take_turns() -> None:
@@ -57,6 +57,30 @@ def test_ends_of_global_relations_are_entities(monkeypatch: pytest.MonkeyPatch) 
     assert numbers(one) == [3, 1, 2, 0], "3 by vector, 1 and 0 by entity, 2 by relation"
     monkeypatch.setattr(lightrag, "WINDOWS_EACH", 0)
     assert numbers(one) == [3, 1, 0, 2], "the rest by cosine"
+
+
+def test_every_mode_takes_its_own_sources() -> None:
+    """0 is near, 1 mentions the question's a, 2 its relation a-b, 3 the other relation b-c, and 4 an end of that."""
+    found: dict[str, Any] = {"nearest": ["d-c0-w0"], "named": ["a"], "local": [["a", "b"]], "global": [["b", "c"]]}
+    one = row((0, 0.9, ""), (1, 0.5, "a"), (2, 0.6, "ab"), (3, 0.7, "bc"), (4, 0.8, "c"), **found)
+    assert sorted(numbers(one)) == [0, 1, 2, 3, 4]
+    assert numbers(one)[0] == 0, "vectors first"
+    assert numbers(one, sources=lightrag.HYBRID) == [4, 3, 2, 1], "entities a, b and c; relations a-b and b-c"
+    assert numbers(one, sources=lightrag.LOCAL) == [2, 1, 3], "a; a-b; 3 mentions an end of this relation"
+    assert numbers(one, sources=lightrag.GLOBAL) == [4, 3, 2], "b and c; b-c; not 1, which only mentions a"
+    assert numbers(row((0, 0.9, ""), nearest=["d-c0-w0"]), sources=lightrag.HYBRID) == []
+
+
+def test_a_mode_reads_only_what_it_takes() -> None:
+    def parameters(sources: lightrag.Sources) -> tuple[Any, Any]:
+        operation: Any = lightrag.lightrag(Query("Who?", ["a"], 100, {"a": ["ann"]}), sources)
+        operation.send(None)
+        asked = operation.send([1.0]).parameters
+        return asked["names"], asked["entry"]
+
+    assert parameters(lightrag.HYBRID) == (["ann"], lightrag.ENTRY)
+    assert parameters(lightrag.LOCAL) == (["ann"], 0)
+    assert parameters(lightrag.GLOBAL) == ([], lightrag.ENTRY)
 
 
 def test_equals_are_in_reading_order() -> None:

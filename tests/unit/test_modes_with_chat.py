@@ -501,7 +501,7 @@ def test_general_keywords_are_compared_with_statements() -> None:
 
 
 def test_modes_that_call_no_model_refuse_the_option() -> None:
-    with pytest.raises(QueryError, match="Mode auto does not call a chat model: choose among lightrag, hipporag, com"):
+    with pytest.raises(QueryError, match="Mode auto does not call a chat model: choose among lightrag, l"):
         RetrievalOptions.of({"llm": True})
     modes: list[str] = list(MODEL_MODES)
     assert all(RetrievalOptions.of({"llm": True, "mode": mode}).llm for mode in modes)

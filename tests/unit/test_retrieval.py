@@ -539,9 +539,11 @@ def test_the_ends_of_a_budget_in_tokens_are_allowed_in_every_mode(mode: str, tok
     assert (filled.k, filled.tokens, filled.unit) == (MAX_K, tokens, "chunk")
     assert RetrievalOptions(mode=mode, tokens=tokens, k=3).filled(settings).k == 3
     without = RetrievalOptions(mode=mode).filled(settings)
-    assert (without.k, without.tokens) == (7, None)
+    assert (without.k, without.tokens) == (STRATEGIES[mode].top_k or 7, None)
+    assert (without.k == 7) is (mode != "e2g_code"), "the published code's own default"
     assert without.unit == ("window" if mode in WINDOW_MODES else "chunk")
-    assert ("chunk" if mode in ("e2g", "tree", "raptor") else "window") == without.unit
+    of_nodes = ("e2g", "e2g_code", "e2g_normalised", "tree", "raptor")
+    assert ("chunk" if mode in of_nodes else "window") == without.unit
 
 
 def test_a_budget_in_tokens_bounds_the_chunks_of_the_paper() -> None:

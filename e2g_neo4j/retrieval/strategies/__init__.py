@@ -10,12 +10,20 @@ from e2g_neo4j.retrieval.strategies.communities import COMMUNITIES
 from e2g_neo4j.retrieval.strategies.dense import DENSE
 from e2g_neo4j.retrieval.strategies.diffusion import DIFFUSION
 from e2g_neo4j.retrieval.strategies.e2g import E2G
+from e2g_neo4j.retrieval.strategies.e2g_code import E2G_CODE
+from e2g_neo4j.retrieval.strategies.e2g_normalised import E2G_NORMALISED
 from e2g_neo4j.retrieval.strategies.fulltext import FULLTEXT
 from e2g_neo4j.retrieval.strategies.graphrag_local import GRAPHRAG_LOCAL
 from e2g_neo4j.retrieval.strategies.hipporag import HIPPORAG
 from e2g_neo4j.retrieval.strategies.hybrid import HYBRID
 from e2g_neo4j.retrieval.strategies.lazy import LAZY
-from e2g_neo4j.retrieval.strategies.lightrag import LIGHTRAG
+from e2g_neo4j.retrieval.strategies.lightrag import (
+    LIGHTRAG,
+    LIGHTRAG_GLOBAL,
+    LIGHTRAG_HYBRID,
+    LIGHTRAG_LOCAL,
+    LIGHTRAG_NAIVE,
+)
 from e2g_neo4j.retrieval.strategies.linear import LINEAR
 from e2g_neo4j.retrieval.strategies.pagerank import PAGERANK
 from e2g_neo4j.retrieval.strategies.raptor import RAPTOR
@@ -30,9 +38,15 @@ STRATEGIES: Strategies = {
     for one in (
         AUTO,
         E2G,
+        E2G_CODE,
+        E2G_NORMALISED,
         DIFFUSION,
         ROUTES,
         LIGHTRAG,
+        LIGHTRAG_HYBRID,
+        LIGHTRAG_LOCAL,
+        LIGHTRAG_GLOBAL,
+        LIGHTRAG_NAIVE,
         PAGERANK,
         HIPPORAG,
         LINEAR,

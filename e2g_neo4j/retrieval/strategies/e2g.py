@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from e2g_neo4j.retrieval.explain import count_of, why_global
 from e2g_neo4j.retrieval.linking import Candidate, Linked
 from e2g_neo4j.retrieval.passages import ScoredNode, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.runtime.requests import Embed, Operation, read_each
+from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
 from e2g_neo4j.types.results import Pair, Round
+
+Score: TypeAlias = Callable[[Candidate, Sequence[Pair]], float]
+"""Scores a chunk that mentions several entities. The pairs are those of it that are left."""
 
 
 def e2g(query: Query) -> Operation[list[ScoredNode]]:
     """Select chunks by pairs of entities. If no chunk mentions a pair, rank chunks and summaries by vector."""
-    linked, k, told = query.linked, query.limit, query.explanation
-    chosen, used, told.trace = select_chunks(linked.pairs, linked.shared, k=k, hops=query.hops)
-    if not chosen:
-        told.route, told.reason = "global", global_reason(linked, query.hops)
-        vector = yield Embed(query.question)
-        parameters = {
-            corpus: {"vector": vector, "k": 2 * k if names else k, "names": list(names)}
-            for corpus, names in query.entities.items()
-        }
-        return global_nodes((yield from query.read_each("nearest", parameters)), k=k)
-    told.route, told.reason = "local", local_reason(linked.pairs, told.trace, used, len(chosen), k)
-    told.hops, told.pairs = used, tuple(pair for pair in linked.pairs if pair.hops <= used)
-    ids = [candidate.chunk for candidate, _ in chosen]
-    rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in query.corpora})
-    return local_nodes(chosen, rows)
+    linked = query.linked
+    if chosen := choose_chunks(query, linked.pairs, linked.shared, by_mentions):
+        return (yield from local_nodes(query, chosen))
+    rows = yield from nearest_nodes(query, query.entities)
+    return global_nodes(rows, k=query.limit)
+
+
+def by_mentions(candidate: Candidate, pairs: Sequence[Pair]) -> float:
+    """Score a chunk by its distinct entities of the question, then by their mentions."""
+    mentions = sum(candidate.counts.values())
+    return len(candidate.counts) + mentions / (1 + mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A chunk of the local route, with its score and the pairs that it mentions."""
+
+    chunk: str
+    score: float
+    pairs: tuple[Pair, ...]
+
+
+def choose_chunks(query: Query, pairs: Sequence[Pair], shared: Sequence[Candidate], score: Score) -> list[Chosen]:
+    """Select the chunks of the local route, and tell it in the explanation. If there are none, the route is global.
+
+    Args:
+        query: The question.
+        pairs: The pairs within its hops.
+        shared: The chunks that mention several entities.
+        score: Scores a chunk.
+    """
+    told, k = query.explanation, query.limit
+    chosen, used, told.trace = select_chunks(pairs, shared, score, k=k, hops=query.hops)
+    if chosen:
+        told.route, told.reason = "local", local_reason(pairs, told.trace, used, len(chosen), k)
+        told.hops, told.pairs = used, tuple(pair for pair in pairs if pair.hops <= used)
+    else:
+        told.route, told.reason = "global", global_reason(query.linked, query.hops)
+    return chosen
 
 
 def select_chunks(
-    pairs: Sequence[Pair], shared: Sequence[Candidate], *, k: int, hops: int
-) -> tuple[list[tuple[Candidate, tuple[Pair, ...]]], int, tuple[Round, ...]]:
+    pairs: Sequence[Pair], shared: Sequence[Candidate], score: Score, *, k: int, hops: int
+) -> tuple[list[Chosen], int, tuple[Round, ...]]:
     """Select the chunks of the local route.
 
-    While more than k chunks are left, h decreases by one. If this leaves none, the previous h is used, and its best k
-    chunks by (distinct entities, mentions) are kept.
+    While more than k chunks are left, h decreases by one. If this leaves none, the previous h is used, and its k chunks
+    with the highest scores are kept.
 
     Args:
         pairs: The pairs within `hops`.
         shared: The chunks that mention several entities.
+        score: Scores a chunk.
         k: Number of chunks.
         hops: The initial h.
 
     Returns:
-        The chunks with their pairs, best first; the final h; and the trace of the rounds.
+        The chunks, best first; the final h; and the trace of the rounds.
     """
     trace: list[Round] = []
     kept: list[Candidate] = []
@@ -61,31 +90,35 @@ def select_chunks(
             kept, used = left, h
         if len(left) <= k:
             break
-    kept.sort(key=lambda candidate: candidate.place)
-    kept.sort(key=Candidate.rank, reverse=True)
-    chosen = [(c, tuple(pair for pair in c.pairs if pair.hops <= used)) for c in kept[:k]]
-    return chosen, used, tuple(trace)
+    chosen = []
+    for one in sorted(kept, key=lambda candidate: candidate.place):
+        near_pairs = tuple(pair for pair in one.pairs if pair.hops <= used)
+        chosen.append(Chosen(one.chunk, score(one, near_pairs), near_pairs))
+    chosen.sort(key=lambda one: one.score, reverse=True)
+    return chosen[:k], used, tuple(trace)
 
 
-def local_nodes(
-    chosen: Sequence[tuple[Candidate, tuple[Pair, ...]]], rows: Iterable[dict[str, Any]]
-) -> list[ScoredNode]:
-    """Return the selected chunks with their text, best first.
+def local_nodes(query: Query, chosen: Sequence[Chosen]) -> Operation[list[ScoredNode]]:
+    """Read the text of the selected chunks."""
+    ids = [one.chunk for one in chosen]
+    rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in query.corpora})
+    by_id = {row["id"]: row for row in rows}  # without those whose document was replaced between the two reads
+    return [ScoredNode(by_id[one.chunk], one.score, one.pairs) for one in chosen if one.chunk in by_id]
 
-    The score is the number of distinct entities plus a fraction that grows with their mentions, so that it sorts like
-    `Candidate.rank`.
+
+def nearest_nodes(query: Query, entities: Mapping[str, Sequence[str]]) -> Operation[Rows]:
+    """Read the chunks and summaries that are nearest by vector, twice as many as wanted if they are ranked further.
 
     Args:
-        chosen: The chunks with their pairs, best first.
-        rows: Rows of `passages.cypher`.
+        query: The question.
+        entities: Per corpus, the entities whose mentions are counted.
     """
-    by_id = {row["id"]: row for row in rows}
-    ranked = []
-    for candidate, pairs in chosen:
-        if candidate.chunk in by_id:  # missing if its document was replaced between the two reads
-            entities, mentions = candidate.rank()
-            ranked.append(ScoredNode(by_id[candidate.chunk], entities + mentions / (1 + mentions), pairs))
-    return ranked
+    vector = yield Embed(query.question)
+    parameters = {
+        corpus: {"vector": vector, "k": 2 * query.limit if names else query.limit, "names": list(names)}
+        for corpus, names in entities.items()
+    }
+    return (yield from query.read_each("nearest", parameters))
 
 
 def global_nodes(rows: Sequence[dict[str, Any]], *, k: int) -> list[ScoredNode]:

@@ -1,10 +1,13 @@
-"""`lightrag`: windows by vectors, by entities and by relations, in turn, as in LightRAG (arXiv 2410.05779, mode "mix").
+"""`lightrag` and its variants: windows by vectors, by entities and by relations, as in LightRAG (arXiv 2410.05779).
 
 LightRAG has a chat model name specific and general keywords of a question. It finds entities by the specific ones and
 relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
 specific keywords are the entities of the question, and the question itself is used for the general ones. With the
 option `llm`, a chat model names both. As in the published code, text units are taken by their similarity to the
 question, 2.5 for each entity or relation.
+
+This is LightRAG's mode "mix", its default. "hybrid" leaves out the vectors; "local" has the entities of the question
+with their relations only, "global" the others with their ends only; "naive" is a vector search. Each is a mode here.
 
 If a corpus has statements, these are its relations: those of the entities, and those whose vectors are nearest to the
 general keywords. LightRAG has one relation per pair of entities; here every statement is one. In other corpora,
@@ -16,6 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema, objects_in, short_texts
@@ -25,6 +29,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
@@ -61,7 +66,28 @@ MEANINGS = 3
 """Maximum number of entities that a keyword may resolve to as an alias, as for names in the question."""
 
 
-def lightrag(query: Query) -> Ranking:
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a mode of LightRAG takes windows from.
+
+    Attributes:
+        vectors: The windows nearest to the question.
+        local: The entities of the question, with their relations.
+        others: The relations that general keywords lead to, with their ends.
+    """
+
+    vectors: bool = False
+    local: bool = False
+    others: bool = False
+
+
+MIX = Sources(vectors=True, local=True, others=True)
+HYBRID = Sources(local=True, others=True)
+LOCAL = Sources(local=True)
+GLOBAL = Sources(others=True)
+
+
+def lightrag(query: Query, sources: Sources = MIX) -> Ranking:
     """Rank windows, best first."""
     if query.layered:
         query.explanation.notes.append(relations_told(query.corpora, query.layered))
@@ -69,14 +95,20 @@ def lightrag(query: Query) -> Ranking:
     if query.chat is not None:
         keywords = yield from keywords_of(query.question, query.chat)
         if keywords is not None:
-            return (yield from _by_keywords(query, query.chat, keywords, vector))
-    rows = yield from _rows(query, vector, query.entities)
-    rows += yield from _rows_of_statements(query, vector, query.entities, vector)
-    return mixed(rows)
+            return (yield from _by_keywords(query, query.chat, keywords, vector, sources))
+    entities = _entities(query, sources)
+    rows = yield from _rows(query, vector, entities, entry=ENTRY if sources.others else 0)
+    rows += yield from _rows_of_statements(query, vector, entities, vector)
+    return mixed(rows, sources)
+
+
+def _entities(query: Query, sources: Sources) -> Mapping[str, Sequence[str]]:
+    """Return the entities of the question per corpus, without any if the mode does not begin with them."""
+    return query.entities if sources.local else dict.fromkeys(query.corpora, ())
 
 
 def _rows(
-    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], entry: int | None = None
+    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], *, entry: int
 ) -> Operation[Rows]:
     """Read windows, entities and relations of the corpora without statements.
 
@@ -84,12 +116,12 @@ def _rows(
         query: The question.
         vector: The vector of the question or of keywords.
         entities: Per corpus, the entities whose relations are the local ones.
-        entry: The nearest windows whose relations are the global ones. Default: ENTRY.
+        entry: The nearest windows whose relations are the global ones.
     """
     constants = {
         "vector": vector,
         "nearest": NEAREST,
-        "entry": ENTRY if entry is None else entry,
+        "entry": entry,
         "relations": RELATIONS,
         "hub": HUB,
         "limit": LIMIT,
@@ -154,12 +186,14 @@ def keywords_in(reply: str) -> Keywords | None:
     return None
 
 
-def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequence[float]) -> Ranking:
+def _by_keywords(
+    query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequence[float], sources: Sources
+) -> Ranking:
     """Rank windows by the entities that specific keywords name, or otherwise by those of the question, and by the
     relations to which the general keywords lead."""
     names = sorted({key for one in keywords.specific if (key := entity_key(one))})
-    entities = query.entities
-    if names:
+    entities = _entities(query, sources)
+    if names and sources.local:
         limits = {"limit": MEANINGS * KEYWORDS, "meanings": MEANINGS}
         parameters = {"names": names, "other_names": [], **limits, "terms": []}
         links = yield from read_each("query/link", dict.fromkeys(query.entities, parameters))
@@ -170,12 +204,12 @@ def _by_keywords(query: Query, chat: ChatCalls, keywords: Keywords, vector: Sequ
             chat.told.append("No specific keyword names an entity: those of the question are used.")
     rows = yield from _rows(query, vector, entities, entry=0)
     general = vector
-    if keywords.general:
+    if keywords.general and sources.others:
         general = yield Embed(", ".join(keywords.general))
-        related = yield from _rows(query, general, dict.fromkeys(query.entities, ()))
+        related = yield from _rows(query, general, dict.fromkeys(query.corpora, ()), entry=ENTRY)
         rows += yield from _scored_by_question(related, vector)
     rows += yield from _rows_of_statements(query, vector, entities, general)
-    return mixed(rows)
+    return mixed(rows, sources)
 
 
 def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float]) -> Operation[Rows]:
@@ -203,9 +237,9 @@ def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float])
     return rescored
 
 
-def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
+def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWindows:
     """Return the windows of rows of `lightrag.cypher` or `lightrag_statements.cypher`: by vector, by entity and by
-    relation in turn, then all others.
+    relation in turn, then all others. Without vectors, these mention an entity or an end of a relation.
 
     The windows of a relation mention both of its ends. Of a statement, they are in its chunk; if none of this chunk
     mentions both ends, they mention one. Each list has the windows nearest to the question first. The score of a window
@@ -215,15 +249,19 @@ def mixed(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     by_vector, by_entity, by_relation = set[str](), set[str](), set[str]()
     entities = relations = 0
     for row in rows:
-        of_entity = {*row["named"], *(key for relation in row["global"] for key in relation[:2])}
-        different = {tuple(relation) for relation in (*row["local"], *row["global"])}
+        local, others = row["local"] if sources.local else [], row["global"] if sources.others else []
+        of_entity = {*(row["named"] if sources.local else []), *(key for relation in others for key in relation[:2])}
+        known = of_entity | {key for relation in local for key in relation[:2]}
+        different = {tuple(relation) for relation in (*local, *others)}
         entities, relations = entities + len(of_entity), relations + len(different)
-        by_vector.update(row["nearest"])
+        by_vector.update(row["nearest"] if sources.vectors else [])
         mentioning, of_chunk = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
         for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
             windows = windows_of(candidate)
             for one in sorted(candidate["windows"], key=lambda one: one["number"]):
                 window = windows[one["number"]]
+                if not sources.vectors and known.isdisjoint(one["mentioned"]):
+                    continue
                 found.append((window, one["score"]))
                 of_chunk[window.chunk].add(window.id)
                 for key in one["mentioned"]:
@@ -250,13 +288,57 @@ def relations_told(corpora: Sequence[str], with_statements: Collection[str]) -> 
     return f"Relations are the statements{where}."
 
 
+SOURCE = "LightRAG (arXiv 2410.05779), mode"
+
 LIGHTRAG = Strategy(
     name="lightrag",
     summary="Windows by vectors, by entities and by relations, in turn.",
-    source="LightRAG (arXiv 2410.05779), mode mix",
+    source=f"{SOURCE} mix",
     ranked_by="turns of vectors, entities and relations",
     needs={"vector", "entities"},
     uses={"statements"},
     calls_model=True,
     rank_windows=lightrag,
+)
+
+LIGHTRAG_HYBRID = Strategy(
+    name="lightrag_hybrid",
+    summary="Like lightrag, without vectors.",
+    source=f"{SOURCE} hybrid",
+    ranked_by="turns of entities and relations",
+    needs={"vector", "entities"},
+    uses={"statements"},
+    calls_model=True,
+    rank_windows=partial(lightrag, sources=HYBRID),
+)
+
+LIGHTRAG_LOCAL = Strategy(
+    name="lightrag_local",
+    summary="Like lightrag, only by the entities of the question and their relations.",
+    source=f"{SOURCE} local",
+    ranked_by="turns of the question's entities and their relations",
+    needs={"vector", "entities"},
+    uses={"statements"},
+    calls_model=True,
+    rank_windows=partial(lightrag, sources=LOCAL),
+)
+
+LIGHTRAG_GLOBAL = Strategy(
+    name="lightrag_global",
+    summary="Like lightrag, only by relations near to the question and their ends.",
+    source=f"{SOURCE} global",
+    ranked_by="turns of relations and their ends",
+    needs={"vector"},
+    uses={"statements"},
+    calls_model=True,
+    rank_windows=partial(lightrag, sources=GLOBAL),
+)
+
+LIGHTRAG_NAIVE = Strategy(
+    name="lightrag_naive",
+    summary="Windows by vector, like dense.",
+    source=f"{SOURCE} naive",
+    ranked_by="vector",
+    needs={"vector"},
+    rank_windows=dense,
 )
