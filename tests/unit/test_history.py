@@ -110,7 +110,7 @@ def reply(question: Any) -> str:
         (reply(QUESTION), None),
         (reply("where did he live LATER"), None),
         (reply(CRAIL.question), None),
-        (reply("Who taught Orla Venn to wind the clock?"), None),
+        (reply("Who taught Orla Venn to wind the clock of Tamsin Quay?"), None),
         (reply("Which manager of Rask was it who fed all those grey parrots on Fish Street?"), None),
         (reply("Walter Crail " * LONGEST), None),
         (reply(" "), None),
@@ -120,14 +120,13 @@ def reply(question: Any) -> str:
     ],
 )
 def test_a_reply_is_used_only_if_it_rewrites_the_question(nlp: Language, said: str, question: str | None) -> None:
-    examples = frozenset(["Who taught Orla Venn to wind the clock?"])
-    found = rewritten_in(said, question=QUESTION, doc=nlp(QUESTION), history=[CRAIL], examples=examples)
+    found = rewritten_in(said, question=QUESTION, doc=nlp(QUESTION), history=[CRAIL])
     assert found == question
 
 
 def test_a_question_that_stands_alone_may_be_repeated(nlp: Language) -> None:
     asked = "When did Theodora Quill make her clocks?"
-    assert rewritten_in(reply(asked), question=asked, doc=nlp(asked), history=[CRAIL], examples=[]) == asked
+    assert rewritten_in(reply(asked), question=asked, doc=nlp(asked), history=[CRAIL]) == asked
 
 
 class Model:
