@@ -146,8 +146,8 @@ def _refers(token: Token) -> bool:
 def rewritten_in(reply: str, *, question: str, doc: Doc, history: Sequence[Turn]) -> str | None:
     """Return the question of a reply such as {"question": "Who taught Orla Venn?"}, or None if it is not usable.
 
-    It is not if it is too long, copies an earlier question, repeats a question that cannot stand alone, or has more words
-    that nobody has said than others, as the prompt's example has.
+    It is not if it is too long, copies an earlier question, repeats a question that cannot stand alone, or consists
+    mostly of words that nobody has said, as the prompt's example does.
     """
     texts = [found["question"] for found in objects_in(reply) if isinstance(found.get("question"), str)]
     text = " ".join(texts[-1].split()) if texts else ""
