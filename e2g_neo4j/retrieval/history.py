@@ -6,18 +6,17 @@ A chat model rewrites the question. Without one, or if no reply is usable, names
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from e2g_neo4j.models.chat.json_replies import TEXT, example_texts, object_schema, objects_in
-from e2g_neo4j.models.chat.prompts import load_prompt
+from e2g_neo4j.models.chat.json_replies import TEXT, object_schema, objects_in
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
-from e2g_neo4j.retrieval.chat_calls import PROMPTS, ChatCalls
+from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Turn
@@ -92,8 +91,7 @@ def rewrite(question: str, doc: Doc, history: Sequence[Turn], chat: ChatCalls) -
     turns = [f"{turn.question}\n{turn.answer}".strip() for turn in history]
     while len(turns) > 1 and chat.fitting(PROMPT, question, turns) < len(turns):
         turns = turns[1:]
-    examples = example_texts(load_prompt(PROMPTS / f"{PROMPT}.txt", chat.prompts))
-    parse = partial(rewritten_in, question=question, doc=doc, history=history, examples=examples)
+    parse = partial(rewritten_in, question=question, doc=doc, history=history)
     return (yield from chat.ask(PROMPT, question, turns, object_schema(question=TEXT), parse, most=TRIES))
 
 
@@ -145,19 +143,17 @@ def _refers(token: Token) -> bool:
     return token.lower_ == "that" and (token.i + 1 == len(token.doc) or token.nbor().is_punct)
 
 
-def rewritten_in(
-    reply: str, *, question: str, doc: Doc, history: Sequence[Turn], examples: Collection[str]
-) -> str | None:
+def rewritten_in(reply: str, *, question: str, doc: Doc, history: Sequence[Turn]) -> str | None:
     """Return the question of a reply such as {"question": "Who taught Orla Venn?"}, or None if it is not usable.
 
-    It is not if it is too long, copies the prompt's example or an earlier question, has more words that nobody has said
-    than others, or repeats a question that cannot stand alone.
+    It is not if it is too long, copies an earlier question, repeats a question that cannot stand alone, or consists
+    mostly of words that nobody has said, as the prompt's example does.
     """
     texts = [found["question"] for found in objects_in(reply) if isinstance(found.get("question"), str)]
     text = " ".join(texts[-1].split()) if texts else ""
     said = words_of(text)
     earlier = [words_of(turn.question) for turn in history]
-    if not said or len(text) > LONGEST or text in examples or said in earlier:
+    if not said or len(text) > LONGEST or said in earlier:
         return None
     if said == words_of(question):
         return None if refers_back(doc) and not _keywords(doc)[0] else question

@@ -232,6 +232,8 @@ async def test_searches_take_their_turn(settings, ids):
                 refused = await failure(client, tool, **arguments)
                 assert "The service is busy" in refused
                 assert "Try again in a second" in refused
+            history = [{"question": "Who was Hester Pendry?"}]
+            await call(client, "ask", question=QUESTION, history=history)  # the chat model would keep others waiting
             await call(client, "list_corpora")
             await call(client, "find_entities", query="Hester")
 

@@ -19,7 +19,7 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Turn
 
 
 class Model:
@@ -269,9 +269,9 @@ def test_a_corpus_without_communities_is_refused(monkeypatch: pytest.MonkeyPatch
 def test_follow_ups_are_searched_for_by_statements_if_there_are_any(
     mode: str, statements: list[bool | None], where: Any, used: str
 ) -> None:
-    options = RetrievalOptions(mode=mode, k=3, llm=mode == "lightrag")
+    options = RetrievalOptions(mode=mode, k=3, llm=mode == "lightrag", history=(Turn("Who?"),))
     found = local_options(options, [{"statements": one} for one in statements])
-    assert (found.mode, found.k, found.llm) == (used, 3, False)
+    assert (found.mode, found.k, found.llm, found.history) == (used, 3, False, ())
 
 
 @pytest.mark.parametrize(

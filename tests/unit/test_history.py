@@ -22,7 +22,9 @@ from e2g_neo4j.retrieval.history import (
     rewritten_in,
 )
 from e2g_neo4j.retrieval.options import MAX_HISTORY, TURN_CHARACTERS, TURNS, RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat
+from e2g_neo4j.retrieval.retrieve import retrieve
+from e2g_neo4j.runtime.requests import Chat, Read
+from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Answer, Evidence, Turn
 
@@ -108,7 +110,7 @@ def reply(question: Any) -> str:
         (reply(QUESTION), None),
         (reply("where did he live LATER"), None),
         (reply(CRAIL.question), None),
-        (reply("Who taught Orla Venn to wind the clock?"), None),
+        (reply("Who taught Orla Venn to wind the clock of Tamsin Quay?"), None),
         (reply("Which manager of Rask was it who fed all those grey parrots on Fish Street?"), None),
         (reply("Walter Crail " * LONGEST), None),
         (reply(" "), None),
@@ -118,14 +120,13 @@ def reply(question: Any) -> str:
     ],
 )
 def test_a_reply_is_used_only_if_it_rewrites_the_question(nlp: Language, said: str, question: str | None) -> None:
-    examples = frozenset(["Who taught Orla Venn to wind the clock?"])
-    found = rewritten_in(said, question=QUESTION, doc=nlp(QUESTION), history=[CRAIL], examples=examples)
+    found = rewritten_in(said, question=QUESTION, doc=nlp(QUESTION), history=[CRAIL])
     assert found == question
 
 
 def test_a_question_that_stands_alone_may_be_repeated(nlp: Language) -> None:
     asked = "When did Theodora Quill make her clocks?"
-    assert rewritten_in(reply(asked), question=asked, doc=nlp(asked), history=[CRAIL], examples=[]) == asked
+    assert rewritten_in(reply(asked), question=asked, doc=nlp(asked), history=[CRAIL]) == asked
 
 
 class Model:
@@ -188,6 +189,46 @@ def test_the_earliest_turns_are_left_out_of_a_small_context(nlp: Language) -> No
     assert found.question == REWRITTEN
     assert "nothing" not in prompt
     assert CRAIL.question in prompt
+
+
+@pytest.mark.parametrize("with_llm", [False, True])
+def test_only_answers_and_llm_have_a_question_rewritten(nlp: Language, with_llm: bool) -> None:
+    """`answer` passes the model as `rewriter`, `retrieve` does with the option `llm`."""
+    models: Any = SimpleNamespace(
+        settings=Settings(chat_model=None),
+        chat_model=Model(),
+        nlp=nlp,
+        vector=lambda embed: embed.text,
+        fingerprint=None,
+        must_load_embedder=False,
+    )
+
+    def first_request(llm: bool, **rewriter: Any) -> Any:
+        options = RetrievalOptions.of({"history": [CRAIL], "llm": llm})
+        return next(retrieve(models, QUESTION, ["c"], options, **rewriter))
+
+    assert isinstance(first_request(with_llm), Chat if with_llm else Read)
+    assert isinstance(first_request(False, rewriter=Model()), Chat)
+
+
+def test_what_is_searched_for_is_the_rewritten_question(nlp: Language) -> None:
+    vectors: list[str] = []
+    models: Any = SimpleNamespace(
+        settings=Settings(chat_model=None),
+        chat_model=None,
+        nlp=nlp,
+        vector=lambda embed: vectors.append(embed.text),
+        fingerprint=None,
+        must_load_embedder=False,
+    )
+    options = RetrievalOptions.of({"history": [CRAIL]})
+    rewriter: Any = Model()
+    operation = retrieve(models, QUESTION, ["c"], options, rewriter=rewriter)
+    assert isinstance(next(operation), Chat)
+    read = operation.send(ChatReply(reply(REWRITTEN), "stop", 10, 3))
+    assert isinstance(read, Read)
+    assert "walter crail" in read.parameters["names"]
+    assert vectors == [REWRITTEN]
 
 
 # --- the option --------------------------------------------------------------------------------------
