@@ -1,7 +1,7 @@
-// How much the reports of communities are, by their level and that of the community above.
+// The length of the reports of communities, by their level and that of the community above.
 // $corpus
-// → level, above: null at the top, reports, characters
+// → level, above, characters. above: null at the top
 MATCH (m:Community {corpus: $corpus})
 WHERE m.id IS NOT NULL
 OPTIONAL MATCH (m)-[:PARENT]->(p:Community)
-RETURN m.level AS level, p.level AS above, count(m) AS reports, sum(size(m.title) + size(m.text)) AS characters
+RETURN m.level AS level, p.level AS above, sum(size(m.title) + size(m.text)) AS characters

@@ -6,15 +6,15 @@ level of the hierarchy are shuffled and read in batches. From each, the chat mod
 chat model can choose the reports: it rates them from the highest level down, and goes on below those that are relevant
 (dynamic community selection).
 
-A report cannot be cited, for it is no text of a document. So of what each report was made from, the window that is
-nearest to a point supports it, and the answer cites that.
+A report cannot be cited, for it is no text of a document. So of what each report was made from, the window that is most
+like a point supports it, and the answer cites that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.answering.batches import batches_of, map_batches
 from e2g_neo4j.answering.calls import Calls
@@ -31,6 +31,7 @@ from e2g_neo4j.answering.reports import (
 )
 from e2g_neo4j.graph.fingerprint import check_model_name
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.passages import ScoredNode, passage_of, read_windows
@@ -47,6 +48,9 @@ MAP = "map_reports.txt"
 
 CHARACTERS = 4
 """Characters of a token, about."""
+
+CANDIDATES = 20
+"""Nearest windows of a report that are compared with a point by their words."""
 
 SHORTEST = 20
 """Tokens that a report has at least, about."""
@@ -168,7 +172,7 @@ def descend(reports: Sequence[Report], question: str, calls: Calls) -> Operation
 def with_passages(
     points: Sequence[Point], given: Sequence[Passage], reports: Mapping[tuple[str, str], CitedReport]
 ) -> Operation[tuple[list[Point], tuple[Passage, ...]]]:
-    """Find the text that supports points of reports: of what each report was made from, the nearest window.
+    """Find the text that supports points of reports: of what each report was made from, the window most like the point.
 
     Args:
         points: The points, with the numbers of their reports.
@@ -182,30 +186,52 @@ def with_passages(
         return [], ()
     vectors = yield EmbedAll(tuple(point.text for point in points))
     places = [dict.fromkeys((given[n - 1].corpus, given[n - 1].source) for n in point.passages) for point in points]
-    found: dict[tuple[str, str], Passage] = {}
-    windows: list[dict[tuple[str, str], None]] = [{} for _ in points]
+    support: list[list[Passage]] = [[] for _ in points]
     for corpus in dict.fromkeys(corpus for each in places for corpus, _ in each):
         asked = [
             {"number": number, "reports": [id for one, id in each if one == corpus], "vector": vector}
             for number, (each, vector) in enumerate(zip(places, vectors, strict=True))
         ]
-        rows = yield Read("query/report_windows", {"corpus": corpus, "points": asked})
+        rows = yield Read("query/report_windows", {"corpus": corpus, "points": asked, "limit": CANDIDATES})
         texts = yield from read_windows(list(dict.fromkeys(row["window"] for row in rows)), [corpus])
-        for row in sorted(rows, key=lambda row: -row["score"]):
-            place = corpus, row["window"]
-            if row["window"] in texts:
-                found.setdefault(place, passage_of(ScoredNode(texts[row["window"]], row["score"])))
-                windows[row["number"]][place] = None
-    used = dict.fromkeys(place for each in windows for place in each)
-    passages = in_reading_order([found[place] for place in used])
-    numbers = {place: passages.index(found[place]) + 1 for place in used}
+        for (number, _), best in most_alike(points, rows, texts).items():
+            support[number].append(passage_of(ScoredNode(texts[best], 0.0)))
+    passages = in_reading_order(list(dict.fromkeys(passage for some in support for passage in some)))
+    numbers = {passage: number for number, passage in enumerate(passages, 1)}
     supported = [
         replace(
             point,
-            passages=tuple(sorted(numbers[one] for one in of)),
-            reports=tuple(reports[one] for one in each),
+            passages=tuple(sorted({numbers[passage] for passage in some})),
+            reports=tuple(reports[place] for place in each),
         )
-        for point, of, each in zip(points, windows, places, strict=True)
-        if of
+        for point, some, each in zip(points, support, places, strict=True)
+        if some
     ]
     return supported, passages
+
+
+def most_alike(
+    points: Sequence[Point], rows: Iterable[Mapping[str, Any]], texts: Mapping[str, Mapping[str, Any]]
+) -> dict[tuple[int, str], str]:
+    """Return the window most like each point, by the number of the point and the report.
+
+    A window that is near by its vector may be about the same, and yet say something else. So the share of the words of
+    the point that it has counts as much.
+
+    Args:
+        points: The points.
+        rows: Rows of `report_windows.cypher`, the nearest windows first.
+        texts: The windows by id.
+    """
+    words = [set(terms(point.text)) for point in points]
+    in_window = {id: set(terms(row["text"])) for id, row in texts.items()}
+    best: dict[tuple[int, str], tuple[float, str]] = {}
+    for row in rows:
+        number, window = row["number"], row["window"]
+        if window in texts:  # missing if its document was replaced between the two reads
+            share = len(words[number] & in_window[window]) / max(len(words[number]), 1)
+            found = round(row["score"] + share, 5), window
+            held = best.setdefault((number, row["report"]), found)
+            if found[0] > held[0]:
+                best[number, row["report"]] = found
+    return {place: window for place, (_, window) in best.items()}

@@ -92,6 +92,7 @@ class Passage(JsonForm):
     - `hipporag` and `linear`: the PageRank of the window.
     - `pagerank`: the sum of the PageRank of the entities of its relations; 0 if it was found only by vector.
     - With a reranker, in every mode: its score.
+    - In answers by the methods `all_text` and `global`: 0.
 
     Attributes:
         text: the text of the passage.
@@ -267,7 +268,7 @@ class Point(JsonForm):
         score: how important it is for the answer, from 0 to 100.
         passages: the numbers of the passages that support it, as in citations.
         reports: the reports that it comes from, with the method `global`. Its passages are then, of what each of them
-            was made from, the window nearest to the statement.
+            was made from, the window most like the statement.
     """
 
     text: str

@@ -132,9 +132,9 @@ def test_conditions_on_documents_are_told() -> None:
 
 def test_other_options_are_refused() -> None:
     models: Any = None
-    with pytest.raises(QueryError, match="does not search for passages: leave out tokens, llm"):
-        options = RetrievalOptions(mode="auto", tokens=500)
-        next(answer(models, "Who?", ["c"], options.model_copy(update={"llm": True}), method="all_text"))
+    options = RetrievalOptions(mode="lightrag", tokens=500, llm=True, where={"year": 1878})
+    with pytest.raises(QueryError, match="does not search for passages: leave out tokens, mode, llm"):
+        next(answer(models, "Who?", ["c"], options, method="all_text"))
 
 
 def test_overlaps_are_left_out_in_each_document() -> None:

@@ -214,12 +214,12 @@ def test_planted_instructions_stay_inside_the_data() -> None:
 
 def test_the_method_is_checked_before_anything_is_asked() -> None:
     models: Any = None
-    asked: Any = models, "Who?", ["c"], RetrievalOptions()
+    asked: Any = {"models": models, "question": "Who?", "corpora": ["c"], "retrieval": RetrievalOptions()}
     for more in ({"choices": ("A", "B")}, {"samples": 2}):
         with pytest.raises(QueryError, match="leave out options and samples"):
-            next(answer(*asked, method="map_reduce", **more))
+            next(answer(**asked, method="map_reduce", **more))
     with pytest.raises(QueryError, match="choose among direct, map_reduce"):
-        next(answer(*asked, method="map-reduce"))
+        next(answer(**asked | {"method": "map-reduce"}))
 
 
 def test_map_reduce_retrieves_more_evidence() -> None:
