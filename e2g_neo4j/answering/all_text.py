@@ -75,9 +75,9 @@ def all_text(question: str, corpora: Sequence[str], where: Sequence[Condition], 
 def too_much(batches: int, most: int, budget: int) -> QueryError:
     """Return the error for more text than may be read."""
     return QueryError(
-        f"All text is {batches} batches of {budget} tokens, with a call of the chat model each, and E2G_MAP_CALLS "
-        f"allows {most}. Increase it, or E2G_EVIDENCE_TOKENS if the context of the model allows that, or ask about "
-        "some documents with --where, or choose another method."
+        f"All text is about {batches} batches of {budget} tokens, with a call of the chat model each, and "
+        f"E2G_MAP_CALLS allows {most}. Increase it, or E2G_EVIDENCE_TOKENS if the context of the model allows that, or "
+        "ask about some documents with --where, or choose another method."
     )
 
 

@@ -76,6 +76,9 @@ def answer(out: Console, given: Answer) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
+    if reports := dict.fromkeys(report for point in given.points for report in point.reports):
+        listed = "; ".join(f"{report.title} (level {report.level})" for report in reports)
+        out.print(f"[dim]From the reports: {escape(listed)}[/dim]")
     for opened in [one for one in given.citations if not one.fact][:1]:
         out.print(_how_to_open(opened.number, opened.passage))
     if given.dropped:

@@ -187,7 +187,7 @@ class Evidence(JsonForm):
             nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
-        mode: the retrieval mode.
+        mode: the retrieval mode; or `all_text` or `global`, the methods that read without one.
         facts: relationships of the user's graph of the types that `relationship_types` names, those between two
             entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have

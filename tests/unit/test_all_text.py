@@ -116,10 +116,10 @@ def test_without_points_the_evidence_does_not_say() -> None:
 
 def test_more_text_than_allowed_is_refused_before_any_call() -> None:
     """Of far more, not even the text is read."""
-    message = r"All text is 3 batches of 130 tokens, .* E2G_MAP_CALLS allows 2. Increase it"
+    message = r"All text is about 3 batches of 130 tokens, .* E2G_MAP_CALLS allows 2. Increase it"
     with pytest.raises(QueryError, match=message):
         ask(most=2)
-    with pytest.raises(QueryError, match=r"All text is 770 batches of 130 tokens"):
+    with pytest.raises(QueryError, match=r"All text is about 770 batches of 130 tokens"):
         ask(most=2, size=100_000)
 
 
