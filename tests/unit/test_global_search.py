@@ -13,7 +13,7 @@ import pytest
 from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of
 from e2g_neo4j.answering.calls import PROMPTS
-from e2g_neo4j.answering.global_search import shuffled
+from e2g_neo4j.answering.global_search import most_alike, shuffled
 from e2g_neo4j.answering.reports import finest_level
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
@@ -307,6 +307,23 @@ def test_reports_that_are_out_of_date_are_told_and_without_any_the_command_is_na
     assert "communities of c are out of date: run `e2g enrich --corpus c`" in run.emitted.reason
     with pytest.raises(QueryError, match=r"'c' has no communities, .* `e2g enrich --corpus c`"):
         ask(Corpus(communities=None))
+
+
+def test_of_near_windows_the_one_with_the_words_of_a_point_supports_it() -> None:
+    """The nearest may be about the same, and yet say something else. One that is gone supports nothing."""
+    point = Point("The siren is heard seven miles off.", 50, (1,))
+    texts = {
+        "near": "The siren stands on the quay.",
+        "far": "It is heard seven miles off.",
+        "same": "Heard seven miles off.",
+    }
+    rows = [
+        {"number": 0, "report": report, "window": window, "score": score}
+        for report, window, score in [("a", "gone", 0.9), ("a", "near", 0.8), ("a", "far", 0.7), ("b", "near", 0.8)]
+    ]
+    rows.append({"number": 0, "report": "a", "window": "same", "score": 0.7})
+    found = most_alike([point], rows, {id: {"text": text} for id, text in texts.items()})
+    assert found == {(0, "a"): "far", (0, "b"): "near"}
 
 
 def test_a_context_without_room_for_reports_is_an_error() -> None:
