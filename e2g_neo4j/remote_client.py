@@ -19,6 +19,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.global_search import Level
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
@@ -62,9 +63,9 @@ class RemoteE2G(RemoteBase):
 
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
     `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `bookmark` and `wait_for`; those for
-    graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` of questions,
-    and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done; if the service or its
-    worker is restarted meanwhile, it goes on.
+    graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` and `progress`
+    of questions, and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done; if the
+    service or its worker is restarted meanwhile, it goes on.
 
     Args:
         url: The address of the service, such as https://e2g.example.org.
@@ -200,13 +201,15 @@ class RemoteE2G(RemoteBase):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
         asked = _question(question, corpus, corpora, retrieval, options)
-        body = {**asked, "choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
+        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
+        body = {**asked, **how, "max_tokens": max_tokens}
         try:
             return Answer.from_dict(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:
@@ -221,14 +224,15 @@ class RemoteE2G(RemoteBase):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Generator[Evidence | str | Answer]:
         """See `E2G.stream`."""
         asked = _question(question, corpus, corpora, retrieval, options)
-        how = {"choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
-        body = {**asked, **how, "stream": True}
+        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
+        body = {**asked, **how, "max_tokens": max_tokens, "stream": True}
         try:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:

@@ -88,6 +88,9 @@ def answer(out: Console, given: Answer, *, opened: bool = True) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
+    if reports := dict.fromkeys(report for point in given.points for report in point.reports):
+        listed = "; ".join(f"{report.title} (level {report.level})" for report in reports)
+        out.print(f"[dim]From the reports: {escape(listed)}[/dim]")
     for first in [one for one in given.citations if not one.fact][: int(opened)]:
         out.print(_how_to_open(first.number, first.passage))
     if given.dropped:

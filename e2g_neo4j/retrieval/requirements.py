@@ -57,13 +57,23 @@ def check_corpora(strategy: Strategy, rows: Iterable[Mapping[str, Any]], made_wi
         FingerprintError: The index was made with other models.
         QueryError: A corpus lacks something.
     """
+    check_made_with(rows, made_with)
+    for row in rows:
+        if message := missing(strategy, row):
+            raise QueryError(message)
+
+
+def check_made_with(rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
+    """Check that the corpora exist and were indexed with these models.
+
+    Raises:
+        NotFoundError: A corpus has no documents.
+        FingerprintError: The index was made with other models.
+    """
     for row in rows:
         if not row["found"]:
             raise CorpusNotFoundError(row["corpus"])
         made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
-    for row in rows:
-        if message := missing(strategy, row):
-            raise QueryError(message)
 
 
 def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:

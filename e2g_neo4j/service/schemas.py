@@ -88,6 +88,7 @@ class AskedQuestion(Question):
         choices: 2 to 26 answers to choose from; empty: a free answer.
         samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
         method: How to answer, see `E2G.answer`.
+        level: Which reports the method `global` reads, see `E2G.answer`.
         max_tokens: Maximum tokens of the answer, if it is less than the configured one.
         stream: Whether to stream the answer as server-sent events.
     """
@@ -95,6 +96,7 @@ class AskedQuestion(Question):
     choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
+    level: Annotated[int, Field(ge=1)] | Literal["dynamic"] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     stream: bool = False
 

@@ -121,6 +121,7 @@ class Passage(JsonForm):
     - `hipporag` and `linear`: the PageRank of the window.
     - `pagerank`: the sum of the PageRank of the entities of its relations; 0 if it was found only by vector.
     - With a reranker, in every mode: its score.
+    - In answers by the methods `all_text` and `global`: 0.
 
     Attributes:
         text: the text of the passage.
@@ -223,7 +224,7 @@ class Evidence(JsonForm):
             nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
-        mode: the retrieval mode.
+        mode: the retrieval mode; or `all_text` or `global`, the methods that read without one.
         facts: relationships of the user's graph of the types that `relationship_types` names, those between two
             entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
@@ -294,6 +295,41 @@ class Citation(JsonForm):
 
 
 @dataclass(frozen=True, slots=True)
+class CitedReport(JsonForm):
+    """The report of a community that a point comes from.
+
+    Attributes:
+        corpus: the corpus.
+        id: the id of the community.
+        level: its level, from 1, the finest.
+        title: the title of the report.
+    """
+
+    corpus: str
+    id: str
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point(JsonForm):
+    """A statement that the chat model took from passages or reports, and made the answer of.
+
+    Attributes:
+        text: the statement.
+        score: how important it is for the answer, from 0 to 100.
+        passages: the numbers of the passages that support it, as in citations.
+        reports: the reports that it comes from, with the method `global`. Its passages are then, of what each of them
+            was made from, the window most like the statement.
+    """
+
+    text: str
+    score: int
+    passages: tuple[int, ...]
+    reports: tuple[CitedReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(JsonForm):
     """A chat model's answer and the evidence that it was given.
 
@@ -301,7 +337,8 @@ class Answer(JsonForm):
         text: the answer; None if no chat model is configured.
         evidence: the result of retrieval.
         given: the passages that fitted into the evidence budget, in reading order, then facts, each as a passage with
-            its statement. Citation n is the n-th of them.
+            its statement. With the methods `all_text` and `global`: the passages of the points. Citation n is the n-th
+            of them.
         citations: the citations in the text.
         dropped: numbers that the model cited although there is no such passage. They are removed from `text`.
         found: False if the evidence does not contain the answer.
@@ -311,6 +348,7 @@ class Answer(JsonForm):
         calls: the number of calls of the chat model, those that found the evidence included.
         prompt_tokens: the length of the prompts of all calls.
         completion_tokens: the length of all replies.
+        points: the points that the answer is made of, the most important first. Empty with the method `direct`.
     """
 
     text: str | None
@@ -325,6 +363,7 @@ class Answer(JsonForm):
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    points: tuple[Point, ...] = ()
 
     @property
     def turn(self) -> Turn:

@@ -213,7 +213,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
-            "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
+            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
             "CREATE (:Entity {embedded_name: ''}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "

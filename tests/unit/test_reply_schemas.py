@@ -28,6 +28,7 @@ POINTS = points_schema(range(1, 9))
 SCHEMAS: Mapping[str, Any] = {
     "answering/prompts/follow_up.txt": object_schema(points=POINTS, follow_ups=FOLLOW_UPS_SCHEMA),
     "answering/prompts/map.txt": object_schema(points=POINTS),
+    "answering/prompts/map_reports.txt": object_schema(points=points_schema(range(1, 9), "reports")),
     "answering/prompts/primer.txt": object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA),
     "evaluation/prompts/judge.txt": request_for("Who?", "Ann.", "Bob.", "").schema,
     "indexing/communities/prompts/report.txt": ReportWriter.schema,

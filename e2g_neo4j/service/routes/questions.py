@@ -114,6 +114,7 @@ async def answer_pieces(
         choices=question.choices,
         samples=question.samples,
         method=question.method,
+        level=question.level,
         max_tokens=question.max_tokens,
         options=question,
         chat_model=state.chat_model(caller),
