@@ -21,7 +21,19 @@ from e2g_neo4j.types.reports import (
     State,
     TokenUsage,
 )
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
+from e2g_neo4j.types.results import (
+    Answer,
+    Citation,
+    CitedReport,
+    Evidence,
+    Fact,
+    Pair,
+    Passage,
+    Point,
+    Round,
+    Route,
+    TextNode,
+)
 from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 __all__ = [
@@ -33,6 +45,7 @@ __all__ = [
     "ArchiveInfo",
     "Chunk",
     "Citation",
+    "CitedReport",
     "Cut",
     "DocumentInfo",
     "DocumentText",
@@ -53,6 +66,7 @@ __all__ = [
     "ModeInfo",
     "Pair",
     "Passage",
+    "Point",
     "Progress",
     "Round",
     "Route",
