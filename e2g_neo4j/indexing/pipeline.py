@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.catalog import check_kind
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
@@ -59,16 +59,14 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
         adopted: whether the documents are text nodes of the user's graph.
 
     Raises:
-        FingerprintError: the index was made with other models.
+        FingerprintError: another run has begun to index the corpus with other models.
         InputError: the corpus is adopted and the documents are not, or the other way round.
     """
     corpus = run.corpus
     left = list({document.id: document for document in documents}.values())
     yield from check_kind(corpus, adopted)
     with run.timed("loading models"):
-        fingerprint, _ = run.models.fingerprint, run.models.embedder  # both load their models on first use
-    with run.timed("preparing"):
-        yield from agree_on_fingerprint(fingerprint)
+        _ = run.models.nlp, run.models.embedder  # both load their models on first use
     execute = (yield GetExecutor()).execute
     with Lease(execute, corpus) as lease:
         while left:
@@ -77,6 +75,8 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                 yield from check_kind(corpus, adopted)
                 yield from purge(corpus)
                 mine, left, replaced = yield from _claimed(left, lease, run, adopted)
+                if mine:
+                    yield from confirm_models(run.models, corpus, run.vectors)
             if left and not mine:
                 with run.timed("waiting"):
                     time.sleep(WAIT_SECONDS)

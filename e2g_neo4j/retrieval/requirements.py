@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.errors import CorpusNotFoundError, QueryError
+from e2g_neo4j.errors import CorpusNotFoundError, FingerprintError, QueryError
 from e2g_neo4j.retrieval.linking import read_links
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
@@ -22,6 +22,18 @@ LAYER_NAMES: Mapping[Layer, str] = {
 
 _IN_LINKS = frozenset({"vector", "entities", "statements"})
 """Needs that `link.cypher` tells enough about."""
+
+
+class OtherModelsError(FingerprintError):
+    """Corpora were made with other models than those that processed the question.
+
+    Attributes:
+        rows: The rows of `link.cypher` or `corpus.cypher`, which tell the models.
+    """
+
+    def __init__(self, message: str, rows: Rows) -> None:
+        super().__init__(message)
+        self.rows = rows
 
 
 def read_corpora(
@@ -48,18 +60,33 @@ def read_corpora(
     return [{**row, **link} for row, link in zip(rows, links, strict=True)] if links else rows
 
 
-def check_corpora(strategy: Strategy, rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
+def check_corpora(strategy: Strategy, rows: Rows, made_with: Fingerprint, vectors: str = "") -> None:
     """Check that the corpora exist, were indexed with these models and have what a mode needs.
+
+    Args:
+        strategy: The mode.
+        rows: What `read_corpora` has read.
+        made_with: The models that processed the question.
+        vectors: The suffix of their vectors, as far as it is known.
 
     Raises:
         NotFoundError: A corpus has no documents.
-        FingerprintError: The index was made with other models.
+        OtherModelsError: A corpus was made with other models, or has its vectors elsewhere.
+        FingerprintError: There is no record of the models of a corpus.
         QueryError: A corpus lacks something.
     """
     for row in rows:
         if not row["found"]:
             raise CorpusNotFoundError(row["corpus"])
-        made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
+    for row in rows:
+        try:
+            made_with.check(row["made_with"] and Fingerprint.of_row(row["made_with"]))
+        except FingerprintError as error:
+            if row["made_with"]:
+                raise OtherModelsError(str(error), rows) from error
+            raise
+        if (row["made_with"].get("vectors") or "") != vectors:
+            raise OtherModelsError("The vectors of this corpus are elsewhere.", rows)
     for row in rows:
         if message := missing(strategy, row):
             raise QueryError(message)

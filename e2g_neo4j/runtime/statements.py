@@ -4,6 +4,9 @@ A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/N
 names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`), or says that it is an
 expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or
 filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
+
+Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
+`e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds.
 """
 
 from __future__ import annotations
@@ -21,6 +24,11 @@ from e2g_neo4j.errors import ConfigurationError
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 _INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)(\n|\Z)", re.MULTILINE)
+
+_VECTORS = re.compile(r"\be2g_(?:[a-z]+_)?embedding\b|(?<!\brow)\.embedding\b|'embedding(?=')")
+"""Where a statement or a migration names an index of vectors or the property with a vector, but a row of parameters."""
+
+_SUFFIX = re.compile(r"(?:_[0-9a-f]{8})?")
 
 _CYPHER_25 = "CYPHER 25\n"
 """Selects the language of a statement. A fragment that needs it begins with it."""
@@ -60,14 +68,30 @@ def folder(name: str) -> Path:
 
 
 @cache
-def load(name: str, variant: Variant = Variant.SEARCH) -> str:
+def load(name: str, variant: Variant = Variant.SEARCH, vectors: str = "") -> str:
     """Compose the statement in `cypher/<name>.cypher`, without its header. An absolute path names a file elsewhere.
+
+    Args:
+        name: The name of the statement.
+        variant: What it is composed for.
+        vectors: The suffix of the vectors that it uses.
 
     Raises:
         ConfigurationError: The file, or a fragment that it includes, does not exist.
     """
-    text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1])
+    text = with_suffix(_INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1]), vectors)
     return _CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text
+
+
+def with_suffix(text: str, vectors: str) -> str:
+    """Return a statement that uses the vectors with a suffix: `_` and eight hexadecimal digits, or none.
+
+    Raises:
+        ConfigurationError: The suffix is something else.
+    """
+    if not _SUFFIX.fullmatch(vectors):
+        raise ConfigurationError(f"{vectors!r} is no suffix of vectors: the record of a corpus' models was changed.")
+    return _VECTORS.sub(lambda found: found[0] + vectors, text) if vectors else text
 
 
 def header(name: str) -> str:

@@ -18,7 +18,6 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
@@ -197,7 +196,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         for request in requests:
             for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
-        transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
+        models = {"corpus": corpus, "vectors": "", **asdict(MODELS)}
+        transaction.run(load("index/set_fingerprint"), models).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
         transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
@@ -552,9 +552,8 @@ def recorded() -> Recorded:
     cache.find("key")
     cache.keep("key", "A summary.")
 
-    agreement: Any = agree_on_fingerprint(MODELS)
-    record.add(agreement.send(None))
-    record.add(agreement.send(None))
+    record.add(Read("index/fingerprint", {"corpus": "novels"}))
+    record.add(Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", **asdict(MODELS)}),)))
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
     for mode in MODES:

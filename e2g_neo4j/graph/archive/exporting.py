@@ -87,12 +87,15 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
 
                 counts = write_graphml(part, rows)
             else:
-                counts = _write_archive(part, rows, corpus, about["made_with"])
+                counts = _write_archive(part, rows, corpus, about["made_with"], about["vectors"] or "")
             return ArchiveInfo(corpus, str(file), *counts, part.stat().st_size)
 
 
-def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any] | None) -> tuple[int, int, int, int]:
-    """Write an archive and return the number of documents, nodes, relationships and cached summaries."""
+def _write_archive(
+    part: Path, rows: Rows, corpus: str, made_with: dict[str, Any] | None, vectors: str
+) -> tuple[int, int, int, int]:
+    """Write an archive and return the number of documents, nodes, relationships and cached summaries. In archives, the
+    name of the property with the vector has no suffix."""
     if made_with is None:
         raise FingerprintError(
             "The database has no record of the models that its index was made with (the E2GIndex node is missing). "
@@ -105,6 +108,8 @@ def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any
             nonlocal documents
             for row in rows("archive/nodes"):
                 documents += "Document" in row["labels"]
+                if vectors and f"embedding{vectors}" in row["properties"]:
+                    row["properties"]["embedding"] = row["properties"].pop(f"embedding{vectors}")
                 yield lines.own_node(row)
 
         relationships = map(lines.own_relationship, rows("archive/relationships"))

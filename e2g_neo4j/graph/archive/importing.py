@@ -242,7 +242,11 @@ def _staged(labels: Sequence[str]) -> list[str]:
 
 
 def restore(
-    perform: Execute, archive: Archive, corpus: str, mark: tuple[str, dict[str, Any]] | None = None
+    perform: Execute,
+    archive: Archive,
+    corpus: str,
+    record: tuple[str, dict[str, Any]],
+    mark: tuple[str, dict[str, Any]] | None = None,
 ) -> ArchiveInfo:
     """Import a corpus from an archive.
 
@@ -253,6 +257,7 @@ def restore(
         perform: executes requests.
         archive: the archive.
         corpus: the name of the new corpus.
+        record: the statement that records its models.
         mark: a statement that records the import, in the transaction that makes it visible.
 
     Raises:
@@ -271,7 +276,7 @@ def restore(
         try:
             _write(perform, archive, reservation)
             _check(perform, archive, reservation)
-            _publish(perform, archive, reservation, mark)
+            _publish(perform, archive, reservation, record, mark)
         except BaseException:
             with suppress(DatabaseError):  # if the database cannot be reached, the next writer does it
                 for row in perform(Read("archive/reserved", {})):
@@ -359,10 +364,15 @@ def _check(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
 
 
 def _publish(
-    perform: Execute, archive: Archive, reservation: dict[str, str], mark: tuple[str, dict[str, Any]] | None
+    perform: Execute,
+    archive: Archive,
+    reservation: dict[str, str],
+    record: tuple[str, dict[str, Any]],
+    mark: tuple[str, dict[str, Any]] | None,
 ) -> None:
     corpus = reservation["corpus"]
     statements: tuple[tuple[str, dict[str, Any]], ...] = (
+        record,  # before its documents are visible
         ("archive/publish", reservation),
         ("index/count_corpus", {"corpus": corpus}),
         ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),

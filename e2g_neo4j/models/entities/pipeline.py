@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,10 +100,42 @@ def check_pipeline(nlp: Language) -> None:
 def _meta(source: str) -> dict[str, Any]:
     import spacy
 
+    return spacy.util.load_meta(_folder(source) / "meta.json")
+
+
+def _folder(source: str) -> Path:
+    import spacy
+
     folder = Path(source)
-    if not folder.is_dir():
-        folder = spacy.util.get_package_path(source)
-    return spacy.util.load_meta(folder / "meta.json")
+    return folder if folder.is_dir() else spacy.util.get_package_path(source)
+
+
+@cache
+def installed_id(name: str | None) -> str | None:
+    """Return the `pipeline_id` of a pipeline without loading it, or None if it is not installed."""
+    import_spacy()
+    source = name or str(BUNDLED)
+    try:
+        meta = _meta(source)
+        return _id(meta, _files_hash(_folder(source)))
+    except (OSError, ValueError, ImportError, KeyError):
+        return None
+
+
+def pipeline_of(id: str, configured: str | None) -> str | None:
+    """Return the name of the pipeline with an id, for `load_pipeline`: the configured one, the bundled one, or an
+    installed package.
+
+    Raises:
+        PipelineError: There is none of them with this id.
+    """
+    package = id.rpartition("-")[0]
+    for name in (configured, None, package):
+        if installed_id(name) == id:
+            return name
+    raise PipelineError(
+        f"The spaCy pipeline {id} is not installed here. Install it, or set E2G_SPACY_MODEL to the folder with it."
+    )
 
 
 def pipeline_id(nlp: Language) -> str:
@@ -111,7 +145,11 @@ def pipeline_id(nlp: Language) -> str:
     meta = nlp.meta
     if _HASH not in meta and nlp.path is not None:
         meta[_HASH] = _files_hash(Path(nlp.path))
-    return f"{meta['lang']}_{meta['name']}-{meta['version']}" + (f"+{meta[_HASH]}" if _HASH in meta else "")
+    return _id(meta, meta.get(_HASH))
+
+
+def _id(meta: Mapping[str, Any], files_hash: str | None) -> str:
+    return f"{meta['lang']}_{meta['name']}-{meta['version']}" + (f"+{files_hash}" if files_hash else "")
 
 
 def _files_hash(folder: Path) -> str:
