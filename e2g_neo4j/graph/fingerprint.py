@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
 from e2g_neo4j.errors import FingerprintError
+from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph.indexes import vector_dimensions
-from e2g_neo4j.graph.vector_indexes import create_vector_indexes
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.statements import CJK
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 
 class CorpusModels(NamedTuple):
-    """The models of a corpus, and the suffix of its vectors."""
+    """The models of a corpus, and the suffix of its indexes."""
 
     models: Models
     vectors: str
 
 
-def read_models(models: Models, corpus: str) -> Operation[CorpusModels]:
-    """Return the models that a corpus was made with, or those that the settings name if it has no documents."""
+def read_models(models: Models, corpus: str, language: Callable[[], str] | None = None) -> Operation[CorpusModels]:
+    """Return the models that a corpus was made with, or those that the settings name if it has no documents, with a
+    pipeline for its language."""
     for row in (yield Read("index/fingerprint", {"corpus": corpus})):
         if row["indexed"]:
             return CorpusModels(models.of(Fingerprint.of_row(row)), row["vectors"] or "")
-    return CorpusModels(models, "")
+    return CorpusModels(models.for_language(language()) if language else models, "")
 
 
-def agree_on_models(models: Models, corpus: str) -> Operation[CorpusModels]:
-    """Return the models that a corpus was made with. For a corpus without documents, these are recorded."""
+def agree_on_models(models: Models, corpus: str, language: Callable[[], str] | None = None) -> Operation[CorpusModels]:
+    """Return the models that a corpus was made with. Those of a corpus without documents are recorded. Its pipeline is
+    for its language. Default: the language of the settings' pipeline."""
     rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
     if rows and rows[0]["indexed"]:
         chosen = CorpusModels(models.of(Fingerprint.of_row(rows[0])), rows[0]["vectors"] or "")
     else:
         first = rows[0]["first"] if rows else None
+        models = models.for_language(language()) if language else models
         chosen = CorpusModels(models, (yield from suffix_in(models.fingerprint, first)))
         yield Write((set_fingerprint(corpus, chosen),))
     yield from create_indexes(chosen.models.fingerprint, chosen.vectors)
@@ -43,24 +48,25 @@ def agree_on_models(models: Models, corpus: str) -> Operation[CorpusModels]:
 
 
 def suffix_in(fingerprint: Fingerprint, first: dict[str, Any] | None) -> Operation[str]:
-    """Return the suffix of a model's vectors in a database with these first models; None: it has none yet."""
+    """Return the suffix of the indexes of a corpus in a database with these first models; None: it has none yet."""
     if first is None:
         dimensions: int | None = yield CallDriver(vector_dimensions)
-        return "" if dimensions in (None, fingerprint.dimensions) else fingerprint.suffix
-    same = fingerprint.embedding == (first["embedding_model"], first["dimensions"], first["pooling"])
-    return "" if same else fingerprint.suffix
+        same = dimensions in (None, fingerprint.dimensions)
+    else:
+        same = fingerprint.embedding == (first["embedding_model"], first["dimensions"], first["pooling"])
+    return ("" if same else fingerprint.suffix) + (CJK if fingerprint.is_cjk else "")
 
 
 def create_indexes(fingerprint: Fingerprint, vectors: str) -> Operation[None]:
-    """Create the vector indexes of a model that is not the first of the database, unless they exist."""
+    """Create the indexes with a suffix, unless they exist."""
     if vectors:
-        yield CallDriver(partial(create_vector_indexes, vectors=vectors, dimensions=fingerprint.dimensions))
+        yield CallDriver(partial(further_indexes.create, suffix=vectors, dimensions=fingerprint.dimensions))
 
 
 def set_fingerprint(corpus: str, made_with: CorpusModels) -> tuple[str, dict[str, Any]]:
     """Return the statement that records the models of a corpus, unless it has documents and a record."""
-    parameters = {"corpus": corpus, **asdict(made_with.models.fingerprint), "vectors": made_with.vectors}
-    return "index/set_fingerprint", parameters
+    models, vectors = asdict(made_with.models.fingerprint), made_with.vectors
+    return "index/set_fingerprint", {"corpus": corpus, **models, "vectors": vectors, "first": vectors in ("", CJK)}
 
 
 def confirm_models(models: Models, corpus: str, vectors: str) -> Operation[None]:

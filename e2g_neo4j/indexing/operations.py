@@ -26,6 +26,7 @@ from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import entity_linking, linked_names, merge_overrides, pipeline
+from e2g_neo4j.indexing.language import corpus_language, name_of
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
@@ -99,10 +100,11 @@ def index(
     budget_tokens: int | None,
     properties: Properties | None = None,
     *,
+    language: str | None = None,
     strict: bool = False,
 ) -> Operation[IndexReport]:
-    """Read sources and index them into a corpus. `properties` are added to those of each document. With `strict`,
-    nothing is indexed unless all sources can be read."""
+    """Read sources and index them into a corpus. `properties` are added to those of each document. `language` is that
+    of a new corpus. With `strict`, nothing is indexed unless all sources can be read."""
     began = time.perf_counter()
     yield from migrate(models)
     parsing = time.perf_counter()
@@ -110,7 +112,7 @@ def index(
     parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
-    report = yield from _index(models, documents, corpus, progress, budget_tokens)
+    report = yield from _index(models, documents, corpus, progress, budget_tokens, language=language)
     report.failed = reading.failed
     report.warnings = reading.warnings | report.warnings
     seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
@@ -146,10 +148,13 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
     return report
 
 
-def plan(models: Models, sources: Sequence[Source], corpus: str, *, strict: bool = False) -> Operation[IndexPlan]:
+def plan(
+    models: Models, sources: Sequence[Source], corpus: str, *, language: str | None = None, strict: bool = False
+) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
     documents, reading = yield from _read(models, sources, corpus, strict=strict)
-    models, vectors = yield from read_models(models, corpus)
+    models, vectors = yield from read_models(models, corpus, _language_of(documents, models, language))
+    _check_language(models, corpus, language)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
@@ -187,7 +192,7 @@ def adopt(
     check_corpus_name(corpus)
     yield from text_nodes.check(corpus, adoption)
     found = yield from text_nodes.read(corpus, adoption)
-    yield from agree_on_models(models, corpus)
+    yield from agree_on_models(models, corpus, _language_of(found.documents, models))
     yield from text_nodes.mark(corpus, adoption)
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
@@ -426,13 +431,28 @@ def _index(
     budget_tokens: int | None,
     *,
     adopted: bool = False,
+    language: str | None = None,
 ) -> Operation[IndexReport]:
     began = time.perf_counter()
-    own, vectors = yield from agree_on_models(models, corpus)
+    own, vectors = yield from agree_on_models(models, corpus, _language_of(documents, models, language))
+    _check_language(own, corpus, language)
     indexing = _index_with(own, vectors, documents, corpus, progress, budget_tokens, adopted=adopted)
     report = yield from with_vectors(indexing, vectors)
     report.seconds["total"] = time.perf_counter() - began
     return report
+
+
+def _language_of(documents: Sequence[SourceDocument], models: Models, language: str | None = None) -> Callable[[], str]:
+    """Return a function that returns the language of a new corpus."""
+    return lambda: language or corpus_language(documents, models.language)
+
+
+def _check_language(models: Models, corpus: str, language: str | None) -> None:
+    if language not in (None, models.language):
+        raise InputError(
+            f"The corpus {corpus!r} is in {name_of(models.language)}. Leave out --language {language}, or index into "
+            "another corpus."
+        )
 
 
 def _index_with(

@@ -14,7 +14,7 @@ from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, P
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
-from e2g_neo4j.models.embedding.base import POOLING, Embedder
+from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT, POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.runtime.cores import cores
@@ -73,6 +73,19 @@ class Models:
                 self._others[made_with] = OtherModels(self, made_with)
             return self._others[made_with]
 
+    def for_language(self, language: str) -> Models:
+        """Return the models for a new corpus in a language: these, with another pipeline if need be. For Chinese,
+        another model replaces the default embedding model, which does not know it."""
+        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
+
+        if language == self.language:
+            return self
+        name, dimensions, pooling = self.fingerprint.embedding
+        if language == "zh" and name == DEFAULT and self._given_embedder is None:
+            name, dimensions = CHINESE, PUBLISHED[CHINESE].dimensions
+        pipeline = installed_id(pipeline_for(language, self.settings.spacy_model))
+        return self.of(Fingerprint(name, dimensions, pooling, str(pipeline)))
+
     def of_archive(self, made_with: Fingerprint) -> Models:
         """Return the models that an archive was made with. An archive may not say which models are loaded, so these are
         those of the settings, and models and pipelines that this package brings or fetches.
@@ -81,10 +94,12 @@ class Models:
             FingerprintError: It was made with others.
         """
         from e2g_neo4j.models.entities.pipeline import installed_id
+        from e2g_neo4j.models.entities.rules import RULES
 
         published = PUBLISHED.get(made_with.embedding_model)
         known = published and made_with.dimensions == published.dimensions
-        if known and made_with.spacy_model in (self.pipeline_id, installed_id(None)):
+        own = (self.pipeline_id, installed_id(None), installed_id(f"{RULES}{made_with.language}"))
+        if known and made_with.spacy_model in own:
             return self.of(made_with)
         self.fingerprint.check(made_with, "This archive was made")
         return self
@@ -175,6 +190,11 @@ class Models:
     def embedding_name(self) -> str:
         """The name of the embedding model, which is not loaded for this."""
         return self._given_embedder.name if self._given_embedder else self.settings.embedding_model
+
+    @property
+    def language(self) -> str:
+        """The code of the language of the spaCy pipeline."""
+        return self.pipeline_id.partition("_")[0]
 
     @property
     def pipeline_id(self) -> str:
@@ -341,6 +361,10 @@ class OtherModels(Models):
     @property
     def fingerprint(self) -> Fingerprint:
         return self._made_with
+
+    @property
+    def pipeline_id(self) -> str:
+        return self._made_with.spacy_model
 
     @property
     def dimensions(self) -> int:

@@ -74,6 +74,7 @@ class Query:
         chat: The chat model that the mode asks, if the option `llm` is set.
         documents: Per corpus, the documents to search. None: all.
         layered: The corpora that have the layer that the mode needs or uses.
+        cjk: Whether the corpora are in Chinese.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
         linked: What the graph has about the entities. Empty for modes that do not need them.
         explanation: What to tell in the evidence.
@@ -88,6 +89,7 @@ class Query:
     chat: ChatCalls | None = None
     documents: Mapping[str, FilteredDocuments] | None = None
     layered: Collection[str] = ()
+    cjk: bool = False
     keywords: Callable[[], Mapping[str, str]] = dict
     linked: Linked = field(default_factory=Linked)
     explanation: Explanation = field(default_factory=Explanation)

@@ -248,7 +248,8 @@ def _rank(
 ) -> Operation[_Ranked]:
     """Read what the corpora have, and rank."""
     strategy, hops, names = options.strategy, options.hops, asked.names
-    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") else []
+    cjk = asked.made_with.is_cjk  # the words of this index are not counted
+    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not cjk else []
     rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.corpora)
     check_corpora(strategy, rows, asked.made_with, asked.group.vectors if asked.group else "")
     linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
@@ -262,6 +263,7 @@ def _rank(
         chat=chat,
         documents=filter.by_corpus if filter else None,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
+        cjk=cjk,
         keywords=asked.keywords,
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),

@@ -196,11 +196,11 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         for request in requests:
             for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
-        models = {"corpus": corpus, "vectors": "", **asdict(MODELS)}
+        models = {"corpus": corpus, "vectors": "", "first": True, **asdict(MODELS)}
         transaction.run(load("index/set_fingerprint"), models).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
-        transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
+        transaction.run(load("archive/create_nodes"), corpus=corpus, cjk=False, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
             "(:E2GLinkedNames {names: [''], type: '', version: '', changed: ['']}), "
@@ -553,7 +553,9 @@ def recorded() -> Recorded:
     cache.keep("key", "A summary.")
 
     record.add(Read("index/fingerprint", {"corpus": "novels"}))
-    record.add(Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", **asdict(MODELS)}),)))
+    record.add(
+        Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", "first": True, **asdict(MODELS)}),))
+    )
 
     shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
     for mode in MODES:

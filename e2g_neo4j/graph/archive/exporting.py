@@ -39,6 +39,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import CallDriver, Operation
+from e2g_neo4j.runtime.statements import CJK
 from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -107,9 +108,8 @@ def _write_archive(
         def nodes() -> Iterator[dict[str, Any]]:
             nonlocal documents
             for row in rows("archive/nodes"):
+                row["properties"] = without_suffix(row["properties"], vectors)
                 documents += "Document" in row["labels"]
-                if vectors and f"embedding{vectors}" in row["properties"]:
-                    row["properties"]["embedding"] = row["properties"].pop(f"embedding{vectors}")
                 yield lines.own_node(row)
 
         relationships = map(lines.own_relationship, rows("archive/relationships"))
@@ -121,6 +121,15 @@ def _write_archive(
         manifest = Manifest(corpus=corpus, documents=documents, fingerprint=MadeWith(**made_with), members=members)
         archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
     return documents, members[NODES].lines, members[RELATIONSHIPS].lines, members[SUMMARIES].lines
+
+
+def without_suffix(properties: dict[str, Any], suffix: str) -> dict[str, Any]:
+    """Return the properties of a node as a corpus has them whose indexes have no suffix."""
+    if not suffix:
+        return properties
+    vector = f"embedding{suffix.removesuffix(CJK)}"
+    kept = {name: value for name, value in properties.items() if name not in (vector, "cjk", "cjk_key")}
+    return {**kept, "embedding": properties[vector]} if vector in properties else kept
 
 
 def _of_corpus(row: dict[str, Any], corpus: str) -> dict[str, Any]:

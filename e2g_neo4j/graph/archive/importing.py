@@ -37,6 +37,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.runtime.requests import Execute, Read, Write
+from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -296,6 +297,7 @@ def archive_info(archive: Archive, corpus: str) -> ArchiveInfo:
 
 def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> None:
     corpus = reservation["corpus"]
+    cjk = Fingerprint(**archive.manifest.fingerprint.model_dump()).is_cjk
     for member, statement, size in (
         (NODES, "archive/create_nodes", recovery.NODE_ROWS),
         (RELATIONSHIPS, "archive/create_relationships", ROWS),
@@ -304,7 +306,8 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
         written = 0
         for rows in _batches(archive.rows(member, corpus), size):
             written += len(rows)
-            request = Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation))
+            parameters = {"corpus": corpus, "rows": rows, **({"cjk": cjk} if member == NODES else {})}
+            request = Write(((statement, parameters),), ("archive/is_mine", reservation))
             try:
                 _checked(perform, request)
             except DatabaseError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.models.entities.rules import RULES, load_rules, rules_id
 from e2g_neo4j.runtime.lazy_imports import import_spacy
 
 if TYPE_CHECKING:  # spaCy takes a second to import
@@ -45,11 +46,14 @@ def load_pipeline(name: str | None = None) -> Language:
     """Load the spaCy pipeline with the components that extraction needs.
 
     Args:
-        name: An installed pipeline package or a folder. Default: the bundled `en_e2g_sm`.
+        name: An installed pipeline package, a folder, or `rules:` with the code of a language, see `rules.py`. Default:
+            the bundled `en_e2g_sm`.
 
     Raises:
         PipelineError: The pipeline is not installed, or is made for another version of spaCy.
     """
+    if name and name.startswith(RULES):
+        return load_rules(name)
     import_spacy()
     import spacy
     from spacy.about import __version__ as installed_spacy
@@ -113,6 +117,8 @@ def _folder(source: str) -> Path:
 @cache
 def installed_id(name: str | None) -> str | None:
     """Return the `pipeline_id` of a pipeline without loading it, or None if it is not installed."""
+    if name and name.startswith(RULES):
+        return rules_id(name)
     import_spacy()
     source = name or str(BUNDLED)
     try:
@@ -129,13 +135,22 @@ def pipeline_of(id: str, configured: str | None) -> str | None:
     Raises:
         PipelineError: There is none of them with this id.
     """
-    package = id.rpartition("-")[0]
-    for name in (configured, None, package):
+    package, language = id.rpartition("-")[0], id.partition("_")[0]
+    for name in (configured, None, f"{RULES}{language}", package):
         if installed_id(name) == id:
             return name
     raise PipelineError(
         f"The spaCy pipeline {id} is not installed here. Install it, or set E2G_SPACY_MODEL to the folder with it."
     )
+
+
+def pipeline_for(language: str, configured: str | None) -> str | None:
+    """Return the name of the pipeline for a language, for `load_pipeline`: the configured or the bundled one, if it is
+    for this language, otherwise an installed one of spaCy's, otherwise one by rules."""
+    for name in (configured, None, f"{language}_core_news_sm"):
+        if (installed_id(name) or "").startswith(f"{language}_"):
+            return name
+    return f"{RULES}{language}"
 
 
 def pipeline_id(nlp: Language) -> str:
