@@ -101,9 +101,8 @@ class RemoteE2G(RemoteBase):
         groups = list(batches(sources, reading.failed))
         reading.check(strict=strict, read=bool(groups))
         for batch in groups if strict and len(groups) > 1 else ():
-            self._upload(
-                batch, corpus, None, reading.failed, language=language, dry_run=True, strict=True
-            )  # nothing is written before
+            # nothing is written before
+            self._upload(batch, corpus, None, reading.failed, language=language, dry_run=True, strict=True)
         report: IndexReport | None = None
         left = budget_tokens
         for batch in groups:
