@@ -18,6 +18,7 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
+from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
@@ -432,6 +433,20 @@ def test_a_fragment_has_the_same_name_and_variables_wherever_it_stands_and_is_in
     assert stem in {one for one, *_ in included}
     renamed = {parameter for one, *parameters in included if one == stem for parameter in parameters}
     assert renamed <= parameters_told(plain), "a name that the fragment does not have"
+
+
+def test_a_suffix_names_the_indexes_and_properties_of_a_corpus() -> None:
+    for variant in Variant:
+        text = load("query/signals", variant, "_0123abcd_cjk")
+        assert "e2g_window_embedding_0123abcd" in text
+        assert "w.embedding_0123abcd" in text
+        assert "'e2g_window_words_cjk'" in text
+        assert text.replace("_0123abcd", "").replace("_cjk", "") == load("query/signals", variant)
+    staged = load("index/stage_windows", Variant.SEARCH, "_0123abcd")
+    assert "'embedding_0123abcd', row.embedding)" in staged
+    for suffix in ("_0123abc", "; DROP", "_cjk_0123abcd", "_0123ABCD"):
+        with pytest.raises(ConfigurationError, match="no suffix of indexes"):
+            load("query/signals", Variant.SEARCH, suffix)
 
 
 def test_a_filter_and_the_server_choose_the_fragments() -> None:
