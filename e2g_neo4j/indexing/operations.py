@@ -38,6 +38,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import (
@@ -481,6 +482,11 @@ def _index_with(
     with run.timed("layers"):
         yield from update_layers(models, corpus, show, meter)
     report.spending, report.cost = meter.levels, run.cost
+    if report.documents and models.embedding_name == DEFAULT and models.language != "en":
+        report.warnings[corpus] = (
+            f"The corpus {corpus!r} is in {name_of(models.language)}, but its embedding model, {DEFAULT}, is English. "
+            "To find more, delete the corpus, set E2G_EMBEDDING_MODEL to a multilingual model, and index it again."
+        )
     return report
 
 

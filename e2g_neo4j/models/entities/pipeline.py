@@ -122,8 +122,9 @@ def installed_id(name: str | None) -> str | None:
     import_spacy()
     source = name or str(BUNDLED)
     try:
-        meta = _meta(source)
-        return _id(meta, _files_hash(_folder(source)))
+        meta, folder = _meta(source), _folder(source)
+        packaged = folder / _id(meta, None)  # in an installed package, beside its code
+        return _id(meta, _files_hash(packaged if packaged.is_dir() else folder))
     except (OSError, ValueError, ImportError, KeyError):
         return None
 
