@@ -101,6 +101,7 @@ class AsyncE2G(AsyncClient):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        language: str | None = None,
         strict: bool = False,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
@@ -117,17 +118,27 @@ class AsyncE2G(AsyncClient):
             properties: properties of all of these documents, added to those that they have themselves, such as
                 `{"author": "Bram Stoker", "year": 1897}`; a document with neither keeps those that are stored. `where`
                 restricts questions by them.
+            language: the language of a new corpus, such as "de"; None: that of most of the text.
             strict: index nothing unless all sources can be read.
 
         Raises:
             ReadingError: no source can be read, or with `strict`, one cannot.
-            InputError: the corpus was adopted, or a property is invalid.
-            FingerprintError: the index was made with other models.
+            InputError: the corpus was adopted, or is in another language, or a property is invalid.
+            FingerprintError: the models of the corpus are not available.
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
         return await self._run(
-            operations.index(self.models, list(sources), corpus, progress, budget_tokens, properties, strict=strict)
+            operations.index(
+                self.models,
+                list(sources),
+                corpus,
+                progress,
+                budget_tokens,
+                properties,
+                language=language,
+                strict=strict,
+            )
         )
 
     async def resume(
@@ -162,13 +173,15 @@ class AsyncE2G(AsyncClient):
         """The documents of a corpus, or of all, with their state."""
         return await self._run(catalog.status(corpus))
 
-    async def plan(self, sources: Iterable[Source], *, corpus: str, strict: bool = False) -> IndexPlan:
+    async def plan(
+        self, sources: Iterable[Source], *, corpus: str, language: str | None = None, strict: bool = False
+    ) -> IndexPlan:
         """What `index` would do and what it would cost. Calls no chat model and changes nothing.
 
         Raises:
             ReadingError: as `index`.
         """
-        return await self._run(operations.plan(self.models, list(sources), corpus, strict=strict))
+        return await self._run(operations.plan(self.models, list(sources), corpus, language=language, strict=strict))
 
     async def retrieve(
         self,
@@ -198,7 +211,7 @@ class AsyncE2G(AsyncClient):
             QueryError: the question or an option is out of range, no document has a property that `where` names, or the
                 mode needs the full-text index, which an adopted corpus is not in.
             NotFoundError: a corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
         """
@@ -422,7 +435,7 @@ class AsyncE2G(AsyncClient):
 
         Raises:
             NotFoundError: the corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
@@ -451,7 +464,7 @@ class AsyncE2G(AsyncClient):
 
         Raises:
             NotFoundError: the corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
                 The graph documents are kept.
         """

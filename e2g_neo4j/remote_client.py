@@ -87,6 +87,7 @@ class RemoteE2G(RemoteBase):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        language: str | None = None,
         strict: bool = False,
     ) -> IndexReport:
         """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
@@ -101,12 +102,13 @@ class RemoteE2G(RemoteBase):
         groups = list(batches(sources, reading.failed))
         reading.check(strict=strict, read=bool(groups))
         for batch in groups if strict and len(groups) > 1 else ():
-            self._upload(batch, corpus, None, reading.failed, dry_run=True, strict=True)  # nothing is written before
+            # nothing is written before
+            self._upload(batch, corpus, None, reading.failed, language=language, dry_run=True, strict=True)
         report: IndexReport | None = None
         left = budget_tokens
         for batch in groups:
             try:
-                task = self._upload(batch, corpus, left, reading.failed, properties, strict=strict)
+                task = self._upload(batch, corpus, left, reading.failed, properties, language=language, strict=strict)
                 done = self._finished(task, IndexReport, progress)
             except ReadingError as error:  # of all files of this request
                 if strict or len(groups) == 1:
@@ -122,14 +124,21 @@ class RemoteE2G(RemoteBase):
         report.failed = reading.failed | report.failed
         return report
 
-    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str, strict: bool = False) -> IndexPlan:
+    def plan(
+        self,
+        sources: Iterable[str | Path | SourceDocument],
+        *,
+        corpus: str,
+        language: str | None = None,
+        strict: bool = False,
+    ) -> IndexPlan:
         """See `E2G.plan`. The documents are uploaded for this, in one request."""
         reading = ReadingReport()
         [*groups] = batches(sources, reading.failed)
         reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        found = self._upload(groups[0], corpus, None, reading.failed, dry_run=True, strict=strict)
+        found = self._upload(groups[0], corpus, None, reading.failed, language=language, dry_run=True, strict=strict)
         plan = TypeAdapter(IndexPlan).validate_python(found)
         plan.failed = reading.failed | plan.failed
         return plan

@@ -24,10 +24,12 @@ from e2g_neo4j.answering.reports import check_communities
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.groups import group_corpora
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
 from e2g_neo4j.retrieval.strategies.communities import nearest
+from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
@@ -113,7 +115,7 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
     reads = 1
     if not retrieval.where:  # a report may quote documents that the filter excludes
         reads += 2
-        reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
+        reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(models, evidence)), model)
     if reports:
         schema = object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA)
         primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), schema, follow_ups_in)
@@ -188,14 +190,22 @@ def local_options(retrieval: RetrievalOptions, rows: Iterable[Mapping[str, Any]]
     return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": (), "history": ()})
 
 
-def nearest_reports(evidence: Evidence) -> Operation[list[str]]:
+def nearest_reports(models: Models, evidence: Evidence) -> Operation[list[str]]:
     """Return the reports of the communities nearest to the question, nearest first."""
-    vector = yield Embed(evidence.stand_alone)
-    parameters = {"vector": vector, "best": REPORTS, "windows": 1}
-    ids = nearest((yield from read_each("query/communities", dict.fromkeys(evidence.corpora, parameters))), REPORTS)
+    found = []
+    for group in group_corpora(models, evidence.corpora):
+        found.append((yield from group.run(_nearest_in(evidence.stand_alone, group.corpora))))
+    ids = round_robin(found)[:REPORTS]
     rows = yield from read_each("query/reports", {corpus: {"ids": ids} for corpus in evidence.corpora})
     reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
     return [f"[{number}] {reports[id]}" for number, id in enumerate(ids, 1) if id in reports]
+
+
+def _nearest_in(question: str, corpora: Sequence[str]) -> Operation[list[str]]:
+    """Return the ids of the nearest communities in corpora that were made with the same models."""
+    vector = yield Embed(question)
+    parameters = {"vector": vector, "best": REPORTS, "windows": 1}
+    return nearest((yield from read_each("query/communities", dict.fromkeys(corpora, parameters))), REPORTS)
 
 
 def within(budget: int, texts: Iterable[str], model: StreamingChatModel) -> list[str]:

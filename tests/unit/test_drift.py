@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import pytest
 
@@ -60,6 +60,15 @@ def read(*points: tuple[int, Sequence[int]], **scored: int) -> str:
     return json.dumps({"points": listed, "follow_ups": follow_ups(**scored)})
 
 
+class OneModel:
+    """Models that no corpus is known to be made with."""
+
+    known: ClassVar[dict[str, Any]] = {}
+
+    def vector(self, request: Embed) -> None:
+        """Is not started: the request is replied to."""
+
+
 class Search:
     """Drives DRIFT. Of each follow-up question, the passages are given by its letter."""
 
@@ -89,7 +98,7 @@ class Search:
 
     def answer(self, found: Evidence, *replies: str, **options: Any) -> Answer:
         settings = Settings().model_copy(update={"evidence_tokens": options.pop("tokens", 1000)})
-        models: Any = None
+        models: Any = OneModel()
         retrieval = RetrievalOptions(**options)
         operation: Any = drift(found, models, Calls(MODEL, settings, usage_of(found)), retrieval)
         left = list(replies)

@@ -19,6 +19,7 @@ from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.explain import ranks_in
+from e2g_neo4j.retrieval.groups import merge_by_rank
 from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import find_evidence, retrieve
@@ -567,6 +568,14 @@ def test_a_budget_in_tokens_bounds_the_nearest_nodes() -> None:
 def test_a_corpus_without_documents_is_named() -> None:
     with pytest.raises(NotFoundError, match=CORPUS):
         answer(Scripted({}, {}, found=False), ["a"])
+
+
+def test_rankings_of_different_models_are_merged_by_rank() -> None:
+    first, second = [("a", 9.0), ("b", 8.0), ("c", 7.0)], [("x", 0.2)]
+    assert merge_by_rank([first]) is first
+    merged = merge_by_rank([first, second])
+    assert [id for id, _ in merged] == ["a", "x", "b", "c"]
+    assert [score for _, score in merged] == [1 / 61, 1 / 61, 1 / 62, 1 / 63]
 
 
 @pytest.mark.parametrize("field", ["embedding_model", "dimensions", "pooling", "spacy_model"])

@@ -51,7 +51,11 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "without": list(query.without),
     }
     parameters = {
-        corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
+        corpus: {
+            "names": list(names),
+            "words": lucene(query.question, corpus, query.statistics, cjk=query.cjk),
+            **constants,
+        }
         for corpus, names in query.entities.items()
     }
     return ranked((yield from query.read_each("signals", parameters)), words=words)
