@@ -38,6 +38,7 @@ from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_bef
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
+from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.sections import around
@@ -523,6 +524,22 @@ class _HashEmbedder:
 class _HashModels:
     embedder = _HashEmbedder()
     settings = SimpleNamespace(summary_tokens=40)
+
+
+class StubModels(SimpleNamespace):
+    """Loaded models that every corpus was made with, as far as a test needs them."""
+
+    __hash__ = object.__hash__
+    are_loaded, fingerprint = True, Fingerprint("model", 8, "mean", "en_test-1")
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(known={}, **more)
+
+    def of(self, _: object) -> StubModels:
+        return self
+
+    def vectors(self, _: object) -> None:
+        """Are not started: the request is replied to."""
 
 
 MODELS: Any = _HashModels()

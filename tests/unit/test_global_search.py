@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from libraries import StubModels
 
 from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of
@@ -24,6 +24,8 @@ from e2g_neo4j.runtime.requests import Chat, EmbedAll, Emit, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, CitedReport, Evidence, Passage, Point, Turn
+
+MADE_WITH = {"embedding_model": "m", "dimensions": 1, "pooling": "p", "spacy_model": "s"}
 
 
 class Model:
@@ -67,7 +69,7 @@ class Corpus:
         self.reads.append(request.statement)
         match request.statement:
             case "query/corpus":
-                return [{"found": True, "communities": self.communities, "made_with": None}]
+                return [{**request.parameters, "found": True, "communities": self.communities, "made_with": MADE_WITH}]
             case "query/report_levels":
                 return [
                     {
@@ -126,11 +128,9 @@ class Run:
 def ask(corpus: Corpus, *replies: str, tokens: int = 100, map_calls: int = 64, **more: Any) -> Run:
     """The answer that replies in turn lead to. Only the last one may be shown to the caller."""
     settings = Settings().model_copy(update={"evidence_tokens": tokens, "map_calls": map_calls})
-    models: Any = SimpleNamespace(
+    models: Any = StubModels(
         settings=settings,
         chat_model=Model(),
-        must_load_embedder=False,
-        fingerprint=SimpleNamespace(check=lambda _: None),
         nlp=load_pipeline(None),
     )
     progress: list[tuple[str, int, int]] = []

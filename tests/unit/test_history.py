@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from libraries import StubModels
 from spacy.language import Language
 
 from e2g_neo4j.errors import QueryError
@@ -194,13 +195,11 @@ def test_the_earliest_turns_are_left_out_of_a_small_context(nlp: Language) -> No
 @pytest.mark.parametrize("with_llm", [False, True])
 def test_only_answers_and_llm_have_a_question_rewritten(nlp: Language, with_llm: bool) -> None:
     """`answer` passes the model as `rewriter`, `retrieve` does with the option `llm`."""
-    models: Any = SimpleNamespace(
+    models: Any = StubModels(
         settings=Settings(chat_model=None),
         chat_model=Model(),
         nlp=nlp,
         vector=lambda embed: embed.text,
-        fingerprint=None,
-        must_load_embedder=False,
     )
 
     def first_request(llm: bool, **rewriter: Any) -> Any:
@@ -213,13 +212,11 @@ def test_only_answers_and_llm_have_a_question_rewritten(nlp: Language, with_llm:
 
 def test_what_is_searched_for_is_the_rewritten_question(nlp: Language) -> None:
     vectors: list[str] = []
-    models: Any = SimpleNamespace(
+    models: Any = StubModels(
         settings=Settings(chat_model=None),
         chat_model=None,
         nlp=nlp,
         vector=lambda embed: vectors.append(embed.text),
-        fingerprint=None,
-        must_load_embedder=False,
     )
     options = RetrievalOptions.of({"history": [CRAIL]})
     rewriter: Any = Model()
