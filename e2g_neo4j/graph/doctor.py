@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
+from e2g_neo4j.models.choice import lacking
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.database import SEARCH_SINCE, version
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
@@ -49,7 +50,7 @@ _SHAPE = re.compile(r"(e2g_\w+) IF NOT EXISTS\s+FOR [^:]*:([\w|]+)(.*?)(?:OPTION
 
 def examine(models: Models, database: str) -> Operation[list[Finding]]:
     """Check the database against the configured models."""
-    return (yield from doctor(database, models.fingerprint, models.lacks))
+    return (yield from doctor(database, models.fingerprint, lambda made_with: lacking(made_with, models)))
 
 
 def doctor(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from e2g_neo4j.errors import FingerprintError
 from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph.indexes import vector_dimensions
+from e2g_neo4j.models.choice import models_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Read, Rows, Write
 from e2g_neo4j.runtime.statements import CJK
@@ -29,7 +30,7 @@ def read_models(models: Models, corpus: str, language: Callable[[], str] | None 
     for row in (yield Read("index/fingerprint", {"corpus": corpus})):
         if row["indexed"]:
             return CorpusModels(models.of(Fingerprint.of_row(row)), row["vectors"] or "")
-    return CorpusModels(models.for_language(language()) if language else models, "")
+    return CorpusModels(models_for(language(), models) if language else models, "")
 
 
 def agree_on_models(models: Models, corpus: str, language: Callable[[], str] | None = None) -> Operation[CorpusModels]:
@@ -40,7 +41,7 @@ def agree_on_models(models: Models, corpus: str, language: Callable[[], str] | N
         chosen = CorpusModels(models.of(Fingerprint.of_row(rows[0])), rows[0]["vectors"] or "")
     else:
         first = rows[0]["first"] if rows else None
-        models = models.for_language(language()) if language else models
+        models = models_for(language(), models) if language else models
         chosen = CorpusModels(models, (yield from suffix_in(models.fingerprint, first)))
         yield Write((set_fingerprint(corpus, chosen),))
     yield from create_indexes(chosen.models.fingerprint, chosen.vectors)

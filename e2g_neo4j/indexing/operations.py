@@ -38,6 +38,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.choice import models_of_archive
 from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
@@ -390,7 +391,7 @@ def import_corpus(
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
-        own = models.of_archive(made_with)
+        own = models_of_archive(made_with, models)
         yield from migrate(models)
         rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
         vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)

@@ -14,7 +14,7 @@ from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, P
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
-from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT, POOLING, Embedder
+from e2g_neo4j.models.embedding.base import POOLING, Embedder
 from e2g_neo4j.models.embedding.prefixes import Prefixes, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.runtime.cores import cores
@@ -72,48 +72,6 @@ class Models:
             if made_with not in self._others:
                 self._others[made_with] = OtherModels(self, made_with)
             return self._others[made_with]
-
-    def for_language(self, language: str) -> Models:
-        """Return the models for a new corpus in a language: these, with another pipeline if need be. For Chinese,
-        another model replaces the default embedding model, which does not know it."""
-        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
-
-        if language == self.language:
-            return self
-        name, dimensions, pooling = self.fingerprint.embedding
-        if language == "zh" and name == DEFAULT and self._given_embedder is None:
-            name, dimensions = CHINESE, PUBLISHED[CHINESE].dimensions
-        pipeline = installed_id(pipeline_for(language, self.settings.spacy_model))
-        return self.of(Fingerprint(name, dimensions, pooling, str(pipeline)))
-
-    def of_archive(self, made_with: Fingerprint) -> Models:
-        """Return the models that an archive was made with. An archive may not say which models are loaded, so these are
-        those of the settings, and models and pipelines that this package brings or fetches.
-
-        Raises:
-            FingerprintError: It was made with others.
-        """
-        from e2g_neo4j.models.entities.pipeline import installed_id
-        from e2g_neo4j.models.entities.rules import RULES
-
-        published = PUBLISHED.get(made_with.embedding_model)
-        known = published and made_with.dimensions == published.dimensions
-        own = (self.pipeline_id, installed_id(None), installed_id(f"{RULES}{made_with.language}"))
-        if known and made_with.spacy_model in own:
-            return self.of(made_with)
-        self.fingerprint.check(made_with, "This archive was made")
-        return self
-
-    def lacks(self, made_with: Fingerprint) -> str | None:
-        """Tell whether the pipeline of a corpus is not installed here. Embedding models are not looked for."""
-        from e2g_neo4j.models.entities.pipeline import pipeline_of
-
-        try:
-            if made_with.spacy_model != self.pipeline_id:
-                pipeline_of(made_with.spacy_model, self.settings.spacy_model)
-        except PipelineError as error:
-            return str(error)
-        return None
 
     @property
     def nlp(self) -> Language:
@@ -185,6 +143,11 @@ class Models:
         with self._loading:
             pooling = pooling_after(POOLING, self._prefixes.passage)
             return Fingerprint(self.embedding_name, dimensions, pooling, self._pipeline_id)
+
+    @property
+    def has_own_embedder(self) -> bool:
+        """Whether the caller gave the embedding model."""
+        return self._given_embedder is not None
 
     @property
     def embedding_name(self) -> str:
