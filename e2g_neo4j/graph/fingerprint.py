@@ -25,25 +25,25 @@ class CorpusModels(NamedTuple):
 
 
 def read_models(models: Models, corpus: str, language: Callable[[], str] | None = None) -> Operation[CorpusModels]:
-    """Return the models that a corpus was made with, or those that the settings name if it has no documents, with a
-    pipeline for its language."""
+    """Return the models that a corpus was made with.
+
+    A corpus without documents has those of the settings, with a pipeline for its language, and no vectors. Default: the
+    language of the settings' pipeline.
+    """
     for row in (yield Read("index/fingerprint", {"corpus": corpus})):
         if row["indexed"]:
             return CorpusModels(models.of(Fingerprint.of_row(row)), row["vectors"] or "")
     return CorpusModels(models_for(language(), models) if language else models, "")
 
 
-def agree_on_models(models: Models, corpus: str, language: Callable[[], str] | None = None) -> Operation[CorpusModels]:
-    """Return the models that a corpus was made with. Those of a corpus without documents are recorded. Its pipeline is
-    for its language. Default: the language of the settings' pipeline."""
+def prepare_models(models: Models, corpus: str, language: Callable[[], str]) -> Operation[CorpusModels]:
+    """Like `read_models`, to index documents: create the indexes. `confirm_models` records the models."""
     rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
     if rows and rows[0]["indexed"]:
         chosen = CorpusModels(models.of(Fingerprint.of_row(rows[0])), rows[0]["vectors"] or "")
     else:
-        first = rows[0]["first"] if rows else None
-        models = models_for(language(), models) if language else models
-        chosen = CorpusModels(models, (yield from suffix_in(models.fingerprint, first)))
-        yield Write((set_fingerprint(corpus, chosen),))
+        models = models_for(language(), models)
+        chosen = CorpusModels(models, (yield from suffix_in(models.fingerprint, rows[0]["first"] if rows else None)))
     yield from create_indexes(chosen.models.fingerprint, chosen.vectors)
     return chosen
 

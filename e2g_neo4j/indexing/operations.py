@@ -16,8 +16,8 @@ from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
 from e2g_neo4j.graph.fingerprint import (
     CorpusModels,
-    agree_on_models,
     create_indexes,
+    prepare_models,
     read_models,
     set_fingerprint,
     suffix_in,
@@ -194,7 +194,7 @@ def adopt(
     check_corpus_name(corpus)
     yield from text_nodes.check(corpus, adoption)
     found = yield from text_nodes.read(corpus, adoption)
-    yield from agree_on_models(models, corpus, _language_of(found.documents, models))
+    yield from prepare_models(models, corpus, _language_of(found.documents, models))
     yield from text_nodes.mark(corpus, adoption)
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
@@ -436,7 +436,7 @@ def _index(
     language: str | None = None,
 ) -> Operation[IndexReport]:
     began = time.perf_counter()
-    own, vectors = yield from agree_on_models(models, corpus, _language_of(documents, models, language))
+    own, vectors = yield from prepare_models(models, corpus, _language_of(documents, models, language))
     _check_language(own, corpus, language)
     indexing = _index_with(own, vectors, documents, corpus, progress, budget_tokens, adopted=adopted)
     report = yield from with_vectors(indexing, vectors)

@@ -11,7 +11,7 @@ from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 
 from e2g_neo4j import E2G
-from e2g_neo4j.graph.fingerprint import agree_on_models
+from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
@@ -51,7 +51,7 @@ def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driv
     document = of_a_hub()
     for request in stage(corpus, "a run", documents_of(corpus, [document])):
         assert all(len(parameters.get("rows", ())) <= ROWS for _, parameters in request.statements)
-    client.runner.run(agree_on_models(client.models, corpus))
+    client.runner.run(confirm_models(client.models, corpus, ""))
     write(driver, corpus, [document, small_document("other", ["ann harper", "london"], ["london", "paris"])])
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)
