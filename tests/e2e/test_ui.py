@@ -336,13 +336,13 @@ def test_a_conversation_is_shown_and_sent(page: Page, service: RunningService) -
     """The model rewrites nothing here, so that names are carried over."""
     first = answer(service)["text"]
     ask(page)
-    assert page.locator("#turns li").count() == 0
+    assert page.locator("#turns > li").count() == 0
     with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
         ask(page, "What did he count?")
     assert json.loads(sent.value.post_data or "")["history"] == [{"question": QUESTION, "answer": first}]
-    expect(page.locator("#turns li")).to_have_count(1)
-    expect(page.locator("#turns li")).to_contain_text(QUESTION)
-    expect(page.locator("#turns li")).to_contain_text("Luke Farran was at the helm")
+    expect(page.locator("#turns > li")).to_have_count(1)
+    expect(page.locator("#turns > li")).to_contain_text(QUESTION)
+    expect(page.locator("#turns > li")).to_contain_text("Luke Farran was at the helm")
     expect(page.locator("#evidence-note")).to_contain_text("Searched as: What did he count? (Luke Farran")
     page.get_by_role("button", name="New conversation").click()
     expect(page.locator("#conversation")).to_be_hidden()

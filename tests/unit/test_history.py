@@ -238,6 +238,8 @@ def test_only_the_latest_turns_count_and_the_beginning_of_their_texts() -> None:
         f"Question {number}?" for number in range(MAX_HISTORY - TURNS, MAX_HISTORY)
     ]
     assert {len(turn.answer) for turn in options.history} == {TURN_CHARACTERS}
+    [long] = RetrievalOptions.of({"history": [{"question": "x" * 5000}]}).history
+    assert long == Turn("x" * TURN_CHARACTERS)
     again = RetrievalOptions.of({"history": [QUILL, Turn("Why\ud800?")]})
     assert again.history == (QUILL, Turn("Why??"))
     assert RetrievalOptions.model_validate(again.model_dump()) == again, "as it is sent to a service"

@@ -1,6 +1,7 @@
 // The conversation: earlier turns are shown above the result and sent with the next question. They are in memory only.
 
 import { byId, counted, make, shortened } from "./dom.js";
+import { renderMarkdown } from "./markdown.js";
 
 const SENT = 5; // the latest turns, which the service considers
 const CHARACTERS = 1000; // of their answers
@@ -40,9 +41,11 @@ export function earlierTurns() {
   return turns.slice(-SENT).map(({ question, answer }) => ({ question, answer }));
 }
 
+const plain = (text) => renderMarkdown(text, (part) => [part]);
+
 function showTurns() {
   byId("conversation").hidden = !turns.length && !latest;
   byId("turns").replaceChildren(
-    ...turns.map(({ asked, shown }) => make("li", {}, make("p", {}, asked), make("p", { class: "note" }, shown))),
+    ...turns.map(({ asked, shown }) => make("li", {}, make("p", {}, asked), make("div", { class: "note" }, ...plain(shown)))),
   );
 }
