@@ -1,16 +1,17 @@
 // The chunks that mention several terms of a question, and how far apart these are, in one round trip.
 //
-// A term of $name_words means all entities of the types $people with this word in their key or in that of an alias. A term of
-// $wholes means the entity with this key, and those of which it is an alias. Two terms of one entity, or of two that
-// co-occur, are one hop apart. Otherwise the distance is that of the nearest of the $members most mentioned entities of
-// each. Only terms that share a chunk are pairs. Paths longer than six edges are ignored.
+// A term of $name_words means all entities of the types $people with this word in their key or in that of an alias; the
+// type of an entity without one is `name`. A term of $wholes means the entity with this key, and those of which it is an
+// alias. Two terms of one entity, or of two that co-occur, are one hop apart. Otherwise the distance is that of the
+// nearest of the $members most mentioned entities of each. Only terms that share a chunk are pairs. Paths longer than six
+// edges are ignored.
 // $corpus, $name_words: [word], $wholes: [key], $people: [type], $members
 // $documents: only these, $until: only chunks that end there or before, null: all
 // → entities: [key], pairs: [{a, b, hops}], shared: [{chunk, document, index, counts: [{entity: term, count}]}]
 CALL () {
   CALL () {
     MATCH (e:Entity {corpus: $corpus})
-    WHERE e.key IS NOT NULL AND e.type IN $people
+    WHERE e.key IS NOT NULL AND coalesce(e.type, 'name') IN $people
     UNWIND split(e.key, ' ') AS word
     WITH word, e
     WHERE word IN $name_words
@@ -22,7 +23,7 @@ CALL () {
     WITH word, a
     WHERE word IN $name_words
     MATCH (a)-[:ALIAS_OF]->(e:Entity)
-    WHERE e.type IN $people
+    WHERE coalesce(e.type, 'name') IN $people
     RETURN word AS term, e
     UNION
     UNWIND $wholes AS term

@@ -32,6 +32,7 @@ CORPORA = (
     "benchmark-llm",
     "benchmark-papers",
     "llm-check",
+    "ablation-length",
     *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
 )
 
@@ -203,15 +204,26 @@ def test_ablations(server: None, questions: Path, tmp_path: Path) -> None:
     module = benchmark("ablations")
     results = tmp_path / "results.json"
     module.main(questions, corpus="benchmark-papers", limit=2, groups=BOOK, out=tmp_path / "out.md", results=results)
-    assert {("e2g", "R@5"), ("auto", "MRR")} <= recorded(results)
+    assert {("e2g", "R@5"), ("auto", "MRR"), ("tree", "R@5"), ("index", "seconds"), ("entities", "mean")} <= recorded(
+        results
+    )
     told = (tmp_path / "out.md").read_text(encoding="utf-8")
     variants = {variant.name for variant in (*module.PAPER, *module.FUSION)}
-    rows = set(re.findall(r"^\| ([^|]+) \|", told, re.MULTILINE))
-    asked = {f"g = {size}, {mode}" for size in module.GROUP_SIZES for mode in ("e2g", "tree")}
-    assert rows == variants | asked | {f"indexed with g = {size}" for size in module.GROUP_SIZES}
-    summaries = [int(count) for count in re.findall(r"indexed with g = \d+ \| \d+ \| (\d+) ", told)]
-    assert summaries == sorted(summaries, reverse=True), "larger groups need fewer summaries"
-    assert summaries[0] > summaries[-1]
+    rows = set(re.findall(r"^\| ([^|]*[^|\d ]) \|", told, re.MULTILINE))
+    sizes = {f"g = {size}" for size in module.GROUP_SIZES}
+    lengths = {"1/8 of the text", "1/4 of the text", "1/2 of the text", "the whole text"}
+    assert rows | sizes == variants | sizes | {f"indexed, {one}" for one in lengths} | {"entities"}
+    indexed = {
+        what: (int(tokens), int(summaries))
+        for what, tokens, summaries in re.findall(r"indexed, ([^|]+) \| (\d+) \| \d+ \| (\d+) ", told)
+    }
+    assert indexed.keys() == sizes | lengths
+    by_size = [indexed[f"g = {size}"][1] for size in sorted(module.GROUP_SIZES)]
+    assert by_size == sorted(by_size, reverse=True), "larger groups need fewer summaries"
+    assert by_size[0] > by_size[-1]
+    assert indexed["1/8 of the text"][0] < indexed["1/2 of the text"][0] < indexed["the whole text"][0]
+    assert sum(int(count) for count in re.findall(r"^\| \d+ \| (\d+) \|$", told, re.MULTILINE)) == 2, "questions"
+    assert {f"g = {size}" for size in module.GROUP_SIZES} <= set(re.findall(r"^\| (g = \d+) \|", told, re.MULTILINE))
 
 
 def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
