@@ -53,6 +53,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "judge": better_answers,
     "keywords": keywords_in,
     "map": lambda text: points_in(text, ANY),
+    "map_reports": lambda text: points_in(text, ANY, of="reports"),
     "primer": follow_ups_in,
     "rate_reports": lambda text: ratings_in(text, len(ANY)),
     "reduce": str.strip,
@@ -65,7 +66,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 """What reads the replies to each prompt. What it returns is false, or None where an empty list is a reply, if a reply
 is not usable."""
 
-LISTS = {"filter_sentences", "follow_up", "map", "primer", "test_relevance"}
+LISTS = {"filter_sentences", "follow_up", "map", "map_reports", "primer", "test_relevance"}
 
 
 @dataclass
@@ -140,20 +141,22 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
     texts = [one.question for one in asked]
     choices = ["Walter Crail", "Hester Pendry", "Theodora Quill", "Luke Farran"]
 
-    def answers(number: int, **how: Any) -> Callable[[], object]:
-        return lambda: [e2g.answer(text, corpus=CORPUS, k=3, **how) for text in texts[:number]]
+    def answers(number: int, *, k: int | None = 3, **how: Any) -> Callable[[], object]:
+        return lambda: [e2g.answer(text, corpus=CORPUS, k=k, **how) for text in texts[:number]]
 
     def scores(number: int, **how: Any) -> Callable[[], object]:
         return lambda: evaluate(e2g, asked[:number], corpus=CORPUS, modes=["auto", "dense"], k=5, answers=True, **how)
 
     yield "summaries", lambda: e2g.index(papers, corpus=CORPUS)
     yield "statements", lambda: e2g.enrich(corpus=CORPUS, layers=["statements"])
-    yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities"], reports="llm")
+    yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities", "sentences"], reports="llm")
     yield "answers", scores(most)
     for mode in ("lightrag", "hipporag", "communities", "lazy"):
         yield mode, answers(3, mode=mode, llm=True)
     for method in ("map_reduce", "drift"):
         yield method, answers(2, method=method)
+    for method in ("all_text", "global"):
+        yield method, answers(1, k=None, method=method)
     yield "choices", answers(3, choices=choices)
     yield "judge", scores(3, against="dense", judged=True)
     whom = "Whom does Theodora Quill occur with?"

@@ -15,6 +15,7 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types import (
+    Absence,
     Adoption,
     AdoptReport,
     Alias,
@@ -22,6 +23,7 @@ from e2g_neo4j.types import (
     Answer,
     ArchiveInfo,
     Citation,
+    CitedReport,
     DocumentInfo,
     DocumentText,
     EnrichReport,
@@ -38,6 +40,7 @@ from e2g_neo4j.types import (
     ModeInfo,
     Pair,
     Passage,
+    Point,
     Progress,
     Round,
     SourceDocument,
@@ -46,12 +49,14 @@ from e2g_neo4j.types import (
     TemplateParameter,
     TextNode,
     TokenUsage,
+    Turn,
 )
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "E2G",
+    "Absence",
     "AdoptReport",
     "Adoption",
     "Alias",
@@ -61,6 +66,7 @@ __all__ = [
     "ArchiveInfo",
     "AsyncE2G",
     "Citation",
+    "CitedReport",
     "DocumentInfo",
     "DocumentText",
     "E2GError",
@@ -79,6 +85,7 @@ __all__ = [
     "ModeInfo",
     "Pair",
     "Passage",
+    "Point",
     "Progress",
     "RemoteE2G",
     "RetrievalOptions",
@@ -91,5 +98,6 @@ __all__ = [
     "TemplateParameter",
     "TextNode",
     "TokenUsage",
+    "Turn",
     "from_text",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.global_search import Level
 from e2g_neo4j.answering.template_questions import run_template_for
 from e2g_neo4j.answering.text_to_cypher import text_to_cypher
 from e2g_neo4j.client_base import AsyncClient
@@ -100,6 +101,7 @@ class AsyncE2G(AsyncClient):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        language: str | None = None,
         strict: bool = False,
     ) -> IndexReport:
         """Index files, folders, globs or documents into a corpus.
@@ -116,17 +118,27 @@ class AsyncE2G(AsyncClient):
             properties: properties of all of these documents, added to those that they have themselves, such as
                 `{"author": "Bram Stoker", "year": 1897}`; a document with neither keeps those that are stored. `where`
                 restricts questions by them.
+            language: the language of a new corpus, such as "de"; None: that of most of the text.
             strict: index nothing unless all sources can be read.
 
         Raises:
             ReadingError: no source can be read, or with `strict`, one cannot.
-            InputError: the corpus was adopted, or a property is invalid.
-            FingerprintError: the index was made with other models.
+            InputError: the corpus was adopted, or is in another language, or a property is invalid.
+            FingerprintError: the models of the corpus are not available.
             ModelError: the chat model failed; the message names the summary.
             BudgetError: the next call might exceed the budget.
         """
         return await self._run(
-            operations.index(self.models, list(sources), corpus, progress, budget_tokens, properties, strict=strict)
+            operations.index(
+                self.models,
+                list(sources),
+                corpus,
+                progress,
+                budget_tokens,
+                properties,
+                language=language,
+                strict=strict,
+            )
         )
 
     async def resume(
@@ -161,13 +173,15 @@ class AsyncE2G(AsyncClient):
         """The documents of a corpus, or of all, with their state."""
         return await self._run(catalog.status(corpus))
 
-    async def plan(self, sources: Iterable[Source], *, corpus: str, strict: bool = False) -> IndexPlan:
+    async def plan(
+        self, sources: Iterable[Source], *, corpus: str, language: str | None = None, strict: bool = False
+    ) -> IndexPlan:
         """What `index` would do and what it would cost. Calls no chat model and changes nothing.
 
         Raises:
             ReadingError: as `index`.
         """
-        return await self._run(operations.plan(self.models, list(sources), corpus, strict=strict))
+        return await self._run(operations.plan(self.models, list(sources), corpus, language=language, strict=strict))
 
     async def retrieve(
         self,
@@ -197,7 +211,7 @@ class AsyncE2G(AsyncClient):
             QueryError: the question or an option is out of range, no document has a property that `where` names, or the
                 mode needs the full-text index, which an adopted corpus is not in.
             NotFoundError: a corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
         """
@@ -229,9 +243,11 @@ class AsyncE2G(AsyncClient):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         chat_model: StreamingChatModel | None = None,
+        progress: Progress | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """The chat model's answer from the evidence that `retrieve` finds.
@@ -243,12 +259,16 @@ class AsyncE2G(AsyncClient):
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
             method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them; "drift": points are taken from the evidence for follow-up questions too.
-                The last two need no choices and one sample.
+                and the answer is made of them; "all_text": as that, from all text in reading order; "global": as that,
+                from the reports of communities; "drift": points are taken from the evidence for follow-up questions
+                too. All but "direct" need no choices and one sample.
+            level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
+                model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
             options: as `retrieve`.
             chat_model: the chat model; None: that of the client.
-            **retrieval: as `retrieve`.
+            progress: called with (stage, done, total) as batches are read.
+            **retrieval: as `retrieve`; none with "global", and only `where` with "all_text".
 
         Returns:
             The answer with its citations and evidence; without text where no chat model is configured.
@@ -257,7 +277,7 @@ class AsyncE2G(AsyncClient):
             ModelError: the chat model failed. Besides, what `retrieve` raises.
         """
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, max_tokens, chat_model
+        how = choices, samples, method, level, max_tokens, chat_model, progress
         return await self._ask(answer(self.models, question, chosen, options, *how))
 
     async def stream(
@@ -269,15 +289,17 @@ class AsyncE2G(AsyncClient):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         chat_model: StreamingChatModel | None = None,
+        progress: Progress | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> AsyncGenerator[Evidence | str | Answer, None]:
         """As `answer`, as it is made: first the `Evidence`, then the text in pieces, last the `Answer`. With several
         samples, the text of the chosen answer is one piece."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
-        how = choices, samples, method, max_tokens, chat_model
+        how = choices, samples, method, level, max_tokens, chat_model, progress
         async with aclosing(
             self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
         ) as pieces:
@@ -397,14 +419,14 @@ class AsyncE2G(AsyncClient):
     ) -> EnrichReport:
         """Make layers that some modes need.
 
-        They are communities of entities with reports, clusters of chunks with summaries, and vectors of the names of
-        entities; and, if they are named, statements, which the chat model extracts. Also embeds sentences that
-        have no vectors. Later changes keep all of them up to date.
+        They are communities of entities with reports, clusters of chunks with summaries, vectors of sentences and of
+        the names of entities; and, if they are named, statements, which the chat model extracts. Later changes keep all
+        of them up to date.
 
         Args:
             corpus: the corpus.
             layers: some of `sentences`, `communities`, `clusters`, `entities` and `statements`. None: the first four.
-                Communities and clusters include sentences.
+                Clusters include sentences.
             progress: called with the stage and its progress.
             budget_tokens: as `index`, for statements and reports.
             reports: `llm`: the chat model writes the reports of communities; `extractive`: they are sentences of the
@@ -413,7 +435,7 @@ class AsyncE2G(AsyncClient):
 
         Raises:
             NotFoundError: the corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
             InputError: a layer is unknown, or others change the corpus all the time.
@@ -442,7 +464,7 @@ class AsyncE2G(AsyncClient):
 
         Raises:
             NotFoundError: the corpus has no documents.
-            FingerprintError: the index was made with other models.
+            FingerprintError: the models of the corpus are not available.
             InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
                 The graph documents are kept.
         """

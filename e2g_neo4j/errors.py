@@ -25,6 +25,10 @@ INCOMPLETE = 14
 """The exit code of commands that indexed some documents and could not read others."""
 
 
+WORSE = 15
+"""The exit code of an evaluation in which the mean of a score is lower than it was before."""
+
+
 class ConfigurationError(E2GError):
     """A setting is missing, contradictory or out of range. Correct the setting that the message names."""
 

@@ -117,12 +117,14 @@ class RemoteBase:
         failed: dict[str, str],
         properties: Properties | None = None,
         *,
+        language: str | None = None,
         dry_run: bool = False,
         strict: bool = False,
     ) -> Any:
         """Send documents or files. `failed` takes the reasons why files cannot be opened any more."""
-        asked = [name for name, value in (("dry_run", dry_run), ("strict", strict)) if value]
-        path = f"{corpus_path(corpus, 'documents')}?{'&'.join(f'{name}=true' for name in asked)}".rstrip("?")
+        asked = [f"{name}=true" for name, value in (("dry_run", dry_run), ("strict", strict)) if value]
+        asked += [f"language={quote(language, safe='')}"] if language else []
+        path = f"{corpus_path(corpus, 'documents')}?{'&'.join(asked)}".rstrip("?")
         if isinstance(batch[0], SourceDocument):
             texts = [
                 {

@@ -19,6 +19,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.global_search import Level
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
@@ -62,9 +63,9 @@ class RemoteE2G(RemoteBase):
 
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
     `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `bookmark` and `wait_for`; those for
-    graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` of questions,
-    and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done; if the service or its
-    worker is restarted meanwhile, it goes on.
+    graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` and `progress`
+    of questions, and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done; if the
+    service or its worker is restarted meanwhile, it goes on.
 
     Args:
         url: The address of the service, such as https://e2g.example.org.
@@ -86,6 +87,7 @@ class RemoteE2G(RemoteBase):
         progress: Progress | None = None,
         budget_tokens: int | None = None,
         properties: Properties | None = None,
+        language: str | None = None,
         strict: bool = False,
     ) -> IndexReport:
         """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
@@ -100,12 +102,13 @@ class RemoteE2G(RemoteBase):
         groups = list(batches(sources, reading.failed))
         reading.check(strict=strict, read=bool(groups))
         for batch in groups if strict and len(groups) > 1 else ():
-            self._upload(batch, corpus, None, reading.failed, dry_run=True, strict=True)  # nothing is written before
+            # nothing is written before
+            self._upload(batch, corpus, None, reading.failed, language=language, dry_run=True, strict=True)
         report: IndexReport | None = None
         left = budget_tokens
         for batch in groups:
             try:
-                task = self._upload(batch, corpus, left, reading.failed, properties, strict=strict)
+                task = self._upload(batch, corpus, left, reading.failed, properties, language=language, strict=strict)
                 done = self._finished(task, IndexReport, progress)
             except ReadingError as error:  # of all files of this request
                 if strict or len(groups) == 1:
@@ -121,14 +124,21 @@ class RemoteE2G(RemoteBase):
         report.failed = reading.failed | report.failed
         return report
 
-    def plan(self, sources: Iterable[str | Path | SourceDocument], *, corpus: str, strict: bool = False) -> IndexPlan:
+    def plan(
+        self,
+        sources: Iterable[str | Path | SourceDocument],
+        *,
+        corpus: str,
+        language: str | None = None,
+        strict: bool = False,
+    ) -> IndexPlan:
         """See `E2G.plan`. The documents are uploaded for this, in one request."""
         reading = ReadingReport()
         [*groups] = batches(sources, reading.failed)
         reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
-        found = self._upload(groups[0], corpus, None, reading.failed, dry_run=True, strict=strict)
+        found = self._upload(groups[0], corpus, None, reading.failed, language=language, dry_run=True, strict=strict)
         plan = TypeAdapter(IndexPlan).validate_python(found)
         plan.failed = reading.failed | plan.failed
         return plan
@@ -200,13 +210,15 @@ class RemoteE2G(RemoteBase):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Answer:
         """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
         asked = _question(question, corpus, corpora, retrieval, options)
-        body = {**asked, "choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
+        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
+        body = {**asked, **how, "max_tokens": max_tokens}
         try:
             return Answer.from_dict(self._send("POST", "/v1/ask", json=body))
         except NoChatModelError:
@@ -221,14 +233,15 @@ class RemoteE2G(RemoteBase):
         choices: Sequence[str] = (),
         samples: int = 1,
         method: Method = "direct",
+        level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
         **retrieval: Unpack[RetrievalKeywords],
     ) -> Generator[Evidence | str | Answer]:
         """See `E2G.stream`."""
         asked = _question(question, corpus, corpora, retrieval, options)
-        how = {"choices": list(choices), "samples": samples, "method": method, "max_tokens": max_tokens}
-        body = {**asked, **how, "stream": True}
+        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
+        body = {**asked, **how, "max_tokens": max_tokens, "stream": True}
         try:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:

@@ -104,6 +104,9 @@ class Settings(BaseSettings):
     templates: Path | None = Field(None, description="Folder with Cypher templates of your own.")
     text_to_cypher: bool = Field(False, description="Whether a chat model may write Cypher statements, which are run.")
     evidence_tokens: int = Field(6000, ge=100, description="Maximum tokens of evidence for an answer.")
+    map_calls: int = Field(
+        64, ge=1, description="Maximum batches of text or reports that are read for an answer, each by one call."
+    )
     answer_tokens: int = Field(1000, ge=16, description="Maximum tokens of an answer.")
     price_prompt: float = Field(0.0, ge=0, description="Price of a million prompt tokens of the chat model.")
     price_completion: float = Field(0.0, ge=0, description="Price of a million completion tokens of the chat model.")

@@ -44,8 +44,6 @@ from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.models.entities import pipeline
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Read, Write
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 
@@ -199,11 +197,12 @@ def corpora(driver: Driver) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session")
 def made_with(driver: Driver) -> Fingerprint:
-    """What the index is made with, whoever wrote to it first."""
-    mine = Models(Settings()).fingerprint
-    database.write(driver, "neo4j", Write((("index/set_fingerprint", asdict(mine)),)))
-    [row] = database.read(driver, "neo4j", Read("index/fingerprint", {}))
-    return Fingerprint(**row)
+    """What corpora are made with that have no record of their own: the first models of the database."""
+    [[row]] = driver.execute_query(
+        "MERGE (i:E2GIndex {name: 'e2g'}) ON CREATE SET i += $models RETURN properties(i)",
+        models=asdict(Models(Settings()).fingerprint),
+    ).records
+    return Fingerprint.of_row(row)
 
 
 @pytest.fixture(scope="session")

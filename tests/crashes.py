@@ -69,7 +69,7 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
     recovery.NODE_ROWS = 20
     left = statements
 
-    def counting(name: str, *variant: Variant) -> Any:
+    def counting(name: str, *variant: Any) -> Any:
         nonlocal left
         if name.startswith("archive/"):
             if left == 0:
@@ -80,7 +80,9 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
     vars(database)["load"] = counting
     auth = (connection.username, connection.password.get_secret_value())
     with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        importing.restore(performing(driver), importing.Archive(file), corpus)
+        archive = importing.Archive(file)
+        models = {"corpus": corpus, "vectors": "", "first": True, **archive.manifest.fingerprint.model_dump()}
+        importing.restore(performing(driver), archive, corpus, ("index/set_fingerprint", models))
 
 
 class UntilIdle(Worker):

@@ -58,14 +58,15 @@ class Number(float):
 
 
 def snapshot(driver: Driver, corpus: str, *, exact: bool = False) -> Snapshot:
-    """Everything that a corpus holds, apart from its name: nodes and relationships by what identifies them.
+    """Everything that a corpus holds, apart from its name and the record of its models: nodes and relationships by what
+    identifies them.
 
     Nodes: labels, and id, key, name, term or label. Relationships: both ends, and the type between them. Weights are
     rounded to nine digits. `exact`: as stored, bit for bit, to show that nothing was changed.
     """
     nodes: Found = {}
     for row in driver.execute_query(
-        "MATCH (n {corpus: $corpus}) "
+        "MATCH (n {corpus: $corpus}) WHERE NOT n:E2GIndex "
         "RETURN labels(n) + coalesce(n.id, n.key, n.name, n.term, n.label, '') AS key, properties(n) AS properties",
         corpus=corpus,
     ).records:
@@ -93,7 +94,13 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
     if not exact and "revision" in properties:
         revision = properties["revision"]
         properties = {name: value for name, value in properties.items() if name != "revision"}
-        for layer in {"communities", "clusters", "entity_vectors", "statements"} & properties.keys():
+        for layer in {
+            "communities",
+            "clusters",
+            "entity_vectors",
+            "sentence_vectors",
+            "statements",
+        } & properties.keys():
             properties[layer] = properties[layer] == revision
     return {
         name: value if exact else _compared(name, value, properties)

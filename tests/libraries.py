@@ -31,13 +31,14 @@ from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.merge_overrides import read_overrides, update_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import document_names
-from e2g_neo4j.indexing.sentence_vectors import packed
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
-from e2g_neo4j.models.entities.extraction_codec import encode
+from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
+from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.sections import around
@@ -408,11 +409,6 @@ def indexed(
                 [(one.start - naive.start, one.end - naive.start) for one in naive.windows],
                 padded([one.vector for one in naive.windows], dimensions),
                 padded([naive.vector], dimensions)[0],
-                packed(
-                    extraction_of(document, naive),
-                    chunk.own_in_text,
-                    padded([document.sentence_vector(one) for one in sentences_in(document, naive)], dimensions),
-                ),
             )
             for chunk, naive in new
         ],
@@ -530,6 +526,24 @@ class _HashModels:
     settings = SimpleNamespace(summary_tokens=40)
 
 
+class StubModels(SimpleNamespace):
+    """Loaded models that every corpus was made with, as far as a test needs them."""
+
+    are_loaded, fingerprint = True, Fingerprint("model", 8, "mean", "en_test-1")
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(known={}, **more)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return id(self)
+
+    def of(self, _: object) -> StubModels:
+        return self
+
+    def vectors(self, _: object) -> None:
+        """Are not started: the request is replied to."""
+
+
 MODELS: Any = _HashModels()
 """What makes communities and clusters without a real embedding model."""
 
@@ -555,7 +569,7 @@ def dangling(driver: Driver, corpus: str) -> list[str]:
 
 def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
     """Index a library as the program does, in a run of its own: claimed, staged, then published. Documents that are
-    there are replaced."""
+    there are replaced. Then, their sentences have vectors."""
     perform = performing(driver)
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, [one.document for one in documents_of(corpus, library)]):
@@ -566,6 +580,19 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
         driven(perform, update_names(corpus))
+        [state] = perform(Read("layers/state", {"corpus": corpus}))
+        rows = [row for one in library for row in sentence_rows(one)]
+        publish = {"corpus": corpus, "revision": state["revision"]}
+        perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("sentences/publish", publish))))
+
+
+def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:
+    """The vectors of the sentences of a document, as the layer of sentences writes them."""
+    for stored, naive in zip(chunks_of(document), document.chunks, strict=True):
+        extraction = extraction_of(document, naive)
+        every = padded([document.sentence_vector(one) for one in sentences_in(document, naive)], REAL_DIMENSIONS)
+        own = own_sentences_before_list(extraction.sentences, stored.own_in_text)
+        yield {"chunk": stored.id, "notes": encode(extraction), "vectors": quantised(every[own])}
 
 
 def before_of(perform: Execute, corpus: str, document: NaiveDocument) -> StoredDocument:

@@ -6,5 +6,7 @@ from e2g_neo4j.retrieval.strategies import STRATEGIES
 
 WINDOW_MODES = frozenset(name for name, one in STRATEGIES.items() if one.ranks == "windows")
 GRAPH_MODES = frozenset(name for name, one in STRATEGIES.items() if "entities" in one.needs)
-LAYER_MODES = frozenset(name for name, one in STRATEGIES.items() if one.layer in one.needs)
-"""The modes that need what `enrich` makes."""
+LAYER_MODES = frozenset(
+    name for name, one in STRATEGIES.items() if one.layer in one.needs and one.layer != "sentence_vectors"
+)
+"""The modes that need what `enrich` makes, but for vectors of sentences, which `libraries.write` makes."""

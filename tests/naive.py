@@ -855,7 +855,8 @@ def connected(
     limit: int = 200,
     steps: int = 3,
     sentences: int = 3,
-    threshold: float = 0.4,
+    threshold: float = 0.3,
+    prior: int = 10,
     chunks: int = 10,
     hub: int = 1000,
 ) -> dict[str, float]:
@@ -866,7 +867,7 @@ def connected(
     known = {name for name, number in mentioning.items() if number <= hub}
     active = {name: (1.0, 1) for name in entities if name in known}
     reading, used = set(active), set[tuple[str, int]]()
-    nearest = 0.0
+    nearest = base = 0.0
     for step in range(2, steps + 2):
         choices: dict[str, list[tuple[str, int]]] = {}
         for name in reading:
@@ -881,10 +882,12 @@ def connected(
             kept = set(cut(near_chunks, chunks))
             choices[name] = [key for key, one in told.items() if name in one.names and one.chunk in kept]
         read = {one.chunk for name in reading for one in map(told.__getitem__, choices[name])}
-        nearest = max([nearest, *(one.near for one in told.values() if one.chunk in read)])
+        nears = [one.near for one in told.values() if one.chunk in read]
+        base = max(0.0, sum(nears) / (len(nears) + prior)) if step == 2 else base
+        nearest = max([nearest, *((near - base) / (1 - base) for near in nears)])
         passed: dict[tuple[str, int], float] = {}
         for name in sorted(reading, key=lambda name: (-round(active[name][0], 5), name)):
-            free = {key: told[key].near for key in choices[name] if key not in used}
+            free = {key: (told[key].near - base) / (1 - base) for key in choices[name] if key not in used}
             for key in cut(free, sentences):
                 used.add(key)
                 if (score := active[name][0] * free[key]) >= threshold:

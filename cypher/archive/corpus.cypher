@@ -1,7 +1,7 @@
-// Whether a corpus has documents, how it was adopted (if it was), and what the index was made with.
+// Whether a corpus has documents, how it was adopted (if it was), and what it was made with.
 // $corpus
-// → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model}
-OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
+// → found, adopts, made_with: {embedding_model, dimensions, pooling, spacy_model}, vectors: the suffix of its vectors
+// include: made_with
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.adopts }[0] AS adopts,
-       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with
+       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, made.vectors AS vectors

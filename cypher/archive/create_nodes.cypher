@@ -1,10 +1,12 @@
 // Write nodes of an archive. Documents are staged, so that no query finds the corpus.
-// $corpus, $rows: [{key, labels, properties, embedding}]
+// $corpus, $cjk: whether its text is Chinese, $rows: [{key, labels, properties, embedding}]
 UNWIND $rows AS row
 CREATE (n:E2GImported)
 SET n:$(row.labels)
 SET n = row.properties
-SET n.corpus = $corpus, n.import_key = row.key
+SET n.corpus = $corpus, n.import_key = row.key,
+    n.cjk = CASE WHEN $cjk AND (n:Chunk OR n:Window) THEN n.text END,
+    n.cjk_key = CASE WHEN $cjk AND (n:Chunk OR n:Window) THEN n.corpus_key END
 WITH n, row
 WHERE row.embedding IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.embedding)

@@ -1,8 +1,9 @@
-// The corpora whose communities, clusters, vectors of entities or statements are out of date, because a run that changed
-// the corpus was interrupted or had no chat model.
+// The corpora whose communities, clusters, vectors of entities or sentences, or statements are out of date, because a run
+// that changed the corpus was interrupted or had no chat model.
 // → corpus
 MATCH (c:Corpus)
 WHERE c.corpus IS NOT NULL
   AND (c.communities <> coalesce(c.revision, 0) OR c.clusters <> coalesce(c.revision, 0)
-    OR c.entity_vectors <> coalesce(c.revision, 0) OR c.statements <> coalesce(c.revision, 0))
+    OR c.entity_vectors <> coalesce(c.revision, 0) OR c.sentence_vectors <> coalesce(c.revision, 0)
+    OR c.statements <> coalesce(c.revision, 0))
 RETURN c.corpus AS corpus ORDER BY corpus

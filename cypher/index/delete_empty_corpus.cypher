@@ -1,5 +1,5 @@
 // Remove what is left of a corpus without documents: summaries that are cached for it alone, split names, names of linked
-// nodes, communities, clusters, statements.
+// nodes, communities, clusters, statements, the record of its models.
 // $corpus
 WITH $corpus AS corpus
 WHERE NOT EXISTS { MATCH (d:Document {corpus: corpus}) WHERE d.id IS NOT NULL }
@@ -11,6 +11,10 @@ CALL (corpus) {
 CALL (corpus) {
   MATCH (n:E2GLinkedNames {corpus: corpus})
   DELETE n
+}
+CALL (corpus) {
+  MATCH (index:E2GIndex {name: 'e2g/' + corpus})
+  DELETE index
 }
 CALL (corpus) {
   CALL (corpus) {

@@ -1,5 +1,13 @@
-// Read the fingerprint of the index; one row once the first run has begun.
-// → embedding_model, dimensions, pooling, spacy_model
-MATCH (index:E2GIndex {name: 'e2g'})
-RETURN index.embedding_model AS embedding_model, index.dimensions AS dimensions, index.pooling AS pooling,
-       index.spacy_model AS spacy_model
+// Read which models a corpus was made with, and the first models of the database, whose vectors have no suffix. No row
+// for a database without any.
+// $corpus
+// → embedding_model, dimensions, pooling, spacy_model, vectors: the suffix of its vectors,
+//   first: {embedding_model, dimensions, pooling}, indexed: whether the corpus has a document in any state
+// include: made_with
+OPTIONAL MATCH (first:E2GIndex {name: 'e2g'})
+WITH made, first
+WHERE made IS NOT NULL
+RETURN made.embedding_model AS embedding_model, made.dimensions AS dimensions, made.pooling AS pooling,
+       made.spacy_model AS spacy_model, made.vectors AS vectors,
+       first {.embedding_model, .dimensions, .pooling} AS first,
+       EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL } AS indexed

@@ -1,20 +1,22 @@
 // Write staged chunks, whose edges are not counted. A chunk that stands for a text node of the user's graph has no text
 // and no vector of its own; only its windows have vectors.
-// $corpus, $corpus_key: its word in the full-text indexes, $rows: [{id, document, index, text, start, end, tokens,
-//   page, heading, own, notes, sentence_vectors, window_shares, window_pages, window_headings, terms, term_windows,
-//   embedding, stands_for: {node, text, key}}]. own: span of its own text, relative to its start; notes: its packed
-//   extraction; sentence_vectors: the packed vectors of its own sentences, or null; window_pages and window_headings:
-//   one text for each window, '' for none, or null; terms: the terms of its text, and term_windows: how many of its
-//   windows contain each, or null; stands_for: an element id, and the names of the properties with text and key
+// $corpus, $corpus_key: its word in the full-text indexes, $cjk: whether the text is Chinese, $rows: [{id, document,
+//   index, text, start, end, tokens, page, heading, own, notes, window_shares, window_pages, window_headings, terms, term_windows, embedding,
+//   stands_for: {node, text, key}}]. own: span of its own text, relative to its start; notes: its packed extraction;
+//   window_pages and window_headings: one text for each window, '' for none, or null; terms: the terms of its text, and
+//   term_windows: how many of its windows contain each, or null; stands_for: an element id, and the names of the
+//   properties with text and key
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, id: row.document})
 CREATE (c:StagedChunk:UncountedChunk {
   corpus: $corpus, corpus_key: CASE WHEN row.text IS NOT NULL THEN $corpus_key END, id: row.id, document: row.document,
   index: row.index, level: 0, text: row.text,
   start: row.start, end: row.end, tokens: row.tokens, page: row.page, heading: row.heading,
-  own: row.own, notes: row.notes, sentence_vectors: row.sentence_vectors, window_shares: row.window_shares,
+  own: row.own, notes: row.notes, window_shares: row.window_shares,
   window_pages: row.window_pages, window_headings: row.window_headings,
-  terms: row.terms, term_windows: row.term_windows
+  terms: row.terms, term_windows: row.term_windows,
+  cjk: CASE WHEN $cjk THEN row.text END,
+  cjk_key: CASE WHEN $cjk AND row.text IS NOT NULL THEN $corpus_key END
 })
 CREATE (c)-[:FROM_DOCUMENT]->(d)
 WITH c, row

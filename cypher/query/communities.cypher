@@ -1,6 +1,7 @@
 // The communities nearest to a question, and the windows nearest to it with the communities whose entities they mention.
 // $corpus, $vector, $best, $windows: how many
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → communities: [{id, score, windows: [at]}], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; `at` numbers the windows.
 CALL () {

@@ -1,11 +1,11 @@
 // Whether a corpus has documents, how it was adopted (if it was), whether its communities, its clusters, the vectors of
-// its entities and its statements are up to date (null without any), and what the index was made with.
+// its entities, those of its sentences and its statements are up to date (null without any), and what it was made with.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
 // of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
 // $corpus, $terms
-// → found, adopts, communities, clusters, entity_vectors, statements, made_with: {embedding_model, dimensions, pooling,
-//   spacy_model}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
-OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
+// → found, adopts, communities, clusters, entity_vectors, sentence_vectors, statements, made_with: {embedding_model,
+//   dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
+// include: made_with
 CALL () {
   MATCH (c:Corpus)
   WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
@@ -26,5 +26,7 @@ RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id 
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.communities = coalesce(c.revision, 0) }[0] AS communities,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.clusters = coalesce(c.revision, 0) }[0] AS clusters,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.sentence_vectors = coalesce(c.revision, 0) }[0]
+         AS sentence_vectors,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.statements = coalesce(c.revision, 0) }[0] AS statements,
-       made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, words
+       made {.embedding_model, .dimensions, .pooling, .spacy_model, .vectors} AS made_with, words

@@ -7,7 +7,8 @@
 // `relations` the number of its selected relations in the chunk both of whose ends the window mentions. The index is
 // approximate, so it is asked for $candidates statements.
 // $corpus, $vector, $entry, $candidates, $around, $limit
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → entities: [{key, score}], candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score,
 //   place, relations}]}]. A score is (1 + cosine) / 2; `place` is null if the window is only one of the nearest.
 CALL () {

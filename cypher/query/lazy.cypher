@@ -1,7 +1,8 @@
 // The windows nearest to a question, the communities whose entities the nearest of them mention, and how near windows of
 // the corpus are on average: of $sample windows in the order of their ids, which are hashes of the text.
 // $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.

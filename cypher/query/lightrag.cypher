@@ -6,7 +6,8 @@
 // of those that mention an entity of the question or an end of a relation the $limit that mention most of these.
 // Entities in more than $hub chunks are left out.
 // $corpus, $vector, $nearest, $entry, $names, $relations, $hub, $limit
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → nearest: [window id], named: [key], local: [[key, key]], global: [[key, key]], candidates: [{chunk, document, index,
 //   tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is (1 + cosine) / 2.
 CALL () {

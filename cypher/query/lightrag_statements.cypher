@@ -8,7 +8,8 @@
 // of these. Entities in more than $hub chunks only count as ends. The index is approximate, so it is asked for
 // $candidates statements.
 // $corpus, $vector, $statement_vector, $nearest, $names, $candidates, $relations, $hub, $limit
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → nearest: [window id], named: [key], local: [[key, key, chunk id]], global: [[key, key, chunk id]], candidates:
 //   [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is
 //   (1 + cosine) / 2.

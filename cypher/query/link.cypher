@@ -1,17 +1,18 @@
 // What the graph has about a question's entities, in one round trip: whether the corpus has documents, which entities
 // exist (at most $limit, names before nouns, the rarest first) and which others (`left`), the distance of each pair, the
-// chunks that mention at least two of them, what the index was made with, and whether the corpus' statements are up to
-// date (null without any). A name resolves to the entity with this key, and to up to $meanings entities of which it is an
+// chunks that mention at least two of them, what the corpus was made with, and whether the corpus' statements, and the
+// vectors of its sentences, are up to date (null without any). A name resolves to the entity with this key, and to up to
+// $meanings entities of which it is an
 // alias in some document. One of the other names resolves only to names, and only if it is no part of a longer one
 // that resolves. Two entities that only the same name resolves to are no pair. Paths longer than six edges are ignored.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
 // of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
 // $corpus, $names, $other_names: [key], $limit, $meanings, $terms
-// → found, made_with: {embedding_model, dimensions, pooling, spacy_model}, named: [{entity: key, type, names: [name]}],
+// → found, made_with: {embedding_model, dimensions, pooling, spacy_model, vectors}, named: [{entity: key, type, names: [name]}],
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
-//   shared: [{chunk, document, index, counts: [{entity, count}]}],
-//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements
-OPTIONAL MATCH (made:E2GIndex {name: 'e2g'})
+//   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors
+// include: made_with
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
   UNWIND $names + $other_names AS name
@@ -49,7 +50,7 @@ CALL (entities) {
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   WITH c, collect({entity: e.key, count: m.count}) AS counts
   WHERE size(counts) > 1
-  RETURN collect({chunk: c.id, document: c.document, index: c.index, counts: counts}) AS shared
+  RETURN collect({chunk: c.id, document: c.document, index: c.index, end: c.end, counts: counts}) AS shared
 }
 CALL () {
   MATCH (c:Corpus)
@@ -66,9 +67,11 @@ CALL () {
   }
   RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
 }
-RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model} AS made_with, named, left,
+RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model, .vectors} AS made_with, named, left,
        pairs, shared, words, COLLECT {
          MATCH (c:Corpus {corpus: $corpus})
          WHERE EXISTS { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL }
          RETURN c.statements = coalesce(c.revision, 0)
-       }[0] AS statements
+       }[0] AS statements,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.sentence_vectors = coalesce(c.revision, 0) }[0]
+         AS sentence_vectors

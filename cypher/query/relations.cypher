@@ -4,7 +4,8 @@
 // $neighbours in all. Of the windows that mention both ends of a relation, the $limit are found that mention most
 // relations, those that are among the $limit nearest first. Entities in more than $hub chunks have no relations.
 // $corpus, $vector, $keys: entities, $neighbours, $hub, $limit
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
 CALL () {

@@ -7,8 +7,9 @@
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature: of the softmax
 // over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
-// $own: the fraction of activation for the question's entities, $active, $hub
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $own: the fraction of activation for the question's entities, $active, $hub, $without: entities that pass nothing on
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
 //   best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the
@@ -64,7 +65,7 @@ CALL (corpus, from_seeds, from_question) {
   UNWIND [one IN from_seeds | [one[0], (1 - own) * one[1]]] + [one IN from_question | [one[0], own * one[1]]] AS one
   WITH corpus, one[0] AS e, sum(one[1]) AS activation
   WITH e, activation * log(1 + 1.0 * corpus.chunks / e.chunks) / sqrt(e.chunks) AS strength
-  WHERE e.chunks <= $hub
+  WHERE e.chunks <= $hub AND NOT e.key IN $without
   ORDER BY strength DESC, e.key LIMIT $active
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   // include: of_documents

@@ -5,7 +5,8 @@
 // relations, those that are among the nearest first. Entities in more than $hub chunks have no relations. The index is
 // approximate, so it is asked for $candidates entities.
 // $corpus, $vector, $entry, $candidates, $neighbours, $hub, $limit
-// $documents: only these, null: all; $overfetch: how many times as many to read from the index, 0: compare one by one
+// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
+// read from the index, 0: compare one by one
 // → entities: [{key, score}], relations: [[key, key]], candidates: [{chunk, document, index, tokens, persistence,
 //   shares, windows: [{number, score, relations: [position]}]}]. A score is (1 + cosine) / 2.
 CALL () {

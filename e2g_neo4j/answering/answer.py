@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from string import ascii_uppercase
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from e2g_neo4j.answering.agreement import most_agreed
+from e2g_neo4j.answering.all_text import all_text
+from e2g_neo4j.answering.calls import PROMPTS, Calls, no_progress
 from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.drift import drift
 from e2g_neo4j.answering.evidence import (
@@ -23,27 +24,38 @@ from e2g_neo4j.answering.evidence import (
     numbered,
     too_small,
     usage_of,
+    with_round_trips,
     with_usage,
     within_budget,
 )
+from e2g_neo4j.answering.global_search import Level, global_search
 from e2g_neo4j.answering.map_reduce import BATCHES, map_reduce
 from e2g_neo4j.errors import QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.chat_calls import ChatCalls
+from e2g_neo4j.retrieval.history import make_stand_alone
 from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.runtime.requests import Emit, Operation
+from e2g_neo4j.runtime.requests import Chat, Emit, Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
+from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Answer, Evidence, Passage
 
-PROMPTS = Path(__file__).with_name("prompts")
+Method: TypeAlias = Literal["direct", "map_reduce", "all_text", "global", "drift"]
+"""How to answer: from all evidence in one prompt; from points that the model takes in batches from more evidence, from
+all text, or from the reports of communities; or from points of the evidence for follow-up questions too."""
 
-Method: TypeAlias = Literal["direct", "map_reduce", "drift"]
-"""How to answer: from all evidence in one prompt, from points that the model takes from it in batches, or from points
-of the evidence for follow-up questions too."""
+NAMES: Mapping[Method, str] = {
+    "map_reduce": "Map-reduce",
+    "all_text": "Map-reduce over all text",
+    "global": "Global search",
+    "drift": "DRIFT",
+}
+"""The names of methods in messages."""
 
 MAX_SAMPLES = 10
 """Maximum number of answers that are sampled."""
@@ -57,8 +69,10 @@ def answer(
     choices: Sequence[str] = (),
     samples: int = 1,
     method: Method = "direct",
+    level: Level | None = None,
     max_tokens: int | None = None,
     model: StreamingChatModel | None = None,
+    progress: Progress | None = None,
 ) -> Operation[Answer]:
     """Retrieve the evidence for a question, emit it and answer from it. `E2G.answer` and `E2G.stream` execute this
     operation.
@@ -71,51 +85,56 @@ def answer(
         choices: Answers to choose from, if any.
         samples: Number of answers to sample, of which the one is returned that agrees most with the others.
         method: How to answer, see `Method`.
+        level: Which reports the method "global" reads.
         max_tokens: Maximum tokens of the answer, if it is less than `settings.answer_tokens`.
         model: The chat model. Default: that of the models, if any.
+        progress: Is called with (stage, done, total).
 
     Without `k` and `tokens`, the evidence has as many tokens as the answer may use, `settings.evidence_tokens`, or
     BATCHES times as many for map-reduce.
     """
     check_method(method, choices, samples)
+    check_reading(method, retrieval, level)
     settings = models.settings
     if max_tokens is not None and max_tokens < settings.answer_tokens:
         settings = settings.model_copy(update={"answer_tokens": max_tokens})
+    model = model or models.chat_model
+    if method in ("all_text", "global") and model is not None:
+        calls = Calls(model, settings, progress=progress or no_progress)
+        asked = (yield from _stand_alone(question, retrieval, models, calls)) if retrieval.history else question
+        if method == "global":
+            found = yield from with_round_trips(global_search(models, asked, corpora, level, calls))
+        else:
+            found = yield from with_round_trips(all_text(asked, corpora, retrieval.where, calls))
+        if asked == question:
+            return found
+        return replace(found, evidence=replace(found.evidence, question=question, searched_as=asked))
     retrieval = answer_options(retrieval, settings, method)
-    evidence = yield from retrieve(models, question, corpora, retrieval, model)
+    evidence = yield from retrieve(models, question, corpora, retrieval, model, rewriter=model)
     yield Emit(evidence)
-    asked = model or models.chat_model, settings, choices, samples, method
-    return (yield from answer_by_method(evidence, models, retrieval, *asked))
-
-
-def answer_by_method(
-    evidence: Evidence,
-    models: Models,
-    retrieval: RetrievalOptions,
-    model: StreamingChatModel | None,
-    settings: Settings,
-    options: Sequence[str] = (),
-    samples: int = 1,
-    method: Method = "direct",
-) -> Operation[Answer]:
-    """Answer by any method.
-
-    Args:
-        evidence: The evidence.
-        models: The models that process follow-up questions.
-        retrieval: The options with which the evidence was found.
-        model: The chat model. None: the answer has no text, only the evidence.
-        settings: The settings.
-        options: As `answer_from`.
-        samples: As `answer_from`.
-        method: How to answer, see `Method`.
-    """
-    check_method(method, options, samples)
-    if method != "drift":
-        return (yield from answer_from(evidence, model, settings, options, samples, method))
     if model is None:
-        return with_usage(Answer(None, evidence), usage_of(evidence))
-    return (yield from drift(evidence, models, model, settings, retrieval))
+        return Answer(None, evidence)
+    if method == "direct":
+        return (yield from answer_from(evidence, model, settings, choices, samples))
+    calls = Calls(model, settings, usage_of(evidence), progress=progress or no_progress)
+    if method == "drift":
+        return (yield from drift(evidence, models, calls, retrieval))
+    return (yield from map_reduce(evidence, calls))
+
+
+def _stand_alone(question: str, retrieval: RetrievalOptions, models: Models, calls: Calls) -> Operation[str]:
+    """Return the question with what it needs of the earlier turns, and count the calls for it."""
+    rewriter = ChatCalls(calls.model, calls.settings.prompts)
+    operation = make_stand_alone(question, retrieval.history, models.nlp, rewriter)
+    reply: Any = None
+    while True:
+        try:
+            request = operation.send(reply)
+        except StopIteration as end:
+            return end.value.question  # type: ignore[no-any-return]
+        reply = yield request
+        if isinstance(request, Chat):
+            calls.used.add(reply)
 
 
 def answer_options(retrieval: RetrievalOptions, settings: Settings, method: Method = "direct") -> RetrievalOptions:
@@ -133,44 +152,57 @@ def check_method(method: Method, options: Sequence[str], samples: int) -> None:
     if not 1 <= samples <= MAX_SAMPLES:
         raise QueryError(f"Got samples={samples}: pass 1 to {MAX_SAMPLES}.")
     if method != "direct" and (options or samples > 1):
-        name = {"map_reduce": "Map-reduce", "drift": "DRIFT"}[method]
-        raise QueryError(f"{name} writes one answer in words: leave out options and samples, or the method.")
+        raise QueryError(f"{NAMES[method]} writes one answer in words: leave out options and samples, or the method.")
+
+
+def check_reading(method: Method, retrieval: RetrievalOptions, level: Level | None) -> None:
+    """Raise QueryError if options are given that the method does not use, or the level is not valid."""
+    if level is not None and method != "global":
+        raise QueryError("Only the method global reads reports of a level: leave out the level, or choose this method.")
+    if level not in (None, "dynamic") and not (isinstance(level, int) and level >= 1):
+        raise QueryError(f"The level of reports is {level!r}: choose a number from 1, the finest, or dynamic.")
+    if method not in ("all_text", "global"):
+        return
+    if method == "global" and retrieval.where:
+        raise QueryError(
+            "Global search reads reports, which may quote documents that the conditions exclude: leave out the "
+            "conditions, or choose the method all_text."
+        )
+    fields = RetrievalOptions.model_fields.items()
+    used = ("where", "history")
+    given = [name for name, field in fields if name not in used and getattr(retrieval, name) != field.default]
+    if given:
+        raise QueryError(f"{NAMES[method]} does not search for passages: leave out {', '.join(given)}.")
 
 
 def answer_from(
     evidence: Evidence,
-    model: StreamingChatModel | None,
+    model: StreamingChatModel,
     settings: Settings,
     options: Sequence[str] = (),
     samples: int = 1,
-    method: Literal["direct", "map_reduce"] = "direct",
 ) -> Operation[Answer]:
     """Ask the chat model for an answer from the evidence, or for the letter of an option.
 
     Args:
         evidence: The evidence.
-        model: The chat model. None: the answer has no text, only the evidence.
+        model: The chat model.
         settings: The settings.
         options: Options to choose from, if any: 2 to 26.
         samples: Number of answers to sample, 1 to 10. The one that agrees most with the others is returned, with the
             tokens of all.
-        method: How to answer from this evidence, see `Method`.
 
     Raises:
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply.
         QueryError: The number of options or samples is out of range.
     """
-    check_method(method, options, samples)
+    check_method("direct", options, samples)
     if options and not 2 <= len(options) <= len(ascii_uppercase):
         raise QueryError(f"Got {len(options)} options: pass 2 to {len(ascii_uppercase)}.")
     used = usage_of(evidence)
-    if model is None:
-        return with_usage(Answer(None, evidence), used)
-    if method == "map_reduce":
-        return (yield from map_reduce(evidence, model, settings))
     instructions = load_prompt(PROMPTS / ("choice.txt" if options else "answer.txt"), settings.prompts)
-    budget = evidence_budget(model, settings, instructions, evidence.question, *options)
+    budget = evidence_budget(model, settings, instructions, evidence.stand_alone, *options)
     facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
     fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
     given = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
@@ -185,7 +217,7 @@ def answer_from(
     last = "\n\nAnswer with one letter." if options else ""
     answers: list[Answer] = []
     for sample in range(samples):
-        request = request_for(evidence.question, given, options, instructions, settings.answer_tokens, sample)
+        request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens, sample)
         again = partial(replace, request, user=request.user + last)
         shown = partial(ShownAnswer, len(given))
         found = yield from ask_until_usable(model, request, parse, used, again=again, shown=shown)

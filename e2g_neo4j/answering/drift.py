@@ -12,53 +12,27 @@ to the reports is not used, because a citation leads to text, and reports only q
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from e2g_neo4j.answering.evidence import (
-    FACTS,
-    evidence_budget,
-    facts_within_budget,
-    numbered,
-    too_small,
-    usage_of,
-    within_budget,
-)
-from e2g_neo4j.answering.points import (
-    MOST,
-    PROMPTS,
-    Point,
-    answer_of,
-    important_of,
-    kept_of,
-    points_in,
-    points_schema,
-    request_for,
-    score_in,
-)
-from e2g_neo4j.errors import QueryError, UnusableReplyError
-from e2g_neo4j.models.chat.json_replies import (
-    TEXT,
-    example_texts,
-    list_schema,
-    number_schema,
-    object_schema,
-    objects_in,
-)
-from e2g_neo4j.models.chat.prompts import load_prompt
-from e2g_neo4j.models.chat.thinking import without_thought
-from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
+from e2g_neo4j.answering.calls import Calls
+from e2g_neo4j.answering.evidence import FACTS, facts_within_budget, numbered, too_small, within_budget
+from e2g_neo4j.answering.points import MOST, answer_of, important_of, kept_of, points_in, points_schema, score_in
+from e2g_neo4j.answering.reports import check_communities
+from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema, objects_in
+from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.retrieval.groups import group_corpora
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
 from e2g_neo4j.retrieval.strategies.communities import nearest
+from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
-from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
-from e2g_neo4j.types.results import Answer, Evidence, Passage
+from e2g_neo4j.types.chat import StreamingChatModel
+from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
 
 CALLS = 12
 """Maximum number of calls of the chat model. TRIES of them are kept for the answer."""
@@ -80,8 +54,6 @@ LOCAL = "graphrag_local"
 
 FOLLOW_UPS_SCHEMA = list_schema(object_schema(question=TEXT, score=number_schema(0, MOST)), FOLLOW_UPS)
 """The JSON schema of the follow-up questions of a reply."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,54 +91,13 @@ class FollowUps:
         return best
 
 
-@dataclass(slots=True)
-class Calls:
-    """The calls of the chat model before the answer."""
-
-    model: StreamingChatModel
-    settings: Settings
-    used: ChatUsage
-    left: int = CALLS - TRIES
-
-    def budget(self, prompt: str, question: str) -> int:
-        """Return how many tokens of passages or reports fit into a prompt."""
-        return evidence_budget(
-            self.model, self.settings, load_prompt(PROMPTS / prompt, self.settings.prompts), question
-        )
-
-    def ask(
-        self,
-        prompt: str,
-        question: str,
-        listed: str,
-        schema: Mapping[str, Any],
-        parse: Callable[[str, Collection[str]], T | None],
-    ) -> Operation[T | None]:
-        """Ask up to TRIES times, as long as calls are left, and return what the reply means. None: no usable reply."""
-        instructions = load_prompt(PROMPTS / prompt, self.settings.prompts)
-        examples = example_texts(instructions)
-        before = self.used.calls
-        found = yield from ask_until_usable(
-            self.model,
-            request_for(question, listed, instructions, self.settings, schema),
-            lambda reply: parse(without_thought(reply.text), examples),
-            self.used,
-            tries=min(TRIES, self.left),
-        )
-        self.left -= self.used.calls - before
-        return found
-
-
-def drift(
-    evidence: Evidence, models: Models, model: StreamingChatModel, settings: Settings, retrieval: RetrievalOptions
-) -> Operation[Answer]:
+def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: RetrievalOptions) -> Operation[Answer]:
     """Search for follow-up questions, and ask the chat model for an answer from the points of all passages.
 
     Args:
         evidence: The evidence for the question itself.
         models: The models that process follow-up questions.
-        model: The chat model.
-        settings: The settings.
+        calls: The calls so far.
         retrieval: The options with which the evidence was found. Follow-up questions are searched for with them too.
 
     Raises:
@@ -174,16 +105,17 @@ def drift(
         ModelError: The model failed, or no passage fits its context.
         UnusableReplyError: The model sent no usable reply about any passages, or no answer.
     """
-    question, calls = evidence.question, Calls(model, settings, usage_of(evidence))
+    question, model = evidence.stand_alone, calls.model
+    calls.left = CALLS - TRIES
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in evidence.corpora})
-    check_communities(rows)
+    check_communities(rows, "DRIFT")
     options = local_options(retrieval, rows)
     follow_ups = FollowUps(question)
     reports, primed = list[str](), None
     reads = 1
     if not retrieval.where:  # a report may quote documents that the filter excludes
         reads += 2
-        reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(evidence)), model)
+        reports = within(calls.budget("primer.txt", question), (yield from nearest_reports(models, evidence)), model)
     if reports:
         schema = object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA)
         primed = yield from calls.ask("primer.txt", question, "\n\n".join(reports), schema, follow_ups_in)
@@ -214,12 +146,10 @@ def drift(
         points += read[0]
         follow_ups.add(read[1], one.round + 1)
     if unusable and not usable:
-        raise UnusableReplyError(
-            f"The chat model {model.name} returned no points: try again, or set another E2G_CHAT_MODEL."
-        )
+        raise calls.returned("no points")
 
     important = important_of(points)
-    kept = kept_of(important, question, model, settings)
+    kept = kept_of(important, question, calls)
     told = [f"DRIFT: reports: {len(reports)}, points above 0: {len(important)}, points in the answer: {len(kept)}."]
     if searched:
         told.append(f"Follow-up questions in mode {options.mode}: {' '.join(searched)}")
@@ -229,7 +159,7 @@ def drift(
         told.append(f"Questions whose passages are left out, because the chat model sent no usable points: {unusable}.")
     if follow_ups.open:
         told.append(f"Follow-up questions that were left when {CALLS - TRIES} calls were made: {len(follow_ups.open)}.")
-    return (yield from answer_of(kept, merged(found, told, reads), tuple(given), model, settings, calls.used))
+    return (yield from answer_of(kept, merged(found, told, reads), tuple(given), calls))
 
 
 def merged(found: Sequence[Evidence], told: Sequence[str], reads: int) -> Evidence:
@@ -251,33 +181,31 @@ def merged(found: Sequence[Evidence], told: Sequence[str], reads: int) -> Eviden
     )
 
 
-def check_communities(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Raise QueryError if a corpus has no communities."""
-    for row in rows:
-        if row["communities"] is None:
-            raise QueryError(
-                f"The corpus {row['corpus']!r} has no communities, which DRIFT needs: make them with "
-                f"`e2g enrich --corpus {row['corpus']}`."
-            )
-
-
 def local_options(retrieval: RetrievalOptions, rows: Iterable[Mapping[str, Any]]) -> RetrievalOptions:
     """Return the options to search for follow-up questions with. No mode calls the chat model."""
     mode = retrieval.mode
     stated = all(row["statements"] is not None for row in rows)
     if mode == DEFAULT_MODE and stated:
         mode = LOCAL
-    return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": ()})
+    return retrieval.model_copy(update={"mode": mode, "llm": False, "relationship_types": (), "history": ()})
 
 
-def nearest_reports(evidence: Evidence) -> Operation[list[str]]:
+def nearest_reports(models: Models, evidence: Evidence) -> Operation[list[str]]:
     """Return the reports of the communities nearest to the question, nearest first."""
-    vector = yield Embed(evidence.question)
-    parameters = {"vector": vector, "best": REPORTS, "windows": 1}
-    ids = nearest((yield from read_each("query/communities", dict.fromkeys(evidence.corpora, parameters))), REPORTS)
+    found = []
+    for group in group_corpora(models, evidence.corpora):
+        found.append((yield from group.run(_nearest_in(evidence.stand_alone, group.corpora))))
+    ids = round_robin(found)[:REPORTS]
     rows = yield from read_each("query/reports", {corpus: {"ids": ids} for corpus in evidence.corpora})
     reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
     return [f"[{number}] {reports[id]}" for number, id in enumerate(ids, 1) if id in reports]
+
+
+def _nearest_in(question: str, corpora: Sequence[str]) -> Operation[list[str]]:
+    """Return the ids of the nearest communities in corpora that were made with the same models."""
+    vector = yield Embed(question)
+    parameters = {"vector": vector, "best": REPORTS, "windows": 1}
+    return nearest((yield from read_each("query/communities", dict.fromkeys(corpora, parameters))), REPORTS)
 
 
 def within(budget: int, texts: Iterable[str], model: StreamingChatModel) -> list[str]:

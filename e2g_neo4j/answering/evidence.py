@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN
+from e2g_neo4j.runtime.requests import Emit, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
@@ -97,9 +99,14 @@ def within_budget(passages: Sequence[Passage], budget: int, model: StreamingChat
 
 def in_reading_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Sort passages by document, those with the first passages first, and by their place in it."""
-    documents = list(dict.fromkeys((passage.document, passage.source) for passage in passages))
+    documents: dict[tuple[str, str, str], int] = {}
+    for one in passages:
+        documents.setdefault((one.corpus, one.document, one.source), len(documents))
     return tuple(
-        sorted(passages, key=lambda one: (documents.index((one.document, one.source)), one.start, -one.level, one.end))
+        sorted(
+            passages,
+            key=lambda one: (documents[one.corpus, one.document, one.source], one.start, -one.level, one.end),
+        )
     )
 
 
@@ -128,6 +135,22 @@ def citation_of(number: int, passage: Passage, evidence: Evidence) -> Citation:
     ids = passage.nodes if passage.document == GRAPH else ()
     facts = (fact for fact in evidence.facts if (fact.subject_id, fact.object_id) == ids)
     return Citation(number, passage, next((fact for fact in facts if fact.stated() == passage.text), None))
+
+
+def with_round_trips(operation: Operation[Answer]) -> Operation[Answer]:
+    """Count the round trips of an operation, for the evidence that it emits and that of the answer."""
+    round_trips = 0
+    reply: Any = None
+    while True:
+        try:
+            request = operation.send(reply)
+        except StopIteration as end:
+            answer: Answer = end.value
+            return replace(answer, evidence=replace(answer.evidence, round_trips=round_trips))
+        round_trips += isinstance(request, Read)
+        if isinstance(request, Emit):
+            request = Emit(replace(request.evidence, round_trips=round_trips))
+        reply = yield request
 
 
 def usage_of(evidence: Evidence) -> ChatUsage:

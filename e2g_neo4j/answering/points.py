@@ -1,20 +1,19 @@
-"""Points that a chat model takes from passages, and the answer from the most important of them.
+"""Points that a chat model takes from passages or reports, and the answer from the most important of them.
 
-Map-reduce and DRIFT search share them.
+Map-reduce, DRIFT and global search share them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.citations import CitationFilter, ShownAnswer, citations_in
-from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, evidence_budget, too_small, with_usage
-from e2g_neo4j.errors import UnusableReplyError
+from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, too_small, with_usage
 from e2g_neo4j.models.chat.json_replies import (
     TEXT,
     list_schema,
@@ -24,14 +23,9 @@ from e2g_neo4j.models.chat.json_replies import (
     valid_numbers,
     whole_number,
 )
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
-from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
-from e2g_neo4j.types.results import Answer, Evidence, Passage
-
-PROMPTS = Path(__file__).with_name("prompts")
+from e2g_neo4j.types.results import Answer, Evidence, Passage, Point
 
 MOST = 100
 """The highest score of a point."""
@@ -39,18 +33,13 @@ MOST = 100
 POINTS = 10
 """Points of a reply, if the chat model can be held to a schema."""
 
+REDUCE = "reduce.txt"
+"""The prompt for the answer."""
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A statement of the passages, with its score from 0 to 100 and the numbers of the passages that support it."""
 
-    text: str
-    score: int
-    passages: tuple[int, ...]
-
-    def shown(self) -> str:
-        """Return the point as the prompt has it."""
-        return f"({self.score}) {self.text} {''.join(f'[{number}]' for number in self.passages)}"
+def shown(point: Point) -> str:
+    """Return a point as the prompt has it."""
+    return f"({point.score}) {point.text} {''.join(f'[{number}]' for number in point.passages)}"
 
 
 def important_of(points: Iterable[Point]) -> list[Point]:
@@ -58,14 +47,19 @@ def important_of(points: Iterable[Point]) -> list[Point]:
     return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
 
 
-def kept_of(important: Sequence[Point], question: str, model: StreamingChatModel, settings: Settings) -> list[Point]:
+def kept_of(important: Sequence[Point], question: str, calls: Calls) -> list[Point]:
     """Return the points that fit into the prompt for the answer.
 
     Raises:
         ModelError: There are points, but none fits.
     """
-    budget = evidence_budget(model, settings, load_prompt(PROMPTS / "reduce.txt", settings.prompts), question)
-    kept = fitting(important, budget, model)
+    budget = left = calls.budget(REDUCE, question)
+    kept: list[Point] = []
+    for point in important:
+        cost = calls.model.count(f"{shown(point)}\n")
+        if cost <= left:  # one that is too long is left out
+            kept.append(point)
+            left -= cost
     if important and not kept:
         raise too_small(budget)
     return kept
@@ -75,9 +69,8 @@ def answer_of(
     kept: Sequence[Point],
     evidence: Evidence,
     given: tuple[Passage, ...],
-    model: StreamingChatModel,
-    settings: Settings,
-    used: ChatUsage,
+    calls: Calls,
+    not_said: str = NOT_SAID,
 ) -> Operation[Answer]:
     """Ask the chat model for an answer from points, with at most TRIES calls. Without points, it is not asked.
 
@@ -85,56 +78,45 @@ def answer_of(
         kept: The points, the most important first.
         evidence: The evidence.
         given: The passages whose numbers the points have.
-        model: The chat model.
-        settings: The settings.
-        used: The usage so far. The calls are added.
+        calls: The calls so far.
+        not_said: The answer without points.
 
     Raises:
         UnusableReplyError: The model sent no answer.
     """
     if not kept:
-        return with_usage(Answer(NOT_SAID, evidence, given=given, found=False), used)
-    instructions = load_prompt(PROMPTS / "reduce.txt", settings.prompts)
-    listed = "\n".join(point.shown() for point in kept)
+        return with_usage(Answer(not_said, evidence, given=given, found=False), calls.used)
     valid = {number for point in kept for number in point.passages}
     answer = yield from ask_until_usable(
-        model,
-        request_for(evidence.question, listed, instructions, settings),
+        calls.model,
+        calls.request(REDUCE, evidence.stand_alone, "\n".join(map(shown, kept))),
         lambda reply: cited_answer(reply, evidence, given, valid),
-        used,
+        calls.used,
         shown=partial(ShownAnswer, len(given), valid),
     )
-    if answer is not None:
-        return with_usage(answer, used)
-    raise UnusableReplyError(f"The chat model {model.name} returned no text: try again, or set another E2G_CHAT_MODEL.")
+    if answer is None:
+        raise calls.returned("no text")
+    return replace(with_usage(answer, calls.used), points=tuple(kept))
 
 
-def fitting(points: Sequence[Point], budget: int, model: StreamingChatModel) -> list[Point]:
-    """Return the first points that fit into a number of tokens. One that is too long is left out."""
-    kept: list[Point] = []
-    for point in points:
-        cost = model.count(f"{point.shown()}\n")
-        if cost <= budget:
-            kept.append(point)
-            budget -= cost
-    return kept
+def points_schema(batch: Collection[int], of: str = "passages") -> dict[str, Any]:
+    """Return the JSON schema of a list of points, by the numbers of what the model is shown."""
+    numbers = list_schema({"type": "integer", "enum": sorted(batch)}, len(batch))
+    return list_schema(object_schema(**{"text": TEXT, "score": number_schema(0, MOST), of: numbers}), POINTS)
 
 
-def points_schema(batch: Collection[int]) -> dict[str, Any]:
-    """Return the JSON schema of a list of points, by the numbers of the passages that the model is shown."""
-    passages = list_schema({"type": "integer", "enum": sorted(batch)}, len(batch))
-    return list_schema(object_schema(text=TEXT, score=number_schema(0, MOST), passages=passages), POINTS)
-
-
-def points_in(reply: str, batch: Collection[int], examples: Collection[str] = frozenset()) -> list[Point] | None:
+def points_in(
+    reply: str, batch: Collection[int], examples: Collection[str] = frozenset(), of: str = "passages"
+) -> list[Point] | None:
     """Return the points of a reply. None if it has none and does not say so with an empty list.
 
-    Points without text, score or a passage of the batch are left out. Scores are limited to 0 to MOST.
+    Points without text, score or a number of the batch are left out. Scores are limited to 0 to MOST.
 
     Args:
         reply: The reply, without reasoning.
-        batch: The numbers of the passages that the model has read.
+        batch: The numbers of the passages, or reports, that the model has read.
         examples: The texts of the examples in the prompt. They are no points.
+        of: What the numbers are of, as the reply names it.
     """
     items: list[object] = []
     said = False
@@ -144,18 +126,18 @@ def points_in(reply: str, batch: Collection[int], examples: Collection[str] = fr
             items, said = listed, True
         elif "text" in one and not said:  # of a reply that was truncated
             items.append(one)
-    found = (_point(item, batch) for item in items)
+    found = (_point(item, batch, of) for item in items)
     points = [point for point in found if point is not None and point.text not in examples]
     return points if points or (said and not items) else None
 
 
-def _point(item: object, batch: Collection[int]) -> Point | None:
+def _point(item: object, batch: Collection[int], of: str) -> Point | None:
     if not isinstance(item, dict) or not isinstance(item.get("text"), str):
         return None
     number = score_in(item)
     text = item["text"]
     cited = [one for _, _, numbers in citations_in(text) for one in numbers]
-    numbers = valid_numbers(item.get("passages"), max(batch)) or []
+    numbers = valid_numbers(item.get(of), max(batch)) or []
     passages = tuple(dict.fromkeys(one for one in (*numbers, *cited) if one in batch))
     without_numbers = CitationFilter(0)
     text = " ".join((without_numbers.add(text) + without_numbers.end()).split())
@@ -169,24 +151,3 @@ def score_in(item: Mapping[str, object]) -> int | None:
     score = item.get("score")
     number = round(score) if isinstance(score, float) and math.isfinite(score) else whole_number(score)
     return None if number is None else min(max(number, 0), MOST)
-
-
-def request_for(
-    question: str, listed: str, instructions: str, settings: Settings, schema: Mapping[str, Any] | None = None
-) -> ChatRequest:
-    """Build a request: passages or points between two tags, then the question.
-
-    Args:
-        question: The question.
-        listed: The passages or points.
-        instructions: The system prompt.
-        settings: The settings.
-        schema: The JSON schema of the reply, if it has one.
-    """
-    delimiter = delimiter_for(listed)
-    return ChatRequest(
-        filled(instructions, fence=delimiter),
-        f"{delimited(listed, delimiter)}\n\nQuestion: {question}",
-        max_tokens=settings.answer_tokens,
-        schema=schema,
-    )

@@ -10,6 +10,7 @@ import typer
 
 from e2g_neo4j.cli import asking, corpora, existing_graphs, service, statements
 from e2g_neo4j.cli.compare import compare_command
+from e2g_neo4j.cli.conversation import chat
 from e2g_neo4j.cli.db import app as db_app
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
 from e2g_neo4j.cli.init import init
@@ -58,6 +59,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Ask": {
         "query": asking.query,
         "ask": asking.ask,
+        "chat": chat,
         "explain": asking.explain,
         "compare": compare_command,
         "viz": asking.viz,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack, cast
 
 import typer
 from rich.table import Table
 
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.browser.guide import PORT
-from e2g_neo4j.cli import show_evidence
+from e2g_neo4j.cli import show, show_evidence
 from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
@@ -30,11 +31,16 @@ from e2g_neo4j.cli.options import (
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.graph.catalog import MAX_TEXT
+from e2g_neo4j.retrieval.explain import ranks_in
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import load_settings
-from e2g_neo4j.types.results import Answer
+from e2g_neo4j.types.reports import DocumentText
+from e2g_neo4j.types.results import Answer, Evidence
+
+COUNTERFACTUALS = 6
+"""Maximum number of entities without which `explain` asks the question again."""
 
 
 @with_retrieval_options
@@ -84,26 +90,52 @@ def ask(
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
     method: Annotated[
-        Literal["direct", "map-reduce", "drift"],
+        Literal["direct", "map-reduce", "all-text", "global", "drift"],
         typer.Option(
             "--method",
-            help="Answer from all evidence at once, from points of it, batch by batch, or by follow-up questions.",
+            help="Answer from all evidence at once; from points of it, of all text, or of the reports of communities, "
+            "batch by batch; or by follow-up questions.",
         ),
     ] = "direct",
+    level: Annotated[
+        str | None,
+        typer.Option(
+            "--level",
+            metavar="<number|dynamic>",
+            help="Level of the reports for --method global, from 1, the finest; dynamic: those that the chat model "
+            "chooses. (default: the finest with about eight batches)",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With all-text and global: only tell how much is read, in how many calls.")
+    ] = False,
     as_json: Json = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
     """Answer a question with the configured chat model, or print the evidence if there is none."""
-    how: Method = "map_reduce" if method == "map-reduce" else method
-    with E2G() as e2g:
+    how = cast(Method, method.replace("-", "_"))
+    if dry_run and how not in ("all_text", "global"):
+        raise typer.BadParameter("Only the methods all-text and global have a --dry-run.")
+    chosen: Any = int(level) if level and level.isdecimal() else level
+    with E2G() as e2g, ExitStack() as shown:
+        progress = shown.enter_context(show.progress(quiet=as_json))
         asked = choose_corpora(e2g, corpora)
-        for piece in e2g.stream(
-            question, corpora=asked, choices=choices or (), samples=samples, method=how, **retrieval
-        ):
+        options: dict[str, Any] = {"choices": choices or (), "samples": samples, "method": how, "level": chosen}
+        for piece in e2g.stream(question, corpora=asked, progress=progress, **options, **retrieval):
             if isinstance(piece, Answer):
                 answer = piece
-            elif isinstance(piece, str) and not (choices or as_json):
-                out.print(escape(piece), end="")
+            elif isinstance(piece, Evidence):
+                if dry_run and piece.mode == how:  # without a chat model, nothing is read
+                    answer = Answer(None, piece)
+                    break
+            else:
+                shown.close()
+                if not (choices or as_json):
+                    out.print(escape(piece), end="")
+    if dry_run and answer.evidence.mode == how and not as_json:
+        out.print(escape(answer.evidence.reason))
+        return
     if as_json:
         print_json(answer.to_dict())
     else:
@@ -128,9 +160,13 @@ def read(
         if as_json:
             print_json(asdict(found))
             return
-        before = max(0, at - show_evidence.BEFORE)
-        preceding = e2g.text(found.document, corpus=corpus, start=before, end=at).text if at else ""
-    show_evidence.text(out, found, preceding)
+        show_evidence.text(out, found, preceding_text(e2g, found, corpus))
+
+
+def preceding_text(e2g: E2G, found: DocumentText, corpus: str) -> str:
+    """Return what precedes a part of a document."""
+    before = max(0, found.start - show_evidence.BEFORE)
+    return e2g.text(found.document, corpus=corpus, start=before, end=found.start).text if found.start else ""
 
 
 @with_retrieval_options
@@ -143,11 +179,17 @@ def explain(
 ) -> None:
     """Explain step by step how the evidence was found, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
-        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
+        asked = choose_corpora(e2g, corpora)
+        evidence = e2g.retrieve(question, corpora=asked, **retrieval)
+        others: dict[str, Evidence] = {}
+        left_out = retrieval.get("without", ())
+        for name in () if browser or retrieval.get("llm") else evidence.entities[:COUNTERFACTUALS]:
+            retrieval["without"] = [*left_out, name]
+            others[name] = e2g.retrieve(question, corpora=asked, **retrieval)
     if browser:
         show_in_browser(out, evidence, load_settings(), no_open=no_open)
     else:
-        show_evidence.explanation(out, evidence)
+        show_evidence.explanation(out, evidence, {name: ranks_in(evidence, other) for name, other in others.items()})
 
 
 @with_retrieval_options

@@ -50,6 +50,10 @@ def index(
         list[str] | None,
         typer.Option("--property", metavar="NAME=VALUE", help="A property of all these documents. May be repeated."),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option("--language", metavar="CODE", help="Language of a new corpus, such as de. (default: detected)"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
@@ -59,7 +63,7 @@ def index(
     ReadingReport(unread).check(strict=strict, read=bool(sources))
     if dry_run:
         with E2G() as e2g:
-            plan = e2g.plan(sources, corpus=corpus, strict=strict)
+            plan = e2g.plan(sources, corpus=corpus, language=language, strict=strict)
         plan.failed = unread | plan.failed
         if as_json:
             print_json(asdict(plan))
@@ -74,6 +78,7 @@ def index(
                 progress=progress,
                 budget_tokens=budget_tokens,
                 properties=given,
+                language=language,
                 strict=strict,
             )
         report.failed = unread | report.failed
@@ -200,9 +205,7 @@ def enrich(
     budget_tokens: Budget = None,
     as_json: Json = False,
 ) -> None:
-    """Find communities of entities and clusters of chunks, embed the names of entities.
-
-    Also embeds sentences that have no vectors.
+    """Find communities of entities and clusters of chunks, embed sentences and the names of entities.
 
     The chat model extracts statements, if they are named. With `--reports llm`,
     it writes the reports of communities.

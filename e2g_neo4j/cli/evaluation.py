@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,8 +18,11 @@ from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
+from e2g_neo4j.errors import WORSE
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
+from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
 from e2g_neo4j.evaluation.formats import convert
+from e2g_neo4j.evaluation.gold import HistoryKind
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
@@ -41,6 +45,9 @@ from e2g_neo4j.retrieval.options import Unit
 
 BASE = "dense"
 """The default mode to compare with."""
+
+LISTED = 20
+"""Questions that are listed for a score that has changed."""
 
 out = Console(highlight=False, soft_wrap=True)
 
@@ -83,7 +90,22 @@ def evaluate_command(
     ] = False,
     llm: LlmWhereUsed = False,
     where: Where = None,
+    history: Annotated[
+        HistoryKind,
+        typer.Option(
+            "--history",
+            help="Ask with the whole history of a question, its earlier questions, none, or the question written out.",
+        ),
+    ] = "full",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Use only the first N questions.")] = None,
+    before: Annotated[
+        Path | None,
+        typer.Option(
+            "--before",
+            help="Results that --json wrote before: print what each question has gained or lost. Exit code "
+            f"{WORSE} if the mean of a score has fallen.",
+        ),
+    ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results to this JSON file.")] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with charts to this file.")
@@ -99,7 +121,8 @@ def evaluate_command(
     for file, option in ((json_file, "--json"), (html_file, "--html")):
         if file is not None:
             check_file(file, option, overwrite=overwrite)
-    gold_questions = read_questions(questions, without_gold=judge)[:limit]
+    scores_before = read_scores(before) if before else None
+    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=judge)[:limit]]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,
@@ -125,6 +148,11 @@ def evaluate_command(
             write_file(html_file, page(found), "--html", overwrite=overwrite)
     finally:  # the evaluation may have taken hours
         print_tables(out, found)
+    if scores_before is not None:
+        changes = changes_since(found, scores_before)
+        print_changes(out, changes)
+        if any(one.is_worse for one in changes):
+            raise typer.Exit(WORSE)
 
 
 def print_tables(out: Console, found: Evaluation) -> None:
@@ -201,6 +229,23 @@ def print_tables(out: Console, found: Evaluation) -> None:
     for mode, result in found.modes.items():
         table.add_row(mode, *times(result))
     show.draw(out, table)
+
+
+def print_changes(out: Console, changes: Sequence[Change]) -> None:
+    """Print how scores have changed, and the questions that have lost most."""
+    out.print("\nChanges since the saved results; bold if the interval excludes 0.\n")
+    table = _table(["mode", "score"], ["n", "change", "gained", "lost"])
+    for one in changes:
+        counts = (str(len(one.gained)), str(len(one.lost)))
+        table.add_row(one.mode, one.score, str(one.difference.questions), _cell(one.difference, signed=True), *counts)
+    show.draw(out, table)
+    for one in changes:
+        for word, questions in (("lost", one.lost), ("gained", one.gained)):
+            if questions:
+                ordered = sorted(questions, key=lambda id: (-abs(questions[id]), id))
+                listed = ", ".join(f"{escape(id)} {questions[id]:+.3f}" for id in ordered[:LISTED])
+                more = f" and {len(ordered) - LISTED} more" if len(ordered) > LISTED else ""
+                out.print(f"{one.mode} {one.score} {word}: {listed}{more}")
 
 
 def _costs(result: ModeResult) -> list[str]:

@@ -97,6 +97,14 @@ Where = Annotated[
         help="Search only documents with this property, such as year>=1890. All conditions that you repeat must hold.",
     ),
 ]
+Until = Annotated[
+    int | None,
+    typer.Option("--until", help="Search only what ends at this character or before, as far as one has read."),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAME", help="Leave out an entity, to see what it contributes. Repeat for each."),
+]
 
 
 def choose_corpus(e2g: E2G, given: str | None) -> str:
@@ -126,6 +134,8 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
     "relationship_types": (Types, ""),
     "llm": (Llm, False),
     "where": (Where, None),
+    "until": (Until, None),
+    "without": (Without, None),
 }
 """By field of `RetrievalOptions`: the option on the command line, and its default."""
 
@@ -148,7 +158,7 @@ def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
         retrieval = {name: values.pop(name) for name in RETRIEVAL}
         types = retrieval["relationship_types"]
         retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []
-        retrieval["where"] = retrieval["where"] or []
+        retrieval |= {name: retrieval[name] or [] for name in ("where", "without")}
         command(**values, **retrieval)
 
     with_options.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]

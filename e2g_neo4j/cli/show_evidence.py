@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -13,6 +13,7 @@ from e2g_neo4j.cli.show import plural
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
+from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Pair, Passage
 
@@ -32,8 +33,11 @@ _SENTENCE_END = re.compile(_NO_ABBREVIATION + r"(?:(?<=[.!?…])|(?<=[.!?…][\"
 _COMPLETE = re.compile(r"[.!?…:][\"'”’)\]]*" + _NO_ABBREVIATION + "$")
 
 
-def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL) -> None:
-    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all."""
+def evidence(
+    out: Console, found: Evidence, *, full: bool = False, shown: int | None = SCREENFUL, opened: bool = True
+) -> None:
+    """Print route, reason, entities and pairs, then the passages with their citations: `shown` of them, or all.
+    `opened`: with the command that opens the first one."""
     out.print(f"[bold]{found.route}[/bold]: {escape(found.reason)}")
     if found.entities:
         out.print(f"entities: {escape(', '.join(found.entities))}")
@@ -55,14 +59,22 @@ def evidence(out: Console, found: Evidence, *, full: bool = False, shown: int | 
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"\n[bold cyan]\\[{number}][/bold cyan] {escape(fact.stated())}  [dim]{escape(_nodes(fact))}[/dim]")
     if more := len(found.passages[shown:]) if shown else 0:
-        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass -k, --tokens, --full or --json to see all.[/dim]")
-    for passage in found.passages[:1]:
+        options = "-k, --tokens, --full or --json" if opened else "-k or --tokens"
+        out.print(f"\n[dim]And {plural(more, 'more passage')}: pass {options} to see all.[/dim]")
+    for passage in found.passages[: int(opened)]:
         out.print(f"\n{_how_to_open(1, passage)}")
 
 
-def answer(out: Console, given: Answer) -> None:
+def searched_as(out: Console, found: Evidence) -> None:
+    """Print the question that was searched for, if earlier turns changed it."""
+    if found.searched_as:
+        out.print(f"[dim]searched as: {escape(found.searched_as)}[/dim]")
+
+
+def answer(out: Console, given: Answer, *, opened: bool = True) -> None:
     """Print the citations of an answer whose text has been streamed, or the letter of a choice. Without a
-    chat model, print the evidence and how to configure one."""
+    chat model, print the evidence and how to configure one. `opened`: with the command that opens the first citation.
+    """
     if given.text is None:
         evidence(out, given.evidence)
         out.print("\nNo chat model is configured: set E2G_CHAT_MODEL to get answers.", style="yellow")
@@ -76,8 +88,11 @@ def answer(out: Console, given: Answer) -> None:
         fact, corpora = citation_.fact, given.evidence.corpora
         cited = f"{fact.stated()} {_nodes(fact)}" if fact else citation(citation_.passage, corpora)
         out.print(f"[dim]\\[{citation_.number}] {escape(cited)}[/dim]")
-    for opened in [one for one in given.citations if not one.fact][:1]:
-        out.print(_how_to_open(opened.number, opened.passage))
+    if reports := dict.fromkeys(report for point in given.points for report in point.reports):
+        listed = "; ".join(f"{report.title} (level {report.level})" for report in reports)
+        out.print(f"[dim]From the reports: {escape(listed)}[/dim]")
+    for first in [one for one in given.citations if not one.fact][: int(opened)]:
+        out.print(_how_to_open(first.number, first.passage))
     if given.dropped:
         numbers = ", ".join(map(str, given.dropped))
         out.print(f"Removed citations of passages that do not exist: {numbers}.", style="yellow")
@@ -102,8 +117,14 @@ def _how_to_open(number: int, passage: Passage) -> str:
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
-def explanation(out: Console, found: Evidence) -> None:
-    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
+def explanation(out: Console, found: Evidence, without: Mapping[str, Sequence[int | None]]) -> None:
+    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser.
+
+    Args:
+        out: Where to print.
+        found: The evidence.
+        without: By entity of the question: the rank of each passage if the entity is left out.
+    """
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
     types = found.entity_types
     entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
@@ -129,6 +150,10 @@ def explanation(out: Console, found: Evidence) -> None:
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
         if passage.signals:
             out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
+        moved = {name: ranks[number - 1] for name, ranks in without.items() if ranks[number - 1] != number}
+        for name, rank in moved.items():
+            where = f"rank {rank}" if rank else f"not among the first {len(found.passages)}"
+            out.print(f"      without {escape(name)}: {where}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         if passage.path:
@@ -139,6 +164,11 @@ def explanation(out: Console, found: Evidence) -> None:
     out.print(escape(params(evidence_parameters(found))))
     out.print()
     out.print(escape(load("explore/evidence")))
+    for absence in found.absences[:1]:
+        out.print(f"\n[bold]How {escape(absence.a)} and {escape(absence.b)} are connected[/bold]:")
+        out.print(escape(params({"corpus": found.corpus, "a": absence.a, "b": absence.b, "hops": MAX_HOPS})))
+        out.print()
+        out.print(escape(load("explore/between")))
 
 
 def citation(passage: Passage, corpora: Sequence[str]) -> str:

@@ -7,7 +7,8 @@ A question file is JSON Lines. Each line has `question`, and what to score in on
                   [statement]: a fact, in any wording
 `answer`          text: the right answer
 Optional fields: `id`; `type` or `question_type`; for questions with an answer `aliases`, other right answers, and
-`options`, 2 to 26 texts to choose from, of which `answer` is one.
+`options`, 2 to 26 texts to choose from, of which `answer` is one. For a question that follows others: `history`,
+[{"question": text, "answer": text}], the latest last, and `written_out`, the question as it would be asked alone.
 """
 
 from __future__ import annotations
@@ -16,19 +17,23 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from string import ascii_uppercase
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from e2g_neo4j.errors import InputError, NotFoundError
-from e2g_neo4j.types.results import Passage
+from e2g_neo4j.types.results import Passage, Turn
 
 Span: TypeAlias = tuple[int, int]
 TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
+
+HistoryKind: TypeAlias = Literal["full", "questions", "none", "written-out"]
+"""What of its history a question is asked with: all, the earlier questions without their answers, nothing, or nothing,
+but the question written out."""
 
 _STOP = (
     "a an the of in on at to for and or is are was were be been by with as that this which it its from can may not "
@@ -61,6 +66,8 @@ class Question:
         answer: The right answer, if known: one of the options, if there are any.
         aliases: Other right answers.
         options: The options to choose from, if any.
+        history: Earlier turns of the conversation, if any.
+        written_out: The question as it would be asked without them, if it needs them.
     """
 
     id: str
@@ -74,6 +81,19 @@ class Question:
     answer: str | None = None
     aliases: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+    written_out: str | None = None
+
+    def asked_with(self, history: HistoryKind) -> Question:
+        """Return the question with what `HistoryKind` says of its history."""
+        match history:
+            case "questions":
+                return replace(self, history=tuple(Turn(turn.question) for turn in self.history))
+            case "none":
+                return replace(self, history=())
+            case "written-out":
+                return replace(self, question=self.written_out or self.question, history=())
+        return self
 
     @property
     def has_evidence(self) -> bool:
@@ -124,6 +144,7 @@ def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
     require(isinstance(gold, list) and all(map(_is_id, gold)), "gold_passages must be a list of ids")
     require(isinstance(evidence, list), "evidence must be a list")
     answer, aliases, options = _answer(fields)
+    history, written_out = _history(fields)
     require(gold or evidence or answer or without_gold, "gold_passages, evidence and answer are all missing")
     spans, quotes, statements = [], [], []
     for one in evidence:
@@ -152,7 +173,20 @@ def _question(fields: Any, number: int, *, without_gold: bool) -> Question:
         answer=answer,
         aliases=aliases,
         options=options,
+        history=history,
+        written_out=written_out,
     )
+
+
+def _history(fields: dict[str, Any]) -> tuple[tuple[Turn, ...], str | None]:
+    """Parse the earlier turns, and the question without them. Raise ValueError if they are invalid."""
+    turns, written_out = fields.get("history") or [], fields.get("written_out")
+    require(isinstance(turns, list), "history must be a list of turns")
+    for turn in turns:
+        valid = isinstance(turn, dict) and turn.keys() <= {"question", "answer"} and _is_text(turn.get("question"))
+        require(valid and isinstance(turn.get("answer", ""), str), "a turn of history must have question and answer")
+    require(written_out is None or _is_text(written_out), "written_out must be text")
+    return tuple(Turn(turn["question"], turn.get("answer", "")) for turn in turns), written_out
 
 
 def _answer(fields: dict[str, Any]) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:

@@ -90,7 +90,8 @@ def evaluate(
             given `settings.evidence_tokens` of evidence, whatever `k` is.
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
             those of `against`, by the criteria of `evaluation/judging.py`.
-        llm: Let the modes that can call the chat model do it. The others are asked without it.
+        llm: Let the modes that can call the chat model do it. The others are asked without it, unless the chat model
+            rewrites a question with a history.
         where: Conditions on the properties of documents, see `RetrievalOptions`.
         progress: Called with (stage, done, total).
 
@@ -116,17 +117,18 @@ def evaluate(
         raise QueryError("All questions have options. Only answers in words are judged: evaluate with `--answers`.")
     if not (answers or judged) and not any(question.has_evidence for question in questions):
         raise QueryError("No question has gold_passages or evidence: evaluate with answers (`--answers`), or add them.")
-    check_modes(selected, e2g.strategies, llm=llm)
+    check_modes(selected, e2g.strategies, llm=llm and not any(question.history for question in questions))
     chat_model = chat_model_for(e2g) if answers or judged else None
     judge_model = judge_model_for(e2g.models) if judged else None
 
-    def retrieval(mode: str, limits: RetrievalKeywords) -> RetrievalKeywords:
+    def retrieval(question: Question, mode: str, limits: RetrievalKeywords) -> RetrievalKeywords:
         return {
             **limits,
             "mode": mode,
             "unit": unit if e2g.strategies[mode].ranks == "windows" else None,
-            "llm": llm and e2g.strategies[mode].calls_model,
+            "llm": llm and (e2g.strategies[mode].calls_model or bool(question.history)),
             "where": where,
+            "history": question.history,
         }
 
     report = progress or (lambda stage, done, total: None)
@@ -137,7 +139,7 @@ def evaluate(
     for mode in list(selected):  # warm up: load models, and let the database plan each statement
         try:
             for name in indexed:
-                ask(e2g, questions[0].question, corpus=name, **retrieval(mode, {"k": k}))
+                ask(e2g, questions[0].question, corpus=name, **retrieval(questions[0], mode, {"k": k}))
         except QueryError as error:
             if mode == against or selected == [mode]:
                 raise
@@ -148,17 +150,17 @@ def evaluate(
     for number, (question, name, gold) in enumerate(zip(questions, names, golds, strict=True)):
         first = number % len(selected)  # each mode comes first equally often
         for mode in selected[first:] + selected[:first]:
-            evidence, parts = ask(e2g, question.question, corpus=name, **retrieval(mode, {"k": k}))
+            evidence, parts = ask(e2g, question.question, corpus=name, **retrieval(question, mode, {"k": k}))
             within: dict[str, Evidence] = {}
             if gold.spans or gold.statements:
                 for budget, limits in BUDGETS.items():
-                    within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(mode, limits))
+                    within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(question, mode, limits))
             scores = score(evidence, within, gold, indexed[name], k)
             answer = None
             to_judge = judged and not question.options
             if chat_model and (to_judge or (answers and question.answer)):
                 limits = RetrievalKeywords(tokens=min(e2g.settings.evidence_tokens, MAX_TOKENS))
-                answer = ask_for_answer(e2g, question, corpus=name, **retrieval(mode, limits))
+                answer = ask_for_answer(e2g, question, corpus=name, **retrieval(question, mode, limits))
                 scores |= answer.scores
             outcomes[mode].append(
                 Outcome(
@@ -191,7 +193,7 @@ def evaluate(
         with busy_processes():
             for number, (question, name) in enumerate(zip(questions, names, strict=True)):
                 for mode in selected:
-                    _, parts = ask(e2g, question.question, corpus=name, **retrieval(mode, {"k": k}))
+                    _, parts = ask(e2g, question.question, corpus=name, **retrieval(question, mode, {"k": k}))
                     busy_seconds[mode].append(sum(parts.values()))
                 report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
@@ -223,7 +225,7 @@ def _judged(
     base = bases[outcome.question]
     if question.options or outcome.answer is None or base is None:
         return outcome
-    operation = judge(model, e2g.settings, question.question, outcome.answer.text, base.text)
+    operation = judge(model, e2g.settings, question.written_out or question.question, outcome.answer.text, base.text)
     return replace(outcome, judgement=e2g.runner.run(operation))
 
 

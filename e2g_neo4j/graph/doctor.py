@@ -6,11 +6,12 @@ The checks use `dbms.components`, SHOW DATABASES, SHOW INDEXES and SHOW CONSTRAI
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from e2g_neo4j.errors import FingerprintError
 from e2g_neo4j.graph import schema
+from e2g_neo4j.graph.indexes import VECTOR_INDEX
+from e2g_neo4j.models.choice import lacking
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.database import SEARCH_SINCE, version
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
@@ -35,7 +36,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows term_windows adopts adopted_properties revision communities clusters "
-        "entity_vectors statements statement_models report_models",
+        "entity_vectors sentence_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
         "Statement": "corpus id predicate text keywords strength embedding",
@@ -49,15 +50,18 @@ _SHAPE = re.compile(r"(e2g_\w+) IF NOT EXISTS\s+FOR [^:]*:([\w|]+)(.*?)(?:OPTION
 
 def examine(models: Models, database: str) -> Operation[list[Finding]]:
     """Check the database against the configured models."""
-    return (yield from doctor(database, models.fingerprint))
+    return (yield from doctor(database, models.fingerprint, lambda made_with: lacking(made_with, models)))
 
 
-def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
+def doctor(
+    database: str, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None] = lambda made_with: None
+) -> Operation[list[Finding]]:
     """Run all checks.
 
     Args:
         database: the name of the database.
         fingerprint: the configured models.
+        lacks: tells which of the models of a corpus is not installed, if any.
 
     Returns:
         The findings, including checks without a problem.
@@ -68,7 +72,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
     indexes: Rows = yield Read("doctor/schema", {})
     constraints: Rows = yield Read("doctor/constraints", {})
     labels: Rows = yield Read("doctor/labels", {})
-    stored: Rows = yield Read("index/fingerprint", {})
+    stored: Rows = yield Read("doctor/models", {})
     [locks] = yield Read("doctor/locks", {})
     behind: Rows = yield Read("doctor/behind", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
@@ -79,7 +83,7 @@ def doctor(database: str, fingerprint: Fingerprint) -> Operation[list[Finding]]:
         *_names(scripts, indexes, constraints),
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
-        *_models(indexes, stored, fingerprint),
+        *_models(stored, fingerprint, lacks),
         *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
     ]
@@ -122,7 +126,7 @@ def _access(rows: Rows, edition: str) -> Iterator[Finding]:
 
 
 def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, locks: int) -> Iterator[Finding]:
-    dimensions = next((row["dimensions"] for row in indexes if row["name"] == schema.VECTOR_INDEX), None)
+    dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
     migrations = schema.compare(scripts, history, dimensions)
     conflicts = schema.conflicts(migrations)
     pending = [one.version for one in migrations if one.state == "pending"]
@@ -256,26 +260,21 @@ def _shared(row: dict[str, list[str]]) -> frozenset[str]:
     )
 
 
-def _models(indexes: Rows, stored: Rows, fingerprint: Fingerprint) -> Iterator[Finding]:
-    for row in indexes:
-        if row["name"].startswith("e2g_") and row["dimensions"] not in (None, fingerprint.dimensions):
-            yield Finding(
-                "models",
-                "problem",
-                f"The index {row['name']} contains vectors of {row['dimensions']} dimensions, but "
-                f"{fingerprint.embedding_model} returns {fingerprint.dimensions}.",
-                "Set E2G_EMBEDDING_MODEL and E2G_EMBEDDING_DIMENSIONS to what was used, or use another database.",
-            )
-            return
-    if not stored:
+def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None]) -> Iterator[Finding]:
+    used = {Fingerprint.of_row(row): row["corpora"] for row in stored}
+    if not used:
         yield Finding("models", "ok", f"Nothing is indexed yet. {fingerprint.embedding_model} is configured.")
         return
-    try:
-        fingerprint.check(Fingerprint(**stored[0]))
-    except FingerprintError as error:
-        yield Finding("models", "problem", str(error), "Configure the models that were used.")
-    else:
+    if fingerprint in used:
         yield Finding("models", "ok", f"Indexed with {fingerprint.embedding_model} and {fingerprint.spacy_model}.")
+    for made_with, corpora in used.items():
+        if made_with == fingerprint or not corpora:
+            continue
+        what = f"Indexed with {made_with.embedding_model} and {made_with.spacy_model}: {', '.join(corpora)}."
+        if lacking := lacks(made_with):
+            yield Finding("models", "problem", f"{what} {lacking}", "Install it, or index these corpora again.")
+        else:
+            yield Finding("models", "ok", f"{what} These models are loaded when one of the corpora is used.")
 
 
 def _layers(behind: Sequence[str]) -> Iterator[Finding]:

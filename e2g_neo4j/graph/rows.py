@@ -37,7 +37,6 @@ class EmbeddedChunk:
         windows: the windows, as spans in the text of the chunk.
         window_vectors: their vectors, of shape (windows, dimensions).
         vector: the vector of the chunk.
-        sentence_vectors: the packed vectors of its own sentences, by number up to the first list, or None.
     """
 
     document: str
@@ -46,7 +45,6 @@ class EmbeddedChunk:
     windows: Sequence[Span]
     window_vectors: Vectors
     vector: NDArray[np.float32]
-    sentence_vectors: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,6 @@ def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
         **_pages_and_headings(chunk, read.windows),
         "own": list(chunk.own_in_text),
         "notes": read.notes,
-        "sentence_vectors": read.sentence_vectors,
         "window_shares": [length / sum(lengths) for length in lengths],
         "terms": None if chunk.stands_for else list(terms.keys()),
         "term_windows": None if chunk.stands_for else list(terms.values()),

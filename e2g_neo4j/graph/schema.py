@@ -12,7 +12,7 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,21 +20,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from neo4j import Driver, ManagedTransaction
-from neo4j.exceptions import ClientError, ConstraintError, DatabaseError, Forbidden
+from neo4j import Driver
+from neo4j.exceptions import ClientError, ConstraintError
 
-from e2g_neo4j.errors import FingerprintError, MigrationError
-from e2g_neo4j.runtime.database import is_old, session_options, translated
+from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vector_dimensions
+from e2g_neo4j.runtime.database import is_old, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
-from e2g_neo4j.runtime.statements import folder, load
+from e2g_neo4j.runtime.statements import folder
 
 LOCK_SECONDS = 60.0
 """How long to wait for another migration to finish."""
-
-POPULATION_SECONDS = 600
-"""How long to wait until a new index is populated."""
-
-VECTOR_INDEX = "e2g_embedding"
 
 _FILE_NAME = re.compile(r"V(\d+(?:_\d+)*)__([\w ]+)\.cypher")
 _STATEMENT_END = re.compile(r";(?:\r\n|\n|\r)")
@@ -105,26 +101,31 @@ class Script:
 
 
 def migrate(
-    driver: Driver, database: str, *, embedding_dimensions: int, lock_seconds: float = LOCK_SECONDS
+    driver: Driver,
+    database: str,
+    *,
+    embedding_dimensions: int | Callable[[], int],
+    lock_seconds: float = LOCK_SECONDS,
 ) -> list[Applied]:
     """Apply pending migrations and return them. Waits for concurrent migrations, at most `lock_seconds`.
 
-    Indexes that were dropped by hand are created again.
+    Indexes that were dropped by hand are created again. `embedding_dimensions` is that of the first embedding model: if
+    there are vector indexes, theirs counts.
 
     Raises:
-        FingerprintError: the vector index has another number of dimensions.
         MigrationError: files and database contradict each other, or a migration holds the lock for too long.
         AccessError: the user may not change the schema.
     """
     with translated():
         driver.verify_connectivity()  # fails at once, while a query would be retried for half a minute
         scripts = read_scripts(old=is_old(driver))
-        if not _scripts_to_run(driver, database, scripts, embedding_dimensions):
+        if not _scripts_torun(driver, database, scripts):
             return []
         with _locked(driver, database, lock_seconds):
+            wanted = embedding_dimensions if isinstance(embedding_dimensions, int) else embedding_dimensions()
             applied = [
-                _apply(driver, database, script, previous, embedding_dimensions)
-                for script, previous in _scripts_to_run(driver, database, scripts, embedding_dimensions)
+                _apply(driver, database, script, previous, vector_dimensions(driver, database) or wanted)
+                for script, previous in _scripts_torun(driver, database, scripts)
             ]
     _raise_if_any(_missing_indexes(driver, database, scripts))
     return [run for run in applied if run is not None]
@@ -135,7 +136,7 @@ def info(driver: Driver, database: str) -> list[MigrationInfo]:
     with translated():
         driver.verify_connectivity()
         return compare(
-            read_scripts(old=is_old(driver)), _run(driver, database, "history"), _dimensions(driver, database)
+            read_scripts(old=is_old(driver)), run(driver, database, "history"), vector_dimensions(driver, database)
         )
 
 
@@ -263,8 +264,7 @@ def _raise_if_any(differences: list[str]) -> None:
 
 
 def _missing_indexes(driver: Driver, database: str, scripts: list[Script]) -> list[str]:
-    with translated():
-        existing = {row["name"] for row in _run(driver, database, "indexes")}
+    existing = indexes_of(driver, database)
     return [
         f"{name} is missing: run `e2g migrate`, or drop the other index on the same properties"
         for name in sorted(expected_indexes(scripts) - existing)
@@ -279,23 +279,15 @@ def expected_indexes(scripts: list[Script]) -> set[str]:
     return names
 
 
-def _scripts_to_run(
-    driver: Driver, database: str, scripts: list[Script], wanted_dimensions: int
-) -> list[tuple[Script, str | None]]:
+def _scripts_torun(driver: Driver, database: str, scripts: list[Script]) -> list[tuple[Script, str | None]]:
     """Return the scripts to run, each with the previous version, or None if it is applied already and runs again.
 
     If an index is missing, the script that creates it runs again, and so do all later ones, which may drop indexes.
     """
-    indexes = _run(driver, database, "indexes")
+    indexes = run(driver, database, "indexes")
     dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
-    migrations = compare(scripts, _run(driver, database, "history"), dimensions or wanted_dimensions)
+    migrations = compare(scripts, run(driver, database, "history"), dimensions)
     _raise_if_any(conflicts(migrations))
-    if dimensions not in (None, wanted_dimensions):
-        raise FingerprintError(
-            f"The index contains embeddings of {dimensions} dimensions, but the configured embedding model returns "
-            f"{wanted_dimensions}. Configure the model that was used, or delete all documents, run "
-            f"`DROP INDEX {VECTOR_INDEX}` and index again."
-        )
     missing = expected_indexes(scripts) - {row["name"] for row in indexes}
     pending = {migration.version for migration in migrations if migration.state == "pending"}
     to_run: list[tuple[Script, str | None]] = []
@@ -310,45 +302,18 @@ def _scripts_to_run(
     return to_run
 
 
-def _dimensions(driver: Driver, database: str) -> int | None:
-    indexes = _run(driver, database, "indexes")
-    return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
-
-
 # --- database ----------------------------------------------------------------------------------------
-
-
-def _run(driver: Driver, database: str, statement: str, **parameters: Any) -> Rows:
-    result = driver.execute_query(load(f"migrate/{statement}"), parameters, database_=database)
-    return [record.data() for record in result.records]
 
 
 def _apply(driver: Driver, database: str, script: Script, previous: str | None, dimensions: int) -> Applied | None:
     """Run a script in one transaction, wait for its indexes, then record it unless `previous` is None."""
-    statements = script.statements({"embedding_dimensions": str(dimensions)})
-
-    def work(transaction: ManagedTransaction) -> None:
-        for statement in statements:
-            transaction.run(statement).consume()  # from a file of this project
-
     started = time.perf_counter()
-    try:
-        with driver.session(**session_options(driver, database)) as session:
-            session.execute_write(work)
-        for row in _run(driver, database, "indexes"):
-            if row["state"] != "ONLINE":
-                _run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
-    except Forbidden:
-        raise
-    except (ClientError, DatabaseError) as error:
-        reason = " ".join((error.message or "").split())
-        raise MigrationError(
-            f"{script.source} could not be applied: {reason} Correct this and run `e2g migrate` again."
-        ) from error
+    statements = script.statements({"embedding_dimensions": str(dimensions)})
+    create(driver, database, statements, f"{script.source} could not be applied")
     seconds = time.perf_counter() - started
     if previous is None:
         return None
-    _run(
+    run(
         driver,
         database,
         "record",
@@ -359,7 +324,7 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
         checksum=checksum(script.text),
         milliseconds=round(seconds * 1000),
         by=_system_user(),
-        connected_as=_run(driver, database, "user")[0]["user"],
+        connected_as=run(driver, database, "user")[0]["user"],
     )
     return Applied(script.version, script.description, seconds)
 
@@ -372,13 +337,13 @@ def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
     deadline = time.monotonic() + timeout
     for statement in _BOOKKEEPING:
         try:
-            _run(driver, database, statement)
+            run(driver, database, statement)
         except ClientError as error:  # a concurrent run has created it
             if not (error.code or "").endswith("AlreadyExists"):
                 raise
     while True:
         try:
-            _run(driver, database, "lock", id=lock, name=name)
+            run(driver, database, "lock", id=lock, name=name)
             break
         except ConstraintError as error:
             if time.monotonic() > deadline:
@@ -390,7 +355,7 @@ def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
     try:
         yield
     finally:
-        _run(driver, database, "unlock", id=lock)
+        run(driver, database, "unlock", id=lock)
 
 
 def _system_user() -> str | None:

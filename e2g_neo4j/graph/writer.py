@@ -116,6 +116,7 @@ class Staging:
     corpus: str
     run: str
     documents: Sequence[str]
+    cjk: bool = False
 
     def begin(self) -> Write:
         """Mark the documents as being indexed, and discard what an interrupted run has staged."""
@@ -124,13 +125,13 @@ class Staging:
 
     def chunks(self, read: Iterable[EmbeddedChunk]) -> Iterator[Write]:
         """Stage chunks with their windows, without mentions."""
-        key = corpus_key(self.corpus)
+        ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "cjk": self.cjk}
         for batch in batched(read, CHUNK_ROWS):
             chunks = [chunk_row(one) for one in batch]
             windows = [row for one in batch for row in window_rows(one)]
             yield self._write(
-                ("index/stage_chunks", {"corpus": self.corpus, "corpus_key": key, "rows": chunks}),
-                ("index/stage_windows", {"corpus": self.corpus, "corpus_key": key, "rows": windows}),
+                ("index/stage_chunks", {**ours, "rows": chunks}),
+                ("index/stage_windows", {**ours, "rows": windows}),
             )
 
     def summaries(self, documents: Sequence[IndexedDocument], vectors: Vectors) -> Iterator[Write]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from threading import Event
@@ -14,11 +14,19 @@ from typing import Any, TypeAlias, get_args
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint, check_model_name
+from e2g_neo4j.graph.fingerprint import (
+    CorpusModels,
+    create_indexes,
+    prepare_models,
+    read_models,
+    set_fingerprint,
+    suffix_in,
+)
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import entity_linking, linked_names, merge_overrides, pipeline
+from e2g_neo4j.indexing.language import corpus_language, name_of
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
@@ -30,9 +38,22 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.choice import models_of_archive
+from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.requests import CallDriver, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import (
+    CallDriver,
+    Execute,
+    Executor,
+    GetExecutor,
+    Operation,
+    Read,
+    Rows,
+    Write,
+    execute_with,
+    with_vectors,
+)
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import Alias
@@ -69,8 +90,7 @@ class Cancelled(BaseException):
 
 def migrate(models: Models) -> Operation[list[Applied]]:
     """Apply migrations."""
-    yield from check_model_name(models)
-    applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=models.dimensions))
+    applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=lambda: models.dimensions))
     return applied
 
 
@@ -82,10 +102,11 @@ def index(
     budget_tokens: int | None,
     properties: Properties | None = None,
     *,
+    language: str | None = None,
     strict: bool = False,
 ) -> Operation[IndexReport]:
-    """Read sources and index them into a corpus. `properties` are added to those of each document. With `strict`,
-    nothing is indexed unless all sources can be read."""
+    """Read sources and index them into a corpus. `properties` are added to those of each document. `language` is that
+    of a new corpus. With `strict`, nothing is indexed unless all sources can be read."""
     began = time.perf_counter()
     yield from migrate(models)
     parsing = time.perf_counter()
@@ -93,7 +114,7 @@ def index(
     parsed = time.perf_counter()
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
-    report = yield from _index(models, documents, corpus, progress, budget_tokens)
+    report = yield from _index(models, documents, corpus, progress, budget_tokens, language=language)
     report.failed = reading.failed
     report.warnings = reading.warnings | report.warnings
     seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
@@ -129,16 +150,20 @@ def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens
     return report
 
 
-def plan(models: Models, sources: Sequence[Source], corpus: str, *, strict: bool = False) -> Operation[IndexPlan]:
+def plan(
+    models: Models, sources: Sequence[Source], corpus: str, *, language: str | None = None, strict: bool = False
+) -> Operation[IndexPlan]:
     """Plan what `index` would do and cost."""
     documents, reading = yield from _read(models, sources, corpus, strict=strict)
+    models, vectors = yield from read_models(models, corpus, _language_of(documents, models, language))
+    _check_language(models, corpus, language)
     spans, tokens = models.embedder.token_spans, models.settings.summary_tokens
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
     meter = UsageMeter()
     summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
-    found = yield from pipeline.plan(documents, run)
+    found = yield from with_vectors(pipeline.plan(documents, run), vectors)
     found.failed = reading.failed
     found.warnings = reading.warnings | found.warnings
     return found
@@ -157,7 +182,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
     yield from merge_overrides.update_names(corpus)
-    yield from update_layers(models, corpus)
+    yield from _update_layers(models, corpus)
     return to_delete
 
 
@@ -169,13 +194,13 @@ def adopt(
     check_corpus_name(corpus)
     yield from text_nodes.check(corpus, adoption)
     found = yield from text_nodes.read(corpus, adoption)
-    yield from agree_on_fingerprint(models.fingerprint)
+    yield from prepare_models(models, corpus, _language_of(found.documents, models))
     yield from text_nodes.mark(corpus, adoption)
     report = yield from _index(models, found.documents, corpus, progress, budget_tokens, adopted=True)
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
     yield from merge_overrides.update_names(corpus)
-    yield from update_layers(models, corpus)
+    yield from _update_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
         adoption=adoption,
@@ -200,7 +225,7 @@ def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.split(name, corpus=corpus)
-    yield from update_layers(models, corpus)
+    yield from _update_layers(models, corpus)
     return found
 
 
@@ -209,7 +234,7 @@ def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.join(name, corpus=corpus)
-    yield from update_layers(models, corpus)
+    yield from _update_layers(models, corpus)
     return found
 
 
@@ -218,7 +243,7 @@ def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[A
     yield from migrate(models)
     yield from catalog.documents(corpus)
     found = yield from merge_overrides.merge(name, into, corpus=corpus)
-    yield from update_layers(models, corpus)
+    yield from _update_layers(models, corpus)
     return found
 
 
@@ -243,24 +268,37 @@ def enrich(
         raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
     if reports and "communities" not in wanted:
         raise InputError("Reports are those of communities, and this layer is not named: add communities.")
-    done: dict[Layer, LayerReport] = {}
-    if dry_run:
-        yield from catalog.documents(corpus)
-        for layer in LAYERS:
-            if layer.name in wanted and layer.plan:
-                planned = yield from layer.plan(models, corpus, reports)
-                if planned != LayerReport():
-                    done[layer.name] = planned
-        return EnrichReport(corpus, done, dry_run=True)
-    yield from migrate(models)
+    if not dry_run:
+        yield from migrate(models)
     yield from catalog.documents(corpus)
-    yield from agree_on_fingerprint(models.fingerprint)
+    models, vectors = yield from read_models(models, corpus)
+    if dry_run:
+        return (yield from with_vectors(_plan_layers(models, corpus, wanted, reports), vectors))
     show = _until((yield GetExecutor()).cancelled, progress)
+    making = _make_layers(models, corpus, wanted, show, _meter(budget_tokens, show), reports)
+    return (yield from with_vectors(making, vectors))
+
+
+def _plan_layers(
+    models: Models, corpus: str, wanted: Set[Layer], reports: ReportKind | None
+) -> Operation[EnrichReport]:
+    done: dict[Layer, LayerReport] = {}
+    for layer in LAYERS:
+        if layer.name in wanted and layer.plan:
+            planned = yield from layer.plan(models, corpus, reports)
+            if planned != LayerReport():
+                done[layer.name] = planned
+    return EnrichReport(corpus, done, dry_run=True)
+
+
+def _make_layers(
+    models: Models, corpus: str, wanted: Set[Layer], show: Progress, meter: UsageMeter, reports: ReportKind | None
+) -> Operation[EnrichReport]:
+    done: dict[Layer, LayerReport] = {}
     chosen = [layer for layer in LAYERS if layer.name in wanted]
     for layer in chosen:
         if layer.check:
             yield from layer.check(models, corpus, reports)  # before anything is made
-    meter = _meter(budget_tokens, show)
     needed = {one.name for layer in chosen for one in layer.needs}
     for layer in LAYERS:
         if layer.name in wanted | needed:
@@ -270,15 +308,21 @@ def enrich(
     return EnrichReport(corpus, done)
 
 
+def _update_layers(models: Models, corpus: str) -> Operation[None]:
+    """Bring the layers of a corpus up to date, with its own models."""
+    models, vectors = yield from read_models(models, corpus)
+    yield from with_vectors(update_layers(models, corpus), vectors)
+
+
 def add_graph_documents(
     models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
 ) -> Operation[GraphDocumentReport]:
     """Keep what others have extracted from the texts of a corpus, and make statements of it."""
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    yield from agree_on_fingerprint(models.fingerprint)
+    models, vectors = yield from read_models(models, corpus)
     show = _until((yield GetExecutor()).cancelled, progress)
-    return (yield from statements.add(models, corpus, graph_documents, show))
+    return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))
 
 
 def link(
@@ -291,6 +335,7 @@ def link(
         if not utf8(value, f"`{what}`").strip():
             raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
     yield from catalog.documents(corpus)
+    models, _ = yield from read_models(models, corpus)
     embed = cache(lambda names: embed_long(models.embedder, list(names)))  # those of nodes are the same both times
     linking = partial(
         entity_linking.link,
@@ -311,7 +356,7 @@ def link(
         yield from merge_overrides.update_names(corpus)
         again = yield from linking()
         report = replace(again, added=report.added + again.added, removed=report.removed + again.removed)
-        yield from update_layers(models, corpus)
+        yield from _update_layers(models, corpus)
     return replace(report, names=names, documents=documents)
 
 
@@ -329,7 +374,7 @@ def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
     yield from linked_names.forget(corpus, label)
     if (yield from merge_overrides.update_linked_names(corpus)):
         yield from merge_overrides.update_names(corpus)
-        yield from update_layers(models, corpus)
+        yield from _update_layers(models, corpus)
     return removed
 
 
@@ -346,12 +391,13 @@ def import_corpus(
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
-        models.fingerprint.check(made_with, "This archive was made")
+        own = models_of_archive(made_with, models)
         yield from migrate(models)
-        yield Write((("index/set_fingerprint", asdict(made_with)),))
-        [row] = yield Read("index/fingerprint", {})
-        made_with.check(Fingerprint(**row))
-        return restore(_cancellable(executor), archive, corpus, mark)
+        rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
+        vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)
+        yield from create_indexes(made_with, vectors)
+        record = set_fingerprint(corpus, CorpusModels(own, vectors))
+        return restore(execute_with(_cancellable(executor), vectors), archive, corpus, record, mark)
 
 
 def _read(
@@ -387,13 +433,46 @@ def _index(
     budget_tokens: int | None,
     *,
     adopted: bool = False,
+    language: str | None = None,
 ) -> Operation[IndexReport]:
     began = time.perf_counter()
+    own, vectors = yield from prepare_models(models, corpus, _language_of(documents, models, language))
+    _check_language(own, corpus, language)
+    indexing = _index_with(own, vectors, documents, corpus, progress, budget_tokens, adopted=adopted)
+    report = yield from with_vectors(indexing, vectors)
+    report.seconds["total"] = time.perf_counter() - began
+    return report
+
+
+def _language_of(documents: Sequence[SourceDocument], models: Models, language: str | None = None) -> Callable[[], str]:
+    """Return a function that returns the language of a new corpus."""
+    return lambda: language or corpus_language(documents, models.language)
+
+
+def _check_language(models: Models, corpus: str, language: str | None) -> None:
+    if language not in (None, models.language):
+        raise InputError(
+            f"The corpus {corpus!r} is in {name_of(models.language)}. Leave out --language {language}, or index into "
+            "another corpus."
+        )
+
+
+def _index_with(
+    models: Models,
+    vectors: str,
+    documents: Sequence[SourceDocument],
+    corpus: str,
+    progress: Progress | None,
+    budget_tokens: int | None,
+    *,
+    adopted: bool,
+) -> Operation[IndexReport]:
+    """Index with the models of a corpus."""
     executor = yield GetExecutor()
     show = _until(executor.cancelled, progress)
     meter = _meter(budget_tokens, show)
     summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
-    run = IndexRun(corpus, models, summariser, meter, show)
+    run = IndexRun(corpus, models, summariser, meter, show, vectors=vectors)
     try:
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):
@@ -403,8 +482,12 @@ def _index(
         raise
     with run.timed("layers"):
         yield from update_layers(models, corpus, show, meter)
-    report.seconds["total"] = time.perf_counter() - began
     report.spending, report.cost = meter.levels, run.cost
+    if report.documents and models.embedding_name == DEFAULT and models.language != "en":
+        report.warnings[corpus] = (
+            f"The corpus {corpus!r} is in {name_of(models.language)}, but its embedding model, {DEFAULT}, is English. "
+            "To find more, delete the corpus, set E2G_EMBEDDING_MODEL to a multilingual model, and index it again."
+        )
     return report
 
 

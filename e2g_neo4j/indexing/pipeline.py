@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.catalog import check_kind
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import ROWS, Staging, claim, decrement_ahead, load_stored, publish, purge, window_vectors
 from e2g_neo4j.indexing.cooccurrence import mentions
-from e2g_neo4j.indexing.language import NAMES, other_language
+from e2g_neo4j.indexing.language import code_of, name_of, other_language
 from e2g_neo4j.indexing.linked_names import LinkedNames, read_linked_names
 from e2g_neo4j.indexing.merge_overrides import read_overrides, resolve_names, update_names
 from e2g_neo4j.indexing.missed_names import known_names
@@ -25,7 +25,6 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
 from e2g_neo4j.indexing.run import DocumentDraft, IndexRun, LeaseLostError, needs_extraction
-from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder
 from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
@@ -59,16 +58,14 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
         adopted: whether the documents are text nodes of the user's graph.
 
     Raises:
-        FingerprintError: the index was made with other models.
+        FingerprintError: another run has begun to index the corpus with other models.
         InputError: the corpus is adopted and the documents are not, or the other way round.
     """
     corpus = run.corpus
     left = list({document.id: document for document in documents}.values())
     yield from check_kind(corpus, adopted)
     with run.timed("loading models"):
-        fingerprint, _ = run.models.fingerprint, run.models.embedder  # both load their models on first use
-    with run.timed("preparing"):
-        yield from agree_on_fingerprint(fingerprint)
+        _ = run.models.nlp, run.models.embedder  # both load their models on first use
     execute = (yield GetExecutor()).execute
     with Lease(execute, corpus) as lease:
         while left:
@@ -77,6 +74,8 @@ def index(documents: Sequence[SourceDocument], run: IndexRun, *, adopted: bool =
                 yield from check_kind(corpus, adopted)
                 yield from purge(corpus)
                 mine, left, replaced = yield from _claimed(left, lease, run, adopted)
+                if mine:
+                    yield from confirm_models(run.models, corpus, run.vectors)
             if left and not mine:
                 with run.timed("waiting"):
                     time.sleep(WAIT_SECONDS)
@@ -162,7 +161,8 @@ def _indexed(
     are known. Raises LeaseLostError if the run has lost the documents.
     """
     corpus = run.corpus
-    staging = Staging(corpus, lease.run, [draft.document.id for draft in batch])
+    cjk = run.models.fingerprint.is_cjk
+    staging = Staging(corpus, lease.run, [draft.document.id for draft in batch], cjk)
     try:
         yield from run.written([staging.begin()])
         for part in _parts(batch):
@@ -248,8 +248,7 @@ def _stage_chunks(
             else:
                 extraction, embedded = read[one.id]
                 draft.keep(encode(extraction), embedded.windows, embedded.window_vectors)
-                sentence_vectors = packed(extraction, one.own_in_text, embedded.part_vectors)
-                new.append(draft.read(one, embedded.window_vectors, sentence_vectors))
+                new.append(draft.read(one, embedded.window_vectors))
     yield from run.written(staging.chunks(new))
 
 
@@ -265,21 +264,6 @@ def _vectors_of(kept: Sequence[str], staging: Staging) -> Operation[dict[str, Ve
     if len(vectors) < len(kept):
         raise LeaseLostError
     return vectors
-
-
-def _sentence_vectors_of(
-    changed: Sequence[tuple[DocumentDraft, Chunk]], staging: Staging
-) -> Operation[dict[str, bytes | None]]:
-    """Read the vectors of the sentences of stored chunks, if they still have these sentences."""
-    chunks = [one.id for _, one in changed]
-    rows = yield Read("index/sentence_vectors", {"corpus": staging.corpus, "chunks": chunks})
-    stored = {row["chunk"]: row["vectors"] for row in rows}
-    return {
-        one.id: still_valid(
-            stored.get(one.id), draft.before.chunks[one.id]["notes"], draft.notes[one.index], one.own_in_text
-        )
-        for draft, one in changed
-    }
 
 
 def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[None]:
@@ -298,8 +282,7 @@ def _stage_mentions(part: _Part, staging: Staging, run: IndexRun) -> Operation[N
                 changed += [(draft, one)] if stored else []
     with run.timed("loading stored vectors"):
         vectors = yield from _vectors_of([one.id for _, one in changed], staging)
-        sentence_vectors = yield from _sentence_vectors_of(changed, staging)
-    rows = [draft.read(one, vectors[one.id], sentence_vectors.get(one.id)) for draft, one in changed]
+    rows = [draft.read(one, vectors[one.id]) for draft, one in changed]
     yield from run.written(staging.chunks(rows))
     yield from run.written(staging.mentions(new))
 
@@ -325,15 +308,19 @@ def plan(documents: Sequence[SourceDocument], run: IndexRun) -> Operation[IndexP
 
 
 def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> dict[str, str]:
-    """Return warnings of documents that are not in the language of the spaCy pipeline, by source."""
-    language = run.models.nlp.lang or ""
+    """Return warnings of documents that are not in the language of their corpus, by source."""
+    language = run.models.language
     found = {document.source: other_language(document.text, language) for document in documents}
-    return {
-        source: f"{source} appears to be in {other}, but the spaCy pipeline reads {NAMES[language]}, so its entities "
-        "will be wrong. Leave it out, or index it into a database of its own with another pipeline (E2G_SPACY_MODEL)."
-        for source, other in found.items()
-        if other is not None
-    }
+    warnings = {}
+    for source, other in found.items():
+        if other is not None:
+            code = code_of(other)
+            into = f"--corpus OTHER --language {code}" if code else "--corpus OTHER, with a pipeline in E2G_SPACY_MODEL"
+            warnings[source] = (
+                f"{source} appears to be in {other}, but the corpus {run.corpus!r} is in {name_of(language)}, so its "
+                f"entities will be wrong. Delete it there, and index it with `e2g index FILE {into}`."
+            )
+    return warnings
 
 
 def _changed(

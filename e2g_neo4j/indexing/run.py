@@ -92,7 +92,7 @@ class DocumentDraft:
         """Return what is found in a chunk, with names that only other chunks show to be names."""
         return add_missed_names(chunk.text, decode(self.notes[chunk.index]), self.known_names)
 
-    def read(self, chunk: Chunk, vectors: Vectors, sentence_vectors: bytes | None) -> EmbeddedChunk:
+    def read(self, chunk: Chunk, vectors: Vectors) -> EmbeddedChunk:
         return EmbeddedChunk(
             self.document.id,
             chunk,
@@ -100,7 +100,6 @@ class DocumentDraft:
             self.windows[chunk.index],
             vectors,
             normalised(vectors.mean(axis=0)),
-            sentence_vectors,
         )
 
     def indexed(self, tree: Sequence[Summary]) -> IndexedDocument:
@@ -127,6 +126,7 @@ class IndexRun:
         summariser: writes the summaries.
         meter: counts the use of the chat model.
         progress: called to report progress.
+        vectors: the suffix of the vectors of the corpus.
         report: the report of the run.
         totals: the total work by stage, for progress.
         done: the work done by stage, for progress.
@@ -137,6 +137,7 @@ class IndexRun:
     summariser: Summariser
     meter: UsageMeter
     progress: Progress
+    vectors: str = ""
     report: IndexReport = field(init=False)
     totals: Counter[str] = field(default_factory=Counter)
     done: Counter[str] = field(default_factory=Counter)

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, PipelineError
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.adapted import adapted, too_many_dimensions
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 class Models:
     """The spaCy pipeline, the embedding model, the reranker and the chat model. Thread-safe.
 
+    A corpus that was made with other models than these is asked with its own: see `of`.
+
+    Attributes:
+        settings: The settings.
+        known: Of corpora that were asked, their models and the suffix of their vectors.
+
     Args:
         settings: Settings that name the models.
         chat_model: A langchain-core chat model. Default: the configured one.
@@ -55,6 +61,17 @@ class Models:
         self.settings = settings
         self._given_chat_model, self._given_embedder, self._given_nlp = chat_model, embedder, nlp
         self._loading = Lock()
+        self._others: dict[Fingerprint, Models] = {}
+        self.known: dict[str, tuple[Fingerprint, str]] = {}
+
+    def of(self, made_with: Fingerprint) -> Models:
+        """Return the models that a corpus was made with: these, or others, which are loaded on first use."""
+        if made_with.embedding_model == self.embedding_name and made_with == self.fingerprint:
+            return self
+        with self._loading:
+            if made_with not in self._others:
+                self._others[made_with] = OtherModels(self, made_with)
+            return self._others[made_with]
 
     @property
     def nlp(self) -> Language:
@@ -84,6 +101,12 @@ class Models:
             return self._passage_embedder
 
     @property
+    def unadapted(self) -> Embedder:
+        """The embedding model without prefix, in its full length."""
+        with self._loading:
+            return self._embedder
+
+    @property
     def query_embedder(self) -> Embedder:
         """The embedding model for questions. It adds the prefix of questions. Raises what `embedder` raises."""
         with self._loading:
@@ -99,9 +122,9 @@ class Models:
         return load_chat_model(self.settings, self._given_chat_model)
 
     @property
-    def must_load_embedder(self) -> bool:
-        """Whether nothing is known of the embedding model before it is loaded, which may take minutes, or fail."""
-        return self._given_embedder is None and self._weights is None and "_embedder" not in self.__dict__
+    def are_loaded(self) -> bool:
+        """Whether the pipeline and the embedding model are in memory."""
+        return {"_nlp", "_embedder"} <= self.__dict__.keys()
 
     @property
     def dimensions(self) -> int:
@@ -115,14 +138,32 @@ class Models:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """The fingerprint that an index made with these models records."""
-        from e2g_neo4j.models.entities.pipeline import pipeline_id
-
-        name = self._given_embedder.name if self._given_embedder else self.settings.embedding_model
+        """The fingerprint that a corpus made with these models records. The pipeline is not loaded for this."""
         dimensions = self.dimensions
         with self._loading:
             pooling = pooling_after(POOLING, self._prefixes.passage)
-        return Fingerprint(name, dimensions, pooling, pipeline_id(self.nlp))
+            return Fingerprint(self.embedding_name, dimensions, pooling, self._pipeline_id)
+
+    @property
+    def has_own_embedder(self) -> bool:
+        """Whether the caller gave the embedding model."""
+        return self._given_embedder is not None
+
+    @property
+    def embedding_name(self) -> str:
+        """The name of the embedding model, which is not loaded for this."""
+        return self._given_embedder.name if self._given_embedder else self.settings.embedding_model
+
+    @property
+    def language(self) -> str:
+        """The code of the language of the spaCy pipeline."""
+        return self.pipeline_id.partition("_")[0]
+
+    @property
+    def pipeline_id(self) -> str:
+        """What identifies the spaCy pipeline, which is not loaded for this if it is installed."""
+        with self._loading:
+            return self._pipeline_id
 
     @cached_property
     def threads(self) -> ThreadPoolExecutor:
@@ -136,7 +177,7 @@ class Models:
 
     def vectors(self, request: EmbedAll) -> Future[list[list[float]]]:
         """Embed texts of a question in another thread. Each vector has shape (dimensions,)."""
-        return self._embedding.submit(copy_context().run, self._vectors, request.texts)
+        return request.vectors or self._embedding.submit(copy_context().run, self._vectors, request.texts)
 
     def scores(self, request: Rerank) -> Future[list[float]]:
         """Score texts in another thread, with the reranker, which is loaded on first use."""
@@ -170,6 +211,13 @@ class Models:
             async with aclosing(retry.stream_async(request.model, request.request)) as pieces:
                 async for piece in pieces:
                     yield replied(piece) if isinstance(piece, ChatReply) else piece
+
+    @cached_property
+    def _pipeline_id(self) -> str:
+        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_id
+
+        known = None if self._given_nlp else installed_id(self.settings.spacy_model)
+        return known or pipeline_id(self._nlp)
 
     @cached_property
     def _nlp(self) -> Language:
@@ -245,6 +293,78 @@ class Models:
         with span("e2g.embed", {"e2g.model": embedder.name}):
             rows: list[list[float]] = embed_long(embedder, texts).tolist()
         return rows
+
+
+class OtherModels(Models):
+    """The models of a corpus that was made with other models than those of the settings.
+
+    What it has in common with these is shared. Whether the rest can be had is only known when it is loaded.
+
+    Args:
+        configured: The models of the settings.
+        made_with: What the corpus was made with.
+    """
+
+    def __init__(self, configured: Models, made_with: Fingerprint) -> None:
+        changes: dict[str, object] = {
+            "embedding_model": made_with.embedding_model,
+            "embedding_dimensions": made_with.dimensions,
+            "passage_prefix": made_with.passage_prefix,
+        }
+        same = made_with.embedding_model == configured.embedding_name
+        if not same:
+            changes["query_prefix"] = None
+        super().__init__(
+            configured.settings.model_copy(update=changes),
+            configured._given_chat_model,
+            embedder=configured._given_embedder if same else None,
+        )
+        self._configured, self._made_with, self._same_embedder = configured, made_with, same
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._made_with
+
+    @property
+    def pipeline_id(self) -> str:
+        return self._made_with.spacy_model
+
+    @property
+    def dimensions(self) -> int:
+        return self._made_with.dimensions
+
+    @cached_property
+    def chat_model(self) -> StreamingChatModel | None:
+        return self._configured.chat_model
+
+    @property
+    def workers(self) -> int:
+        return self._configured.workers if self._nlp is self._configured._nlp else super().workers
+
+    @cached_property
+    def _nlp(self) -> Language:
+        from e2g_neo4j.models.entities.pipeline import load_pipeline, pipeline_of
+
+        id = self._made_with.spacy_model
+        if self._configured.pipeline_id == id:
+            return self._configured.nlp
+        try:
+            return load_pipeline(pipeline_of(id, self.settings.spacy_model))
+        except PipelineError as error:
+            raise FingerprintError(f"This corpus was indexed with the spaCy pipeline {id}. {error}") from error
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        name, dimensions = self._made_with.embedding_model, self._made_with.dimensions
+        if self._same_embedder and (shared := self._configured.unadapted).dimensions >= dimensions:
+            return shared
+        try:
+            return super()._embedder
+        except (ConfigurationError, ModelError) as error:
+            raise FingerprintError(
+                f"This corpus was indexed with the embedding model {name}, which cannot be loaded: {error} If it has "
+                "another name or place here, set E2G_EMBEDDING_MODEL to it and index the documents again."
+            ) from error
 
 
 def _name(request: Chat) -> str:

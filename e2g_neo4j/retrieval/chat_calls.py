@@ -32,16 +32,21 @@ class ChatCalls:
     Attributes:
         model: The chat model.
         prompts: A folder with prompts that replace the bundled ones.
-        made: The number of calls so far.
+        used: What the calls so far used.
         told: What the model contributed, or why it did not, in sentences for the evidence's reason.
         fault: Why the last `ask` returned None.
     """
 
     model: StreamingChatModel
     prompts: Path | None = None
-    made: int = 0
+    used: ChatUsage = field(default_factory=ChatUsage)
     told: list[str] = field(default_factory=list)
     fault: str = ""
+
+    @property
+    def made(self) -> int:
+        """The number of calls so far."""
+        return self.used.calls
 
     def fitting(self, prompt: str, question: str, items: Sequence[str]) -> int:
         """Return how many of the first items fit into one call together."""
@@ -79,15 +84,14 @@ class ChatCalls:
         if self.fitting(prompt, question, items) < len(items) or self._room(prompt, question) < 0:
             self.fault = f"The prompt does not fit into the {self.model.context} tokens of the chat model"
             return None
-        tries, used = min(TRIES, most - self.made), ChatUsage()
+        tries = min(TRIES, most - self.made)
         found = yield from ask_until_usable(
             self.model,
             replace(request_for(question, items, instructions), schema=schema),
             lambda reply: parse(without_thought(reply.text)),
-            used,
+            self.used,
             tries=tries,
         )
-        self.made += used.calls
         if found is None:
             self.fault = f"The chat model was called {most} times, the maximum"
             if tries == TRIES:

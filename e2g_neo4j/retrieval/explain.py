@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from e2g_neo4j.retrieval.linking import Linked
-from e2g_neo4j.retrieval.query import Explanation
+from e2g_neo4j.retrieval.query import Explanation, Query
 from e2g_neo4j.retrieval.strategy import Strategy
+from e2g_neo4j.types.results import Evidence
 
 
 def explanation_of(strategy: Strategy, linked: Linked, hops: int, unit: str) -> Explanation:
@@ -19,6 +22,31 @@ def explanation_of(strategy: Strategy, linked: Linked, hops: int, unit: str) -> 
         ignored_entities=linked.ignored,
         pairs=linked.pairs,
         hops=hops,
+    )
+
+
+def join_explanations(queries: Sequence[Query]) -> Explanation:
+    """Return one explanation of several queries, each to corpora of other models."""
+    if len(queries) == 1:
+        return queries[0].explanation
+    told = [query.explanation for query in queries]
+    reasons = [f"{', '.join(query.corpora)}: {query.explanation.reason}" for query in queries]
+    entities = tuple(dict.fromkeys(key for one in told for key in one.entities))
+    return Explanation(
+        route="local" if any(one.route == "local" for one in told) else told[0].route,
+        reason=" ".join(reasons),
+        notes=[
+            *(note for one in told for note in one.notes),
+            f"These corpora were made with {len(queries)} sets of models: their rankings are merged by rank.",
+        ],
+        entities=entities,
+        unknown_entities=tuple(
+            dict.fromkeys(name for one in told for name in one.unknown_entities if name not in entities)
+        ),
+        ignored_entities=tuple(dict.fromkeys(key for one in told for key in one.ignored_entities)),
+        pairs=tuple(dict.fromkeys(pair for one in told for pair in one.pairs)),
+        hops=max(one.hops for one in told),
+        trace=tuple(round for one in told for round in one.trace),
     )
 
 
@@ -50,6 +78,17 @@ def why_global(linked: Linked, hops: int) -> str:
     closest = min((pair["hops"] for pair in linked.distances), default=None)
     distance = f"the closest two are {closest} apart" if closest else "no path connects any two"
     return f"No pair of the {len(entities)} known entities is within {count_of(hops, 'hop')} ({distance})"
+
+
+def ranks_in(evidence: Evidence, other: Evidence) -> list[int | None]:
+    """Return at which rank, from 1, the text of each passage is in another evidence; None if it is not there."""
+    places: dict[str, int] = {}
+    for rank, passage in enumerate(other.passages, 1):
+        for node in passage.nodes:
+            places.setdefault(node, rank)
+    return [
+        min((places[node] for node in passage.nodes if node in places), default=None) for passage in evidence.passages
+    ]
 
 
 def count_of(number: int, noun: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from e2g_neo4j.retrieval.filters import Filter
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
-from e2g_neo4j.types.results import Pair
+from e2g_neo4j.types.results import Absence, Pair
 
 MAX_ENTITIES = 24
 """Maximum number of entities of a question that are considered, names before nouns, the rarest first. This limits the
@@ -17,6 +19,10 @@ pairs to 276."""
 
 MAX_MEANINGS = 3
 """Maximum number of entities that a name may resolve to as an alias, in addition to the entity of that name."""
+
+
+MAX_ABSENCES = 10
+"""Maximum number of pairs of entities that are told to be in no passage together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Linked:
         pairs: The pairs within the allowed hops, closest first.
         shared: The chunks that mention several of the entities.
         types: The known types of the entities.
+        absences: Pairs of names that no chunk mentions together.
     """
 
     entities: tuple[str, ...] = ()
@@ -76,6 +83,7 @@ class Linked:
     pairs: tuple[Pair, ...] = ()
     shared: Sequence[Candidate] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    absences: tuple[Absence, ...] = ()
 
     @property
     def pairs_by_chunk(self) -> dict[str, tuple[Pair, ...]]:
@@ -125,7 +133,9 @@ def link(
     shared = [candidate for link in links for candidate in candidates(link, hops)]
     if filter:
         visible = {id for documents in filter.by_corpus.values() for id in documents.ids}
-        shared = [candidate for candidate in shared if candidate.place[0] in visible]
+        last = math.inf if filter.until is None else filter.until
+        ends = {row["chunk"]: row["end"] for link in links for row in link["shared"]}
+        shared = [one for one in shared if one.place[0] in visible and ends[one.chunk] <= last]
     return Linked(
         entities,
         ignored,
@@ -135,7 +145,70 @@ def link(
         pairs_within_hops(distances, hops),
         shared,
         entity_types(links),
+        find_absences(entities, links, shared),
     )
+
+
+def find_absences(
+    entities: Sequence[str], links: Sequence[Mapping[str, Any]], shared: Iterable[Candidate]
+) -> tuple[Absence, ...]:
+    """Return the pairs of names that no chunk mentions together, closest first, at most MAX_ABSENCES.
+
+    Common nouns are left out, and so are two entities that only the same name of the question resolves to.
+
+    Args:
+        entities: The entities of the question.
+        links: Rows of `link.cypher`, one per corpus.
+        shared: The chunks that mention several of the entities.
+    """
+    rows = [row for link in links for row in link["named"]]
+    nouns = {row["entity"] for row in rows if row.get("type") == "noun"}
+    names = {key: {name for row in rows if row["entity"] == key for name in row["names"]} for key in entities}
+    together = {pair for one in shared for pair in combinations(sorted(one.counts), 2)}
+    hops = {(pair["a"], pair["b"]): pair["hops"] for link in reversed(links) for pair in link["pairs"]}
+    windows = sum(link["words"]["windows"] for link in links)
+    found = [
+        Absence(a, b, hops.get((a, b)), windows)
+        for a, b in combinations(sorted(set(entities) - nouns), 2)
+        if (a, b) not in together and len(names[a] | names[b]) > 1
+    ]
+    return tuple(sorted(found, key=lambda one: (one.hops is None, one.hops or 0, one.a, one.b))[:MAX_ABSENCES])
+
+
+def join_absences(found: Sequence[Linked]) -> tuple[Absence, ...]:
+    """Return the pairs that no chunk mentions together in any of several groups of corpora."""
+    if len(found) == 1:
+        return found[0].absences
+    joined: dict[tuple[str, str], Absence] = {}
+    for linked in found:
+        for one in linked.absences:
+            held = joined.get((one.a, one.b), Absence(one.a, one.b))
+            hops = min((length for length in (one.hops, held.hops) if length is not None), default=None)
+            joined[one.a, one.b] = Absence(one.a, one.b, hops, held.windows + one.windows)
+    together = [set(linked.entities) for linked in found]
+    absent = [{(one.a, one.b) for one in linked.absences} for linked in found]
+    return tuple(
+        one
+        for pair, one in joined.items()
+        if all(pair in apart or not known.issuperset(pair) for known, apart in zip(together, absent, strict=True))
+    )[:MAX_ABSENCES]
+
+
+def leave_out(links: Iterable[Mapping[str, Any]], keys: Collection[str]) -> Rows:
+    """Return rows of `link.cypher` as if the entities with these keys did not exist."""
+    return [
+        {
+            **link,
+            **{name: [row for row in link[name] if row["entity"] not in keys] for name in ("named", "left")},
+            "pairs": [pair for pair in link["pairs"] if not {pair["a"], pair["b"]} & set(keys)],
+            "shared": [
+                {**row, "counts": counts}
+                for row in link["shared"]
+                if len(counts := [one for one in row["counts"] if one["entity"] not in keys]) > 1
+            ],
+        }
+        for link in links
+    ]
 
 
 def entity_types(links: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -6,7 +6,7 @@ Both clients, the commands that ask and the retrievers accept them as keywords. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from pydantic import (
@@ -20,10 +20,12 @@ from pydantic import (
 )
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, MODES, STRATEGIES
 from e2g_neo4j.retrieval.strategy import Strategies, Strategy, unknown_mode
 from e2g_neo4j.retrieval.where import WHERE_SCHEMA, Condition, Where, conditions, shown
 from e2g_neo4j.settings import MAX_HOPS, Settings
+from e2g_neo4j.types.results import Turn
 
 MAX_K = 1000
 """Maximum of `k`."""
@@ -37,8 +39,20 @@ MAX_TYPE = 1000
 LINKING_TYPES = frozenset(["REFERS_TO", "STANDS_FOR"])
 """The types that lead from corpora to the user's graph. Facts along them would show entities of other corpora."""
 
+MAX_WITHOUT = 50
+"""Maximum number of entities that are left out."""
+
 MAX_QUESTION = 10_000
 """Maximum characters of a question."""
+
+MAX_HISTORY = 1000
+"""Maximum number of earlier turns."""
+
+TURNS = 5
+"""Number of earlier turns that count, the latest ones."""
+
+TURN_CHARACTERS = 1000
+"""Characters of their questions and answers that count, the first ones."""
 
 MIN_TOKENS = 50
 """Minimum of `tokens`."""
@@ -68,10 +82,19 @@ class RetrievalOptions(BaseModel):
         relationship_types: Relationship types of your graph, such as ACTED_IN, at most 50. The evidence then has up to
             25 `facts`: relationships of these types around the nodes that `link` connected to the question's entities.
             This takes one more round trip.
-        llm: Let the mode call the chat model to find evidence. Only for modes that can.
+        llm: Let the mode call the chat model to find evidence. Only for modes that can, or with `history`: then the
+            chat model rewrites the question.
         where: Conditions on the properties of documents, which all must hold, at most 50. Only documents that meet them
             are searched. A mapping such as `{"author": "Bram Stoker", "year": {">=": 1890}}`, where a list of values
             means one of them; or texts such as `["year>=1890"]`. This takes one more round trip.
+        until: How far a reader has read, as a position in characters, at least 1. Only chunks that end there or before
+            are searched, in every document. Entities, co-occurrences and the rarity of words stay those of the whole
+            corpus. This takes one more round trip.
+        without: Names of entities, at most 50. The question is answered as if it did not name them; in modes `auto` and
+            `diffusion`, no window gets anything for them either. To see what an entity contributes.
+        history: Earlier turns of the conversation, at most 1000, the latest last: `Turn` objects or mappings with
+            `question` and `answer`. If the question refers back to them, it is completed with them before it is
+            searched for. The last 5 count, with the first 1000 characters of each question and answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,6 +107,9 @@ class RetrievalOptions(BaseModel):
     relationship_types: tuple[str, ...] = ()
     llm: bool = False
     where: Annotated[tuple[Condition, ...], WithJsonSchema(WHERE_SCHEMA)] = ()
+    until: int | None = None
+    without: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
 
     _strategies: Strategies = PrivateAttr(default_factory=lambda: STRATEGIES)
 
@@ -130,6 +156,27 @@ class RetrievalOptions(BaseModel):
     def _conditions(cls, where: Any) -> Any:
         return () if where is None else conditions(where)
 
+    @field_validator("without", mode="before")
+    @classmethod
+    def _keys(cls, names: Any) -> Any:
+        listed = isinstance(names, Sequence | Set) and not isinstance(names, str)
+        if not listed or len(names) > MAX_WITHOUT or not all(isinstance(one, str) for one in names):
+            raise ValueError(f"without must be a list of at most {MAX_WITHOUT} names of entities.")
+        keys = [entity_key(one[:MAX_QUESTION]) for one in names]
+        if not all(keys):
+            raise ValueError("without has a name without letters or digits: name entities of the corpus.")
+        return tuple(dict.fromkeys(keys))
+
+    @field_validator("history", mode="before")
+    @classmethod
+    def _turns(cls, history: Any) -> Any:
+        listed = isinstance(history, Sequence) and not isinstance(history, str)
+        if not listed:
+            raise ValueError("history must be a list of turns, each with a question and optionally an answer.")
+        if len(history) > MAX_HISTORY:
+            raise ValueError(f"history has {len(history)} turns: pass at most {MAX_HISTORY}, the latest.")
+        return tuple(map(_turn, history[-TURNS:]))
+
     @model_validator(mode="after")
     def _in_range(self) -> Self:
         if self.mode not in self._strategies:
@@ -140,12 +187,17 @@ class RetrievalOptions(BaseModel):
             raise ValueError(f"tokens is {self.tokens}: choose a number of tokens from {MIN_TOKENS} to {MAX_TOKENS}.")
         if self.unit == "window" and self.strategy.ranks != "windows":
             raise ValueError(f"Mode {self.mode} ranks whole chunks: choose another mode, or leave out the unit.")
+        if self.until is not None and self.until < 1:
+            raise ValueError(f"until is {self.until}: choose a position of at least 1 character.")
         if self.hops is not None and not 1 <= self.hops <= MAX_HOPS:
             raise ValueError(f"hops is {self.hops}: choose a number of edges from 1 to {MAX_HOPS}.")
         if self.relationship_types and "entities" not in self.strategy.needs:
             choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
             raise ValueError(f"Mode {self.mode} does not use entities, which facts depend on: choose among {choices}.")
-        if self.llm and not self.strategy.calls_model:
+        if self.without and "entities" not in self.strategy.needs:
+            choices = ", ".join(one.name for one in self._strategies.values() if "entities" in one.needs)
+            raise ValueError(f"Mode {self.mode} does not use entities: choose among {choices}, or leave out without.")
+        if self.llm and not (self.strategy.calls_model or self.history):
             choices = ", ".join(one.name for one in self._strategies.values() if one.calls_model)
             raise ValueError(f"Mode {self.mode} does not call a chat model: choose among {choices}, or leave out llm.")
         return self
@@ -215,6 +267,26 @@ class RetrievalKeywords(TypedDict, total=False):
     relationship_types: Sequence[str]
     llm: bool
     where: Where
+    until: int | None
+    without: Sequence[str]
+    history: Sequence[Turn | Mapping[str, str]]
+
+
+def _turn(given: Any) -> Turn:
+    """Return a turn with as much of its texts as counts. Raise ValueError if it is none."""
+    if isinstance(given, Turn):
+        given = {"question": given.question, "answer": given.answer}
+    if not isinstance(given, Mapping) or not given.keys() <= {"question", "answer"}:
+        raise ValueError("A turn of history is a mapping with question and answer, and nothing else.")
+    question, answer = given.get("question"), given.get("answer") or ""
+    if not (isinstance(question, str) and question.strip() and isinstance(answer, str)):
+        raise ValueError("A turn of history needs a question, and its question and answer must be texts.")
+    return Turn(_characters(question[:TURN_CHARACTERS]), _characters(answer[:TURN_CHARACTERS]))
+
+
+def _characters(text: str) -> str:
+    """Replace unpaired surrogates, which are no characters: an answer may have been cut anywhere."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def check_question(question: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from e2g_neo4j.runtime.requests import Operation, read_each
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.results import Pair, Passage, TextNode
 from e2g_neo4j.types.ties import best_first
@@ -32,6 +33,12 @@ class ScoredNode:
     score: float
     pairs: tuple[Pair, ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
+
+
+def read_windows(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, dict[str, Any]]]:
+    """Return the windows of `windows.cypher` by id, each with its chunk and document, without those that are gone."""
+    rows = yield from read_each("query/windows", {corpus: {"ids": list(ids)} for corpus in corpora})
+    return {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
 
 
 def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
@@ -116,10 +123,10 @@ def _follows(run: Sequence[ScoredNode], row: dict[str, Any]) -> bool:
 
 
 def _merged(run: Sequence[ScoredNode]) -> Passage:
-    passage = _passage(run[0])
+    passage = passage_of(run[0])
     headings = Counter({passage.heading: passage.end - passage.start})
     for node in run[1:]:
-        following = _passage(node)
+        following = passage_of(node)
         more = max(following.end - passage.end, 0)
         if more:
             headings[following.heading] += more
@@ -146,7 +153,8 @@ def _extended(first: TextNode | None, last: TextNode | None) -> TextNode | None:
     return replace(first, end=max(first.end, last.end)) if first and last else None
 
 
-def _passage(node: ScoredNode) -> Passage:
+def passage_of(node: ScoredNode) -> Passage:
+    """Return a node as a passage."""
     row = node.row
     text_node = None
     end = row["end"]

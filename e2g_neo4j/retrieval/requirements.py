@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.errors import CorpusNotFoundError, QueryError
+from e2g_neo4j.errors import CorpusNotFoundError, FingerprintError, QueryError
 from e2g_neo4j.retrieval.linking import read_links
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
@@ -16,12 +16,25 @@ LAYER_NAMES: Mapping[Layer, str] = {
     "communities": "communities",
     "clusters": "clusters",
     "entity_vectors": "vectors of entities",
+    "sentence_vectors": "vectors of sentences",
     "statements": "statements",
 }
 """The names of layers in messages."""
 
-_IN_LINKS = frozenset({"vector", "entities", "statements"})
+_IN_LINKS = frozenset({"vector", "entities", "sentence_vectors", "statements"})
 """Needs that `link.cypher` tells enough about."""
+
+
+class OtherModelsError(FingerprintError):
+    """Corpora were made with other models than those that processed the question.
+
+    Attributes:
+        rows: The rows of `link.cypher` or `corpus.cypher`, which tell the models.
+    """
+
+    def __init__(self, message: str, rows: Rows) -> None:
+        super().__init__(message)
+        self.rows = rows
 
 
 def read_corpora(
@@ -42,27 +55,47 @@ def read_corpora(
     links: Rows = []
     if "entities" in strategy.needs:
         links = yield from read_links(names, other_names, terms, corpora)
-        if strategy.needs <= _IN_LINKS and strategy.layer in (None, "statements"):
+        if strategy.needs <= _IN_LINKS and strategy.layer in (None, *_IN_LINKS):
             return links
     rows = yield from read_each("query/corpus", {corpus: {"terms": list(terms)} for corpus in corpora})
     return [{**row, **link} for row, link in zip(rows, links, strict=True)] if links else rows
 
 
-def check_corpora(strategy: Strategy, rows: Iterable[Mapping[str, Any]], made_with: Fingerprint) -> None:
+def check_corpora(strategy: Strategy, rows: Rows, made_with: Fingerprint, vectors: str = "") -> None:
     """Check that the corpora exist, were indexed with these models and have what a mode needs.
+
+    Args:
+        strategy: The mode.
+        rows: What `read_corpora` has read.
+        made_with: The models that processed the question.
+        vectors: The suffix of their vectors, as far as it is known.
 
     Raises:
         NotFoundError: A corpus has no documents.
-        FingerprintError: The index was made with other models.
+        OtherModelsError: A corpus was made with other models, or has its vectors elsewhere.
+        FingerprintError: There is no record of the models of a corpus.
         QueryError: A corpus lacks something.
     """
+    check_found(rows)
     for row in rows:
-        if not row["found"]:
-            raise CorpusNotFoundError(row["corpus"])
-        made_with.check(row["made_with"] and Fingerprint(**row["made_with"]))
+        try:
+            made_with.check(row["made_with"] and Fingerprint.of_row(row["made_with"]))
+        except FingerprintError as error:
+            if row["made_with"]:
+                raise OtherModelsError(str(error), rows) from error
+            raise
+        if (row["made_with"].get("vectors") or "") != vectors:
+            raise OtherModelsError("The vectors of this corpus are elsewhere.", rows)
     for row in rows:
         if message := missing(strategy, row):
             raise QueryError(message)
+
+
+def check_found(rows: Iterable[Mapping[str, Any]]) -> None:
+    """Raise NotFoundError if a corpus has no documents."""
+    for row in rows:
+        if not row["found"]:
+            raise CorpusNotFoundError(row["corpus"])
 
 
 def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
@@ -121,5 +154,5 @@ def mode_info(strategy: Strategy, rows: Sequence[Mapping[str, Any]] = ()) -> Mod
 
 
 def _enrich(layer: Layer, corpus: str) -> str:
-    with_layer = " --with statements" if layer == "statements" else ""
+    with_layer = {"statements": " --with statements", "sentence_vectors": " --with sentences"}.get(layer, "")
     return f"e2g enrich{with_layer} --corpus {corpus}"

@@ -6,35 +6,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.graph.fingerprint import check_model_name
+from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
 from e2g_neo4j.models.entities.keywords import keywords
 from e2g_neo4j.models.entities.name_candidates import name_candidates
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
-from e2g_neo4j.retrieval.explain import explanation_of
+from e2g_neo4j.retrieval.explain import explanation_of, join_explanations
 from e2g_neo4j.retrieval.facts import read_facts
 from e2g_neo4j.retrieval.filters import Filter, find_documents
-from e2g_neo4j.retrieval.linking import Linked, link
+from e2g_neo4j.retrieval.groups import Group, group_corpora, learn_models, merge_by_rank, remember_models
+from e2g_neo4j.retrieval.history import make_stand_alone
+from e2g_neo4j.retrieval.linking import Linked, join_absences, leave_out, link
 from e2g_neo4j.retrieval.lucene import words_of
 from e2g_neo4j.retrieval.options import FilledOptions, RetrievalOptions, check_question
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.requirements import check_corpora, out_of_date, read_corpora
+from e2g_neo4j.retrieval.requirements import OtherModelsError, check_corpora, out_of_date, read_corpora
 from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Rows
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN
-from e2g_neo4j.types.results import Evidence, Fact, Passage
+from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
+
+T = TypeVar("T")
+
+TRIES = 4
+"""How often a question is processed again because a corpus turns out to be made with other models."""
+
+TOLD_ABSENCES = 3
+"""Maximum number of pairs of which the reason says that no passage mentions them together."""
 
 
 def retrieve(
@@ -43,8 +52,12 @@ def retrieve(
     corpora: Sequence[str],
     options: RetrievalOptions,
     chat_model: StreamingChatModel | None = None,
+    rewriter: StreamingChatModel | None = None,
 ) -> Operation[Evidence]:
     """Find the evidence for a question. `E2G.retrieve` executes this operation.
+
+    Which models a corpus was made with is known from questions before. Otherwise, it is assumed that they are those of
+    the settings. If the first read tells otherwise, the question is processed again.
 
     Args:
         models: The models that process the question.
@@ -52,47 +65,75 @@ def retrieve(
         corpora: The corpora to search.
         options: The retrieval options.
         chat_model: The chat model for the option `llm`. Default: that of the models.
+        rewriter: The chat model that rewrites a question with earlier turns. Default: that of `llm`, if it is set.
 
     Raises:
         QueryError: The question or an option is invalid.
         ConfigurationError: The option `llm` is set, but no chat model is configured.
         ModelError: The chat model failed.
         NotFoundError: A corpus has no documents.
-        FingerprintError: The index was made with other models.
+        FingerprintError: The models of a corpus are not available.
     """
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
     chat = _chat_calls(models, chat_model) if filled.llm else None
-    yield from check_model_name(models)
-    embed = Embed(question)
-    if "vector" in filled.strategy.needs:
-        # computed while spaCy processes the question and the database looks up entities
-        embed = replace(embed, vector=models.vector(embed))
-    doc = models.nlp(unwrapped(question))
-    extraction = extract(doc)
-    names = list(extraction.counts)
-    operation = find_evidence(
-        question,
-        corpora=corpora,
-        names=names,
-        types={key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()},
-        other_names=name_candidates(doc, names),
-        keywords=lambda: keywords(doc),
-        made_with=models.fingerprint,
-        options=filled,
-        token_spans=lambda text: models.embedder.token_spans(text),  # loaded only for a budget in tokens
-        reranker=models.settings.reranker,
-        chat=chat,
-    )
+    if not models.are_loaded:
+        yield from learn_models(models, corpora)
+    for _ in range(TRIES):
+        try:
+            return (yield from _retrieve(models, question, corpora, filled, chat, rewriter))
+        except OtherModelsError as error:
+            remember_models(models, error.rows)
+    raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked", "models")
+
+
+def _retrieve(
+    models: Models,
+    question: str,
+    corpora: Sequence[str],
+    options: FilledOptions,
+    chat: ChatCalls | None,
+    rewriter: StreamingChatModel | None,
+) -> Operation[Evidence]:
+    operation = _search(models, question, group_corpora(models, corpora), options, chat, rewriter)
     attributes: dict[str, str | int] = {
-        "e2g.mode": filled.mode,
-        "e2g.k" if filled.k else "e2g.tokens": filled.k or filled.tokens or 0,
+        "e2g.mode": options.mode,
+        "e2g.k" if options.k else "e2g.tokens": options.k or options.tokens or 0,
     }
     with span("e2g.retrieve", attributes) as opened:
-        evidence = yield from _counted(operation, embed)
+        evidence = yield from _counted(operation)
         opened.set_attribute("e2g.route", evidence.route)
         opened.set_attribute("e2g.passages", len(evidence.passages))
     return evidence
+
+
+def _search(
+    models: Models,
+    question: str,
+    groups: Sequence[Group],
+    options: FilledOptions,
+    chat: ChatCalls | None,
+    rewriter: StreamingChatModel | None,
+) -> Operation[Evidence]:
+    """Make the question stand alone, process it, and find its evidence."""
+    searched, note = question, ""
+    if options.history:
+        model = rewriter or (chat.model if chat else None)
+        calls = ChatCalls(model, models.settings.prompts) if model else None
+        alone = yield from make_stand_alone(question, options.history, groups[0].models.nlp, calls)
+        searched, note = alone.question, alone.note
+    embed = "vector" in options.strategy.needs
+    evidence = yield from _find_evidence(
+        searched,
+        [_asked(searched, group, embed=embed) for group in groups],
+        options,
+        token_spans=lambda text: groups[0].models.embedder.token_spans(text),  # loaded only for a budget in tokens
+        reranker=models.settings.reranker,
+        chat=chat,
+    )
+    if searched != question:
+        evidence = replace(evidence, question=question, searched_as=searched)
+    return replace(evidence, reason=f"{evidence.reason} {note}") if note else evidence
 
 
 def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCalls:
@@ -104,9 +145,39 @@ def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCa
     return ChatCalls(model, models.settings.prompts)
 
 
-def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence]:
-    """Count the round trips of an operation and its calls of the chat model, and reuse an embedding of the question
-    that has been started."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question to corpora of the same models, processed by these models. See `find_evidence`."""
+
+    corpora: Sequence[str]
+    names: Sequence[str]
+    other_names: Sequence[str]
+    keywords: Callable[[], Mapping[str, str]]
+    types: Mapping[str, str]
+    made_with: Fingerprint
+    group: Group | None = None
+    embed: Embed | None = None
+
+    def run(self, operation: Operation[T]) -> Operation[T]:
+        """Run an operation with the models of these corpora."""
+        return operation if self.group is None else self.group.run(operation, self.embed)
+
+
+def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
+    """Process a question, and start to embed it."""
+    models = group.models
+    # computed while spaCy processes the question and the database looks up entities
+    started = Embed(question, models.vector(Embed(question))) if embed else None
+    doc = models.nlp(unwrapped(question))
+    extraction = extract(doc)
+    names = list(extraction.counts)
+    others = name_candidates(doc, names)
+    types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
+    return _Asked(group.corpora, names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
+
+
+def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
+    """Count the round trips of an operation and its calls of the chat model."""
     round_trips = 0
     used = ChatUsage()
     reply: Any = None
@@ -123,7 +194,7 @@ def _counted(operation: Operation[Evidence], embed: Embed) -> Operation[Evidence
                 completion_tokens=used.completion_tokens,
             )
         round_trips += isinstance(request, Read)
-        reply = yield embed if request == Embed(embed.text) else request
+        reply = yield request
         if isinstance(request, Chat):
             used.add(reply)
 
@@ -139,8 +210,8 @@ def find_evidence(
     reranker: str | None = None,
     chat: ChatCalls | None = None,
     keywords: Callable[[], Mapping[str, str]] | None = None,
-    other_names: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
+    other_names: Sequence[str] = (),
 ) -> Operation[Evidence]:
     """Find the evidence for a question. Corpora are searched one by one, and the results are ranked together.
 
@@ -154,54 +225,113 @@ def find_evidence(
         reranker: The name of the reranker, if any.
         chat: The chat model that the mode asks, if the option `llm` is set.
         keywords: Returns the keywords of the question: by key, how it spells them. Default: the names.
-        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
         types: The types of the names. Default: nouns.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
 
     Raises:
         NotFoundError: A corpus has no documents.
         QueryError: No document has a property that the filter names, or a corpus lacks what the mode needs.
         FingerprintError: The index was made with other models.
     """
-    strategy, hops = options.strategy, options.hops
-    selection = Selection(question, corpora, Budget(options.k, options.tokens), options.unit, token_spans, reranker)
-    filter = (yield from find_documents(options.where, corpora)) if options.where else None
+    found = keywords or (lambda: dict(zip(names, names, strict=True)))
+    asked = _Asked(corpora, names, other_names, found, types or dict.fromkeys(names, NOUN), made_with)
+    return _find_evidence(question, [asked], options, token_spans=token_spans, reranker=reranker, chat=chat)
+
+
+def _find_evidence(
+    question: str,
+    asked: Sequence[_Asked],
+    options: FilledOptions,
+    *,
+    token_spans: TokenSpans,
+    reranker: str | None,
+    chat: ChatCalls | None,
+) -> Operation[Evidence]:
+    """Find the evidence in corpora of one set of models or several, whose rankings are merged by rank."""
+    corpora = [corpus for one in asked for corpus in one.corpora]
+    budget = Budget(options.k, options.tokens)
+    selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
+    filter = None
+    if options.where or options.until:
+        filter = yield from find_documents(options.where, corpora, options.until)
     if filter and not filter.left:
         return _nothing(selection, options, filter)
-    terms = terms_of(words_of(question)) if strategy.takes("full_text") else []
-    rows = yield from read_corpora(strategy, names, other_names, terms, corpora)
-    check_corpora(strategy, rows, made_with)
-    linked = link(rows, names, other_names, hops, filter) if "entities" in strategy.needs else Linked()
+    parts: list[_Ranked] = []
+    for one in asked:
+        parts.append((yield from one.run(_rank(one, selection, options, filter, chat))))
+    pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
+    ranking = merge_by_rank([part.ranking for part in parts])
+    passages = yield from _passages(options.strategy, selection, ranking, pairs)
+    entities = {corpus: keys for part in parts for corpus, keys in part.query.entities.items()}
+    facts = yield from read_facts(options.relationship_types, entities)
+    notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
+    notes += [*(chat.told if chat else ()), *_notes(filter, reranker)]
+    return _evidence(options.strategy, [part.query for part in parts], passages, facts, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """What a mode has ranked in corpora of the same models: windows, chunks or nodes."""
+
+    query: Query
+    rows: Rows
+    ranking: Sequence[Any]
+
+
+def _rank(
+    asked: _Asked, selection: Selection, options: FilledOptions, filter: Filter | None, chat: ChatCalls | None
+) -> Operation[_Ranked]:
+    """Read what the corpora have, and rank."""
+    strategy, hops, names = options.strategy, options.hops, asked.names
+    cjk = asked.made_with.is_cjk  # the words of this index are not counted
+    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not cjk else []
+    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.corpora)
+    check_corpora(strategy, rows, asked.made_with, asked.group.vectors if asked.group else "")
+    if options.without and "entities" in strategy.needs:
+        names = [name for name in names if name not in options.without]
+        rows = leave_out(rows, options.without)
+    linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
-        question,
-        corpora,
+        selection.question,
+        asked.corpora,
         selection.windows,
         entities=linked.by_corpus,
-        names=types or dict.fromkeys(names, NOUN),
+        names={key: type for key, type in asked.types.items() if key in names},
         hops=hops,
         statistics=word_statistics(rows) if terms else None,
         chat=chat,
         documents=filter.by_corpus if filter else None,
+        until=options.until,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
-        keywords=keywords or (lambda: dict(zip(names, names, strict=True))),
+        cjk=cjk,
+        without=options.without,
+        keywords=asked.keywords,
         linked=linked,
         explanation=explanation_of(strategy, linked, hops, selection.unit),
     )
-    passages = yield from _passages(strategy, query, selection)
-    facts = yield from read_facts(options.relationship_types, query.entities)
-    notes = [*out_of_date(strategy, rows), *(chat.told if chat else ()), *_notes(filter, reranker)]
-    return _evidence(strategy, query, passages, facts, notes)
+    as_chunks = replace(query, limit=selection.chunks)
+    if strategy.rank_chunks and selection.unit == "chunk":
+        return _Ranked(query, rows, (yield from strategy.rank_chunks(as_chunks)))
+    if strategy.rank_windows:
+        return _Ranked(query, rows, (yield from strategy.rank_windows(query)))
+    return _Ranked(query, rows, (yield from strategy.rank_nodes(as_chunks)) if strategy.rank_nodes else [])
 
 
 def _evidence(
-    strategy: Strategy, query: Query, passages: tuple[Passage, ...], facts: tuple[Fact, ...], notes: Sequence[str]
+    strategy: Strategy,
+    queries: Sequence[Query],
+    passages: tuple[Passage, ...],
+    facts: tuple[Fact, ...],
+    notes: Sequence[str],
 ) -> Evidence:
     """Return the evidence, with the explanation of the mode and the notes after it."""
-    told = query.explanation
+    told = join_explanations(queries)
+    absences = join_absences([query.linked for query in queries])
     return Evidence(
-        question=query.question,
-        corpora=tuple(query.corpora),
+        question=queries[0].question,
+        corpora=tuple(corpus for query in queries for corpus in query.corpora),
         route=told.route,
-        reason=" ".join([told.reason, *told.notes, *notes]),
+        reason=" ".join([told.reason, *told.notes, *notes, *(one.stated() for one in absences[:TOLD_ABSENCES])]),
         entities=told.entities,
         unknown_entities=told.unknown_entities,
         ignored_entities=told.ignored_entities,
@@ -211,21 +341,20 @@ def _evidence(
         trace=told.trace,
         mode=strategy.name,
         facts=facts,
-        entity_types=query.linked.types,
+        entity_types={key: type for query in reversed(queries) for key, type in query.linked.types.items()},
+        absences=absences,
     )
 
 
-def _passages(strategy: Strategy, query: Query, selection: Selection) -> Operation[tuple[Passage, ...]]:
-    """Rank, and choose the passages of what was ranked."""
-    as_chunks = replace(query, limit=selection.chunks)
+def _passages(
+    strategy: Strategy, selection: Selection, ranking: Sequence[Any], pairs: Mapping[str, tuple[Pair, ...]]
+) -> Operation[tuple[Passage, ...]]:
+    """Choose the passages of what was ranked."""
     if strategy.rank_chunks and selection.unit == "chunk":
-        ranked = yield from strategy.rank_chunks(as_chunks)
-        return (yield from selection.of_chunks(ranked[: selection.chunks], query.linked.pairs_by_chunk))
+        return (yield from selection.of_chunks(ranking[: selection.chunks], pairs))
     if strategy.rank_windows:
-        windows = yield from strategy.rank_windows(query)
-        return (yield from selection.of_windows(windows, query.linked.pairs_by_chunk))
-    nodes = (yield from strategy.rank_nodes(as_chunks)) if strategy.rank_nodes else []
-    return (yield from selection.of_nodes(nodes, skip=strategy.skips))
+        return (yield from selection.of_windows(ranking, pairs))
+    return (yield from selection.of_nodes(ranking, skip=strategy.skips))
 
 
 def _notes(filter: Filter | None, reranker: str | None) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from e2g_neo4j.retrieval.options import Unit
-from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages
+from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages, read_windows
 from e2g_neo4j.retrieval.rerank import CANDIDATE_WINDOWS, CANDIDATES, reranked
 from e2g_neo4j.retrieval.windows import Budget, Window, chunks_of, pack
 from e2g_neo4j.runtime.requests import Operation, read_each
@@ -99,9 +99,7 @@ class Selection:
     def _window_texts(
         self, windows: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None
     ) -> Operation[list[ScoredNode]]:
-        ids = [window.id for window, _ in windows]
-        rows = yield from read_each("query/windows", {corpus: {"ids": ids} for corpus in self.corpora})
-        by_id = {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
+        by_id = yield from read_windows([window.id for window, _ in windows], self.corpora)
         found = pairs or {}
         return [
             ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals)

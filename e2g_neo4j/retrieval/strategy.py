@@ -18,7 +18,7 @@ from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.modes import Ranks
 from e2g_neo4j.types.near_names import did_you_mean
 
-Layer: TypeAlias = Literal["communities", "clusters", "entity_vectors", "statements"]
+Layer: TypeAlias = Literal["communities", "clusters", "entity_vectors", "sentence_vectors", "statements"]
 """What `enrich` makes: columns of `query/corpus`."""
 
 Need: TypeAlias = Literal["vector", "full_text", "entities"] | Layer

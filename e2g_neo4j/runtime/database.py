@@ -46,7 +46,7 @@ from e2g_neo4j.errors import (
 )
 from e2g_neo4j.runtime.bookmarks import LONGEST_BOOKMARK, as_text
 from e2g_neo4j.runtime.requests import Read, Rows, Write
-from e2g_neo4j.runtime.statements import load, variant_for
+from e2g_neo4j.runtime.statements import Variant, load, variant_for
 
 READ_SECONDS = 30.0
 """Timeout of reads, enforced by the server."""
@@ -152,7 +152,7 @@ def read(driver: Driver, database: str, request: Read, bookmarks: Bookmarks | No
         bookmarks: What the server must have seen, besides the writes of this driver.
     """
     with translated():
-        text = load(request.statement, variant_for(request.parameters, is_old(driver)))
+        text = load(request.statement, variant_for(request.parameters, is_old(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
@@ -203,7 +203,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            transaction.run(load(statement), parameters).consume()
+            transaction.run(load(statement, Variant.SEARCH, request.vectors), parameters).consume()
         return rows
 
     with translated(), driver.session(**session_options(driver, database)) as session:
@@ -247,7 +247,7 @@ def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str
 async def read_async(driver: AsyncDriver, database: str, request: Read, bookmarks: Bookmarks | None = None) -> Rows:
     """Like `read`, as a coroutine."""
     with translated():
-        text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)))
+        text = load(request.statement, variant_for(request.parameters, await is_old_async(driver)), request.vectors)
         query = Query(text, timeout=READ_SECONDS)
         options = {**session_options(driver, database), "default_access_mode": READ_ACCESS, "bookmarks": bookmarks}
         attempts, deadline = 0, time.monotonic() + RETRY_SECONDS
@@ -289,7 +289,7 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
             if not rows:
                 return rows
         for statement, parameters in request.statements:
-            result = await transaction.run(load(statement), parameters)
+            result = await transaction.run(load(statement, Variant.SEARCH, request.vectors), parameters)
             await result.consume()
         return rows
 

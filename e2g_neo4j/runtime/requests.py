@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -24,21 +25,25 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Run one read statement, in one round trip. Result: its rows."""
+    """Run one read statement, in one round trip. Result: its rows. `vectors` is the suffix of the vectors that it uses,
+    see `runtime.statements`."""
 
     statement: str
     parameters: dict[str, Any]
+    vectors: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """Run write statements in one transaction. Result: the rows of the condition.
 
-    The condition is the first statement of the transaction. If it returns no row, nothing is written.
+    The condition is the first statement of the transaction. If it returns no row, nothing is written. `vectors` is as
+    in `Read`.
     """
 
     statements: tuple[tuple[str, dict[str, Any]], ...]
     condition: tuple[str, dict[str, Any]] | None = None
+    vectors: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,11 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class EmbedAll:
-    """Embed short texts of a question together, such as its keywords. Result: their vectors, lists of floats."""
+    """Embed short texts of a question together, such as its keywords. Result: their vectors, lists of floats. `vectors`
+    is set if the embedding has been started."""
 
     texts: tuple[str, ...]
+    vectors: Future[list[list[float]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,28 @@ Request: TypeAlias = Read | Write | Embed | EmbedAll | Rerank | Chat | Emit | Ge
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""
+
+
+def with_vectors(operation: Operation[T], vectors: str) -> Operation[T]:
+    """Run an operation whose statements use the vectors with a suffix, see `runtime.statements`."""
+    if not vectors:
+        return (yield from operation)
+    with closing(operation):
+        reply: Any = None
+        while True:
+            try:
+                request = operation.send(reply)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            reply = yield replace(request, vectors=vectors) if isinstance(request, Read | Write) else request
+            if isinstance(request, GetExecutor):
+                reply = Executor(execute_with(reply.execute, vectors), reply.cancelled)
+
+
+def execute_with(execute: Execute, vectors: str) -> Execute:
+    """Return a function that executes requests which use the vectors with a suffix."""
+    return lambda request: execute(replace(request, vectors=vectors))
 
 
 def read_each(statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:

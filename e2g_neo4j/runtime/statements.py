@@ -4,6 +4,10 @@ A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/N
 names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`), or says that it is an
 expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or
 filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
+
+Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
+`e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds. So have the
+full-text indexes of Chinese text.
 """
 
 from __future__ import annotations
@@ -21,6 +25,17 @@ from e2g_neo4j.errors import ConfigurationError
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 _INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)(\n|\Z)", re.MULTILINE)
+
+_VECTORS = re.compile(r"\be2g_(?:[a-z]+_)?embedding\b|(?<!\brow)\.embedding\b|'embedding(?=')")
+"""Where a statement or a migration names an index of vectors or the property with a vector, but a row of parameters."""
+
+_WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b")
+"""Where a statement names a full-text index."""
+
+CJK = "_cjk"
+"""The suffix of the full-text indexes of Chinese text."""
+
+_SUFFIX = re.compile(rf"(_[0-9a-f]{{8}})?({CJK})?")
 
 _CYPHER_25 = "CYPHER 25\n"
 """Selects the language of a statement. A fragment that needs it begins with it."""
@@ -60,14 +75,35 @@ def folder(name: str) -> Path:
 
 
 @cache
-def load(name: str, variant: Variant = Variant.SEARCH) -> str:
+def load(name: str, variant: Variant = Variant.SEARCH, vectors: str = "") -> str:
     """Compose the statement in `cypher/<name>.cypher`, without its header. An absolute path names a file elsewhere.
+
+    Args:
+        name: The name of the statement.
+        variant: What it is composed for.
+        vectors: The suffix of the indexes that it uses.
 
     Raises:
         ConfigurationError: The file, or a fragment that it includes, does not exist.
     """
-    text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1])
+    text = with_suffix(_INCLUDE.sub(lambda line: _fragment(line, variant), _split(name)[1]), vectors)
     return _CYPHER_25 + text.replace(_CYPHER_25, "") if _CYPHER_25 in text else text
+
+
+def with_suffix(text: str, vectors: str) -> str:
+    """Return a statement that uses the indexes with a suffix: `_` and eight hexadecimal digits for vectors, `_cjk` for
+    words, both, or neither.
+
+    Raises:
+        ConfigurationError: The suffix is something else.
+    """
+    suffix = _SUFFIX.fullmatch(vectors)
+    if suffix is None:
+        raise ConfigurationError(f"{vectors!r} is no suffix of indexes: the record of a corpus' models was changed.")
+    if not vectors:
+        return text
+    text = _VECTORS.sub(lambda found: found[0] + (suffix[1] or ""), text)
+    return _WORDS.sub(lambda found: found[0] + (suffix[2] or ""), text)
 
 
 def header(name: str) -> str:

@@ -19,7 +19,6 @@ from starlette.routing import Route
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import tasks
-from e2g_neo4j.graph.fingerprint import check_fingerprint
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
@@ -188,9 +187,8 @@ async def _problems(client: AsyncE2G) -> list[str]:
     """Return why the service is not ready. Messages are for the operator, and have no credential."""
     try:
         async with asyncio.timeout(READY_SECONDS):
-            made_with = await asyncio.to_thread(lambda: client.models.fingerprint)
-            for check in (check_migrations(), check_fingerprint(made_with)):
-                await client.runner.run(check)
+            await asyncio.to_thread(lambda: (client.models.fingerprint, client.models.nlp))
+            await client.runner.run(check_migrations())
     except TimeoutError:
         return [f"The database did not answer within {READY_SECONDS:.0f} s, or the models are still being loaded."]
     except E2GError as error:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from e2g_neo4j.answering.citations import citations_in
 from e2g_neo4j.models.chat.thinking import ThoughtFilter, without_thought
-from e2g_neo4j.retrieval.options import MAX_QUESTION
+from e2g_neo4j.retrieval.options import MAX_QUESTION, TURNS
 from e2g_neo4j.runtime.requests import Chat, Operation
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.routes.questions import answer_pieces
@@ -24,7 +24,7 @@ from e2g_neo4j.service.schemas import MAX_CORPORA, AskedQuestion
 from e2g_neo4j.service.sources import shown_answer
 from e2g_neo4j.service.state import State
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, EarlierMessage, Finish, StreamingChatModel
-from e2g_neo4j.types.results import Answer, Citation
+from e2g_neo4j.types.results import Answer, Citation, Turn
 from e2g_neo4j.types.service import Caller
 
 PLAIN = "e2g-plain"
@@ -125,7 +125,7 @@ async def reply_pieces(
         state: What the routes share.
         caller: Who asks.
         model: The id of a model.
-        messages: The conversation. Only the plain model gets more of it than the last message of the user.
+        messages: The conversation. What precedes the last message of the user is its history.
         max_tokens: Maximum tokens of the reply, if it is less than the configured one.
     """
     chat_model = state.chat_model(caller)
@@ -148,7 +148,8 @@ async def reply_pieces(
     elif len(question) > MAX_QUESTION:
         raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:
-        asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens)
+        turns = turns_of(messages[:last])
+        asked = AskedQuestion(question=question, corpora=corpora, max_tokens=max_tokens, history=turns)
         pieces = _answer_pieces(state, caller, asked)
     async with aclosing(pieces):
         async for piece in pieces:
@@ -164,13 +165,39 @@ async def whole_reply(pieces: AsyncGenerator[str | Reply, None]) -> Reply:
     raise ProblemError(502, "model", "The chat model returned no answer.")
 
 
+def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
+    """Return the latest turns of a conversation: each message of the user with what the assistant said to it.
+
+    Parts of messages that are no text are left out.
+    """
+    turns: list[Turn] = []
+    answer = ""
+    for message in reversed(messages):
+        text = _written(message) if message.role in ("user", "assistant") else ""
+        if message.role == "assistant":
+            answer = text or answer
+        elif text.strip():
+            turns.append(Turn(text, answer))
+            answer = ""
+            if len(turns) == TURNS:
+                break
+    return tuple(reversed(turns))
+
+
 def text_of(message: ChatMessage) -> str:
     """Return the text of a message. Raises a 400 if it has anything else, such as an image."""
     parts = message.content if isinstance(message.content, list) else []
     other = next((part.type for part in parts if part.type != "text"), "image" if message.images else None)
     if other is not None:
         raise refused(f"A message has a part of type {other!r}. Only text can be read.")
-    return message.content if isinstance(message.content, str) else "\n".join(part.text for part in parts)
+    return _written(message)
+
+
+def _written(message: ChatMessage) -> str:
+    """Return the text of a message, without its other parts."""
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(part.text for part in message.content or [] if part.type == "text")
 
 
 def refused(detail: str) -> ProblemError:

@@ -105,7 +105,8 @@ class Results:
 
     def answer(self, given: Answer) -> CallToolResult:
         text = self._cut(given.text or "", ANSWER_TOKENS)
-        fence = _fence([text], _names_of([one.passage for one in given.citations]))
+        searched_as = _line(given.evidence.searched_as, 500)
+        fence = _fence([text, searched_as], _names_of([one.passage for one in given.citations]))
         cited = [_passage(one.number, one.passage, None) for one in given.citations]
 
         def build(kept: int) -> CallToolResult:
@@ -113,6 +114,7 @@ class Results:
             model = Answered(
                 text=delimited(text, fence),
                 found=given.found,
+                searched_as=searched_as,
                 citations=cited[:kept],
                 prompt_tokens=given.prompt_tokens,
                 completion_tokens=given.completion_tokens,
@@ -120,6 +122,7 @@ class Results:
             )
             lines = [
                 NOTICE.format(fence=fence),
+                *([f"Searched as: <{fence}>{searched_as}</{fence}>"] if searched_as else []),
                 model.text,
                 "",
                 "Citations:",

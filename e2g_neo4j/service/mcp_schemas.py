@@ -42,6 +42,7 @@ class Passages(BaseModel):
 class Answered(BaseModel):
     text: str = Field(description="The answer, between tags. [n] cites citation n.")
     found: bool = Field(description="False if the passages do not contain the answer.")
+    searched_as: str = Field(description="The question that was searched for, if earlier turns changed it.")
     citations: list[Passage]
     prompt_tokens: int
     completion_tokens: int

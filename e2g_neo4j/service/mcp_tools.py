@@ -24,7 +24,7 @@ from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entitie
 from e2g_neo4j.service.mcp_writing import Writer
 from e2g_neo4j.service.metering import Reserve, metered
 from e2g_neo4j.service.problems import ProblemError
-from e2g_neo4j.service.schemas import Given
+from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Answer, Evidence
@@ -238,16 +238,16 @@ class ReadingTools:
         question: Question,
         corpora: CorpusNames = None,
         where: Conditions = None,
+        history: History = None,
     ) -> Annotated[CallToolResult, Answered]:
         """Let the configured chat model answer a question from the documents, with citations. This costs tokens of that
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         model = metered(self._client.models.chat_model, caller, self._used, self._reserve)
-        async with aclosing(
-            self._client.stream(question, corpora=chosen, where=where or (), chat_model=model)
-        ) as pieces:
-            async with self._turn():
+        options = RetrievalOptions.of({"where": where or (), "history": history or ()})
+        async with aclosing(self._client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
+            async with nullcontext() if history else self._turn():  # the chat model rewrites the question first
                 await anext(pieces)  # the evidence
             [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)

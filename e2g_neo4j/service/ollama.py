@@ -89,7 +89,7 @@ class _Body(BaseModel):
 
 
 class ChatBody(_Body):
-    """A request for the next message. The last message of the user is the question."""
+    """A request for the next message. The last message of the user is the question, what precedes it its history."""
 
     messages: Annotated[list[ChatMessage], Field(max_length=MAX_MESSAGES, fail_fast=True)] = []
 

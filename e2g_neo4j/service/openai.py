@@ -46,7 +46,7 @@ class CompletionBody(BaseModel):
 
     Attributes:
         model: `e2g/NAME`, `e2g/NAME+NAME`, or `e2g-plain`.
-        messages: The conversation. The last message of the user is the question.
+        messages: The conversation. The last message of the user is the question, what precedes it its history.
         stream: Whether to send the reply in chunks.
         stream_options: Options of a stream.
         max_tokens: Maximum tokens of the reply, if it is less than the service's. Only models of Ollama keep to it.

@@ -11,7 +11,7 @@ from e2g_neo4j.errors import InputError
 from e2g_neo4j.retrieval.options import MAX_QUESTION, RetrievalOptions
 from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_properties
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Evidence, Turn
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
 
 MAX_CORPORA = 50
@@ -71,6 +71,16 @@ class Question(RetrievalOptions):
         return check_fields(cls, values)
 
 
+History = Annotated[
+    list[Turn] | None,
+    Field(
+        max_length=100,
+        description='Earlier turns of the conversation, the latest last, for a question such as "And her sister?".',
+    ),
+]
+"""The argument `history` of tools of MCP."""
+
+
 class AskedQuestion(Question):
     """A question for the chat model.
 
@@ -78,6 +88,7 @@ class AskedQuestion(Question):
         choices: 2 to 26 answers to choose from; empty: a free answer.
         samples: Number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
         method: How to answer, see `E2G.answer`.
+        level: Which reports the method `global` reads, see `E2G.answer`.
         max_tokens: Maximum tokens of the answer, if it is less than the configured one.
         stream: Whether to stream the answer as server-sent events.
     """
@@ -85,6 +96,7 @@ class AskedQuestion(Question):
     choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
     method: Method = "direct"
+    level: Annotated[int, Field(ge=1)] | Literal["dynamic"] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     stream: bool = False
 

@@ -160,6 +160,7 @@ async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, A
         progress=run.progress,
         budget_tokens=run.budget_tokens,
         properties=run.parameters.get("properties"),
+        language=run.parameters.get("language"),
     )
     run.count(report)
     return {**asdict(report), "superseded": [one.source for one in documents if one.id in superseded]}

@@ -21,10 +21,25 @@ from e2g_neo4j.types.reports import (
     State,
     TokenUsage,
 )
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, Route, TextNode
+from e2g_neo4j.types.results import (
+    Absence,
+    Answer,
+    Citation,
+    CitedReport,
+    Evidence,
+    Fact,
+    Pair,
+    Passage,
+    Point,
+    Round,
+    Route,
+    TextNode,
+    Turn,
+)
 from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 __all__ = [
+    "Absence",
     "AdoptReport",
     "Adoption",
     "Alias",
@@ -33,6 +48,7 @@ __all__ = [
     "ArchiveInfo",
     "Chunk",
     "Citation",
+    "CitedReport",
     "Cut",
     "DocumentInfo",
     "DocumentText",
@@ -53,6 +69,7 @@ __all__ = [
     "ModeInfo",
     "Pair",
     "Passage",
+    "Point",
     "Progress",
     "Round",
     "Route",
@@ -69,5 +86,6 @@ __all__ = [
     "TextNode",
     "TokenSpans",
     "TokenUsage",
+    "Turn",
     "Vectors",
 ]

@@ -1,9 +1,12 @@
-"""The fingerprint: which models an index was made with."""
+"""The fingerprint: which models a corpus was made with."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 
 from e2g_neo4j.errors import FingerprintError
 
@@ -20,7 +23,7 @@ def pooling_after(pooling: str, passage_prefix: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The models that made the vectors and entities of an index. Questions must be processed by the same models.
+    """The models that made the vectors and entities of a corpus. Questions must be processed by the same models.
 
     Attributes:
         embedding_model: the name of the embedding model.
@@ -40,28 +43,40 @@ class Fingerprint:
         _, _, prefix = self.pooling.partition(_AFTER)
         return str(json.loads(prefix)) if prefix else ""
 
+    @property
+    def language(self) -> str:
+        """The code of the language of the spaCy pipeline, such as "en"."""
+        return self.spacy_model.partition("_")[0]
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether its words are in the full-text indexes of Chinese text."""
+        return self.language == "zh"
+
+    @property
+    def embedding(self) -> tuple[str, int, str]:
+        """What the vectors depend on."""
+        return self.embedding_model, self.dimensions, self.pooling
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of its vectors in a database whose first models are others: `_` and eight hexadecimal digits."""
+        return f"_{sha256(json.dumps(self.embedding).encode()).hexdigest()[:8]}"
+
     @staticmethod
-    def check_name(configured: str, index: str) -> None:
-        """Check the name of the embedding model alone, before the model is loaded.
+    def of_row(row: Mapping[str, Any]) -> Fingerprint:
+        """Return what a row of `index/fingerprint` says, or a column `made_with`."""
+        return Fingerprint(row["embedding_model"], row["dimensions"], row["pooling"], row["spacy_model"])
 
-        Raises:
-            FingerprintError: the index was made with another embedding model.
-        """
-        if index != configured:
-            raise FingerprintError(
-                f"This database was indexed with the embedding model {index}, but {configured} is configured. Set "
-                "E2G_EMBEDDING_MODEL to what was used, or index the documents into another database."
-            )
-
-    def check(self, index: Fingerprint | None, what_was: str = "This database was indexed") -> None:
-        """Check that an index was made with these models.
+    def check(self, index: Fingerprint | None, what_was: str = "This corpus was indexed") -> None:
+        """Check that a corpus was made with these models.
 
         Args:
-            index: the fingerprint of the index; None if the database has no record of it.
+            index: the fingerprint of the corpus; None if the database has no record of it.
             what_was: the beginning of the error message.
 
         Raises:
-            FingerprintError: the index was made with other models, or the record is missing.
+            FingerprintError: the corpus was made with other models, or the record is missing.
         """
         if index is None:
             raise FingerprintError(
@@ -78,5 +93,5 @@ class Fingerprint:
             if used != configured:
                 raise FingerprintError(
                     f"{what_was} with the {what} {used}, but {configured} is configured. Set {setting} to what was "
-                    "used, or index the documents into another database."
+                    "used, or index the documents into another corpus."
                 )

@@ -18,7 +18,8 @@ class ModeInfo:
         source: the paper or system whose retrieval it is.
         ranks: what it ranks: windows, or nodes, which are chunks and what is above them.
         needs: what it cannot do without: `vector` of the question, `full_text` index, `entities` of the question, or a
-            layer that `enrich` makes: `communities`, `clusters`, `entity_vectors`, `statements`.
+            layer that `enrich` makes: `communities`, `clusters`, `entity_vectors`, `sentence_vectors`,
+            `statements`.
         uses: what it uses if a corpus has it.
         calls_model: whether it calls the chat model if the option `llm` is set.
         available: whether the corpora have what it needs; None: no corpora were named.

@@ -10,8 +10,8 @@ from e2g_neo4j.types.graph import Ambiguity, Link
 from e2g_neo4j.types.properties import StoredProperty
 
 Layer: TypeAlias = Literal["sentences", "communities", "clusters", "entities", "statements"]
-"""What `enrich` makes: vectors of sentences where they are missing, communities of entities, clusters of chunks,
-vectors of the names of entities, and statements, which a chat model extracts."""
+"""What `enrich` makes: vectors of sentences, communities of entities, clusters of chunks, vectors of the names of
+entities, and statements, which a chat model extracts."""
 
 DEFAULT_LAYERS: tuple[Layer, ...] = ("sentences", "communities", "clusters", "entities")
 """What `enrich` makes if no layer is named: those that need no chat model."""

@@ -46,6 +46,31 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Absence:
+    """Two entities of the question that no passage mentions together.
+
+    Attributes:
+        a: an entity.
+        b: another one.
+        hops: the number of edges on the shortest path between them, at most 6. None: no path is so short.
+        windows: the number of windows that were searched; 0: they are not counted.
+    """
+
+    a: str
+    b: str
+    hops: int | None = None
+    windows: int = 0
+
+    def stated(self) -> str:
+        """Return the absence as a sentence."""
+        path = "no path is shorter than 7 edges"
+        if self.hops is not None:
+            path = f"the shortest path between them has {self.hops} edge{'s' * (self.hops != 1)}"
+        searched = f" of {self.windows:,}" if self.windows else ""
+        return f"No passage{searched} mentions {self.a} with {self.b}; {path}."
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One round of the local route: how many pairs and candidate chunks remained at this number of hops."""
 
@@ -96,6 +121,7 @@ class Passage(JsonForm):
     - `hipporag` and `linear`: the PageRank of the window.
     - `pagerank`: the sum of the PageRank of the entities of its relations; 0 if it was found only by vector.
     - With a reranker, in every mode: its score.
+    - In answers by the methods `all_text` and `global`: 0.
 
     Attributes:
         text: the text of the passage.
@@ -173,6 +199,14 @@ class Fact(JsonForm):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier turn of a conversation: a question, and its answer if there was one."""
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence(JsonForm):
     """The result of `retrieve`.
 
@@ -190,14 +224,17 @@ class Evidence(JsonForm):
             nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
-        mode: the retrieval mode.
+        mode: the retrieval mode; or `all_text` or `global`, the methods that read without one.
         facts: relationships of the user's graph of the types that `relationship_types` names, those between two
             entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
             an entity, the type in the first of them. Unknown types are left out.
-        calls: the number of calls of the chat model, with the option `llm`.
+        calls: the number of calls of the chat model, with the option `llm` or with earlier turns.
         prompt_tokens: the length of the prompts of these calls.
         completion_tokens: the length of their replies.
+        absences: pairs of names in the question that no passage of the searched documents mentions together, closest
+            first, at most 10. Only in modes that use entities.
+        searched_as: the question that was searched for, if earlier turns changed it; otherwise empty.
     """
 
     question: str
@@ -218,6 +255,18 @@ class Evidence(JsonForm):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     ignored_entities: tuple[str, ...] = ()
+    absences: tuple[Absence, ...] = ()
+    searched_as: str = ""
+
+    @property
+    def stand_alone(self) -> str:
+        """The question that was searched for."""
+        return self.searched_as or self.question
+
+    @property
+    def turn(self) -> Turn:
+        """This turn for the `history` of the next question."""
+        return Turn(self.stand_alone)
 
     @property
     def corpus(self) -> str:
@@ -246,6 +295,41 @@ class Citation(JsonForm):
 
 
 @dataclass(frozen=True, slots=True)
+class CitedReport(JsonForm):
+    """The report of a community that a point comes from.
+
+    Attributes:
+        corpus: the corpus.
+        id: the id of the community.
+        level: its level, from 1, the finest.
+        title: the title of the report.
+    """
+
+    corpus: str
+    id: str
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point(JsonForm):
+    """A statement that the chat model took from passages or reports, and made the answer of.
+
+    Attributes:
+        text: the statement.
+        score: how important it is for the answer, from 0 to 100.
+        passages: the numbers of the passages that support it, as in citations.
+        reports: the reports that it comes from, with the method `global`. Its passages are then, of what each of them
+            was made from, the window most like the statement.
+    """
+
+    text: str
+    score: int
+    passages: tuple[int, ...]
+    reports: tuple[CitedReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(JsonForm):
     """A chat model's answer and the evidence that it was given.
 
@@ -253,7 +337,8 @@ class Answer(JsonForm):
         text: the answer; None if no chat model is configured.
         evidence: the result of retrieval.
         given: the passages that fitted into the evidence budget, in reading order, then facts, each as a passage with
-            its statement. Citation n is the n-th of them.
+            its statement. With the methods `all_text` and `global`: the passages of the points. Citation n is the n-th
+            of them.
         citations: the citations in the text.
         dropped: numbers that the model cited although there is no such passage. They are removed from `text`.
         found: False if the evidence does not contain the answer.
@@ -263,6 +348,7 @@ class Answer(JsonForm):
         calls: the number of calls of the chat model, those that found the evidence included.
         prompt_tokens: the length of the prompts of all calls.
         completion_tokens: the length of all replies.
+        points: the points that the answer is made of, the most important first. Empty with the method `direct`.
     """
 
     text: str | None
@@ -277,3 +363,9 @@ class Answer(JsonForm):
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    points: tuple[Point, ...] = ()
+
+    @property
+    def turn(self) -> Turn:
+        """This turn for the `history` of the next question."""
+        return Turn(self.evidence.stand_alone, self.text or "")

@@ -196,6 +196,7 @@ def test_adopted_asked_changed_and_let_go(
     report = place.client.adopt(corpus="adopted", **shape.adoption)
     assert (report.nodes, report.without_text, report.without_key, report.without_document) == (6, 0, 0, 0)
     assert (report.index.documents, report.index.chunks) == (2, 6)
+    place.client.enrich(corpus="adopted", layers=["sentences"])
     assert [one.title for one in place.client.documents("adopted")] == ["harbour.txt", "island.txt"]
     ours_hold_no_text(place)
     assert found_by_them(place, shape) == found_before

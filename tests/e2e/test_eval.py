@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
-from e2g_neo4j.errors import InputError, NotFoundError, QueryError
+from e2g_neo4j.errors import WORSE, InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.settings import Settings
@@ -183,6 +183,29 @@ def test_the_command_prints_tables_and_writes_files(run, sample):
     assert f"Retrieval from {sample}" in shown
     mean = saved["modes"]["e2g"]["overall"]["scores"]["R@5"]["mean"]
     assert f"{mean:.3f}" in shown
+    again = ("eval", str(QUESTIONS), "-c", sample, "--modes", "e2g", "-k", "5", "--limit", "8", "--before", "all.json")
+    done = run(*again)
+    assert done.exit_code == 0, done.output
+    assert "Changes since the saved results" in done.output
+    better = saved["modes"]["e2g"]["outcomes"][0]
+    better["scores"]["R@5"] += 1
+    Path("all.json").write_text(json.dumps(saved), encoding="utf-8")
+    done = run(*again)
+    assert done.exit_code == WORSE
+    assert f"e2g R@5 lost: {better['question']} -1.000" in done.output
+
+
+def test_a_question_of_a_conversation_is_asked_with_its_history(run, sample):
+    talk = {"question": "When did she die?", "history": [{"question": "Who was Theodora Quill?", "answer": "Ann."}]}
+    talk |= {"written_out": "When did Theodora Quill and Luke Farran die?", "gold_passages": ["theodora-quill.md"]}
+    Path("talk.jsonl").write_text(json.dumps(talk), encoding="utf-8")
+    entities = {}
+    for kind in ("full", "questions", "none", "written-out"):
+        done = run("eval", "talk.jsonl", "-c", sample, "--modes", "auto", "--history", kind, "--json", f"{kind}.json")
+        assert done.exit_code == 0, done.output
+        [outcome] = json.loads(Path(f"{kind}.json").read_text(encoding="utf-8"))["modes"]["auto"]["outcomes"]
+        entities[kind] = outcome["entities"] + outcome["unknown_entities"]
+    assert entities == {"full": 2, "questions": 1, "none": 0, "written-out": 2}
 
 
 def test_a_folder_that_is_missing_is_said_before_anything_is_asked(run, sample):

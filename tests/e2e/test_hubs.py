@@ -6,12 +6,12 @@ Nothing waits for ever: the server ends a read after 30 seconds, and each reques
 from __future__ import annotations
 
 import pytest
-from libraries import documents_of, driven, performing, small_document, stage, text_of, write
+from libraries import documents_of, small_document, stage, text_of, write
 from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 
 from e2g_neo4j import E2G
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
@@ -51,8 +51,7 @@ def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driv
     document = of_a_hub()
     for request in stage(corpus, "a run", documents_of(corpus, [document])):
         assert all(len(parameters.get("rows", ())) <= ROWS for _, parameters in request.statements)
-    perform = performing(driver)
-    driven(perform, agree_on_fingerprint(client.models.fingerprint))
+    client.runner.run(confirm_models(client.models, corpus, ""))
     write(driver, corpus, [document, small_document("other", ["ann harper", "london"], ["london", "paris"])])
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)

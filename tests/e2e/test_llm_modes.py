@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,6 +36,7 @@ REPLIES = {
     "nothing": {"relevant": []},
     "rater": {"1": 0, "2": 5},
     "points": {"points": [POINT]},
+    "reports": {"1": 5, "points": [{"text": "Luke Farran was at the helm.", "score": 80, "reports": [1]}]},
     "drift": {"points": [POINT], "follow_ups": [{"question": FOLLOW_UP, "score": 70}]},
 }
 
@@ -58,7 +60,7 @@ def settings(neo4j_connection: Connection, ollama_server: RealOllama) -> Iterato
     )
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(TEXT, corpus=CORPUS, source="log", title="The log")], corpus=CORPUS)
-        e2g.enrich(corpus=CORPUS, layers=["communities"])
+        e2g.enrich(corpus=CORPUS, layers=["communities", "sentences"])
     yield settings
     with E2G(settings=settings) as e2g:
         e2g.delete(corpus=CORPUS)
@@ -224,6 +226,16 @@ def test_the_command_line_has_all(
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-drift")
     answer = json.loads(run("ask", QUESTION, "--method", "drift", "--json"))
     assert (answer["calls"], FOLLOW_UP in answer["evidence"]["reason"]) == (4, True)
+    plan = run("ask", QUESTION, "--method", "all-text", "--dry-run")
+    assert re.fullmatch(
+        r"All text: documents: 1\. \d batches with \d+ tokens of text: \d calls of the chat model\.\n", plan
+    )
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-reports")
+    for level in ("1", "dynamic"):
+        answer = json.loads(run("ask", QUESTION, "--method", "global", "--level", level, "--json"))
+        assert answer["points"][0]["reports"][0]["level"] == 1
+    assert "The chat model chose 1 of" in answer["evidence"]["reason"]
+    assert "From the reports: " in run("ask", QUESTION, "--method", "global")
     monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:modes-relevant")
     evidence = json.loads(run("query", QUESTION, "--mode", "hipporag", "--llm", "--json"))
     assert evidence["calls"] == 1

@@ -1,10 +1,11 @@
-"""Other embedding models and a reranker on a real server. An index of each model needs a database of its own."""
+"""Other embedding models and a reranker on a real server."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,16 +126,12 @@ def test_the_prefix_of_a_question_decides_what_is_found(opened: Open, prompted: 
         assert sources(other, question, mode="dense", k=1)[0] == "form.txt"
 
 
-def test_an_index_with_another_passage_prefix_is_refused(opened: Open, prompted: str) -> None:
-    """One without prefixes stays valid for those who say that it has none."""
-    without = opened(embedding_model=prompted, passage_prefix="")
-    index(without)
+def test_a_corpus_keeps_its_passage_prefix(opened: Open, database: Driver, prompted: str) -> None:
+    index(opened(embedding_model=prompted, passage_prefix=""))
     client = opened(embedding_model=prompted)
-    for call in (lambda: client.retrieve("Which whale?", corpus="c"), lambda: index(client, {"new.txt": "A ship."})):
-        with pytest.raises(FingerprintError, match=r"passage prefix '', but 'passage: '.*E2G_PASSAGE_PREFIX"):
-            call()
-    assert sources(without, "Which whale?")
-    assert [finding.check for finding in client.doctor() if "E2G_PASSAGE_PREFIX" in finding.what] == ["models"]
+    index(client, {"new.txt": "A ship."})
+    assert sources(client, "Which ship?", k=2)
+    assert np.abs(stored(database)["Window"][:, MARKERS.index("passage")]).max() < 0.005
 
 
 def test_integrations_embed_questions_and_passages(
@@ -175,8 +172,92 @@ def test_a_truncated_model_has_an_index_of_that_length(opened: Open, database: D
     assert all(vectors.shape[1] == 32 for vectors in stored(database).values())
     assert all(np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-4) for vectors in stored(database).values())
     assert sources(client, "Which red fish?", mode="dense", k=1) == ["fish.txt"]
-    with pytest.raises(FingerprintError, match=r"vector length 32, but 64 .*E2G_EMBEDDING_DIMENSIONS"):
-        opened(embedding_model=prompted).retrieve("Which fish?", corpus="c")
+    assert sources(opened(embedding_model=prompted), "Which red fish?", mode="dense", k=1) == ["fish.txt"]
+
+
+# --- several models in one database -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def another(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model whose vectors have half as many dimensions."""
+    return str(write_embedder(tmp_path_factory.mktemp("another"), WORDS, dimensions=DIMENSIONS // 2))
+
+
+def indexed_with(client: E2G, corpus: str, texts: dict[str, str] = TEXTS) -> None:
+    documents = [from_text(text, corpus=corpus, source=source) for source, text in texts.items()]
+    client.index(documents, corpus=corpus, properties={"kind": "tale"})
+    client.enrich(corpus=corpus)
+    state(client, corpus)
+
+
+def test_corpora_of_different_models_live_side_by_side(
+    opened: Open, database: Driver, prompted: str, another: str, tmp_path: Path
+) -> None:
+    """Every client asks every corpus with the models of the corpus, in all modes, and finds the same."""
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    indexed_with(first, "first")
+    indexed_with(second, "second")
+    made_with = {row["corpus"]: row for row in fingerprints(database)}
+    assert made_with["first"]["vectors"] == ""
+    suffix = made_with["second"]["vectors"]
+    assert made_with["second"]["dimensions"] == DIMENSIONS // 2
+    [[lengths]] = database.execute_query(
+        "SHOW VECTOR INDEXES YIELD name, options WHERE name STARTS WITH 'e2g_' "
+        "RETURN collect(DISTINCT [name ENDS WITH $suffix, options.indexConfig['vector.dimensions']])",
+        suffix=suffix,
+    ).records
+    assert sorted(lengths) == [[False, DIMENSIONS], [True, DIMENSIONS // 2]]
+    question = "Which red fish did Bob Miller catch?"
+    for mode in MODES:
+        for corpus in ("first", "second"):
+            found = [client.retrieve(question, corpus=corpus, mode=mode) for client in (first, second)]
+            assert [one.passages for one in found[:1]] == [one.passages for one in found[1:]], (mode, corpus)
+            assert {passage.source for passage in found[0].passages} <= TEXTS.keys()
+    filtered = first.retrieve(question, corpus="second", mode="dense", where={"kind": "tale"}, k=1)
+    assert [passage.source for passage in filtered.passages] == ["fish.txt"]
+    # changes of a corpus use its own models, whoever makes them
+    first.index([from_text("The whale is red.", corpus="second", source="red.txt")], corpus="second")
+    assert first.retrieve("Which whale is red?", corpus="second", mode="dense", k=1).passages[0].source == "red.txt"
+    vectors = database.execute_query(
+        f"MATCH (w:Window {{corpus: 'second'}}) RETURN w.embedding IS NULL AS none, size(w.embedding{suffix}) AS size"
+    ).records
+    assert {tuple(row) for row in vectors} == {(True, DIMENSIONS // 2)}
+    # an archive has the models of its corpus
+    second.export_corpus(tmp_path / "second.zip", corpus="second")
+    second.import_corpus(tmp_path / "second.zip", corpus="third")
+    assert sources_in(first, "third", "Which whale is red?") == sources_in(first, "second", "Which whale is red?")
+    with pytest.raises(FingerprintError, match=r"This archive was made with the embedding model .*E2G_EMBEDDING_MODEL"):
+        first.import_corpus(tmp_path / "second.zip", corpus="fourth")
+    # a corpus that has become empty takes the models of the settings
+    first.delete(corpus="second")
+    assert "second" not in {row["corpus"] for row in fingerprints(database)}
+    indexed_with(first, "second", {"ship.txt": TEXTS["ship.txt"]})
+    suffixes = {row["corpus"]: row["vectors"] for row in fingerprints(database)}
+    assert suffixes == {"first": "", "second": "", "third": suffix}
+    assert sources_in(second, "second", "Which ship?") == ["ship.txt"], "it remembers other models of this corpus"
+
+
+def test_a_question_to_corpora_of_different_models_takes_from_each(opened: Open, prompted: str, another: str) -> None:
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    index(first)
+    indexed_with(second, "second", {"red.txt": "The red fish is late. Ann Harper saw the red fish."})
+    for mode in MODES:
+        found = first.retrieve("Which red fish did Bob Miller catch?", corpora=["c", "second"], mode=mode, k=2)
+        found_in = {passage.source for passage in found.passages}
+        assert "red.txt" in found_in, mode
+        assert found_in & TEXTS.keys(), mode
+        assert "2 sets of models" in found.reason
+        assert found.corpora == ("c", "second")
+
+
+def sources_in(client: E2G, corpus: str, question: str) -> list[str]:
+    return [passage.source for passage in client.retrieve(question, corpus=corpus, mode="dense").passages]
+
+
+def fingerprints(database: Driver) -> list[dict[str, Any]]:
+    rows = database.execute_query("MATCH (i:E2GIndex) WHERE i.corpus IS NOT NULL RETURN properties(i)").records
+    return [row[0] for row in rows]
 
 
 # --- the reranker ------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ def seen(neo4j_connection: Connection, driver: Driver) -> list[Seen]:
     for seed, modes, times in zip(SEEDS, (MODES, WITHOUT_WORDS), (2, 1), strict=True):
         with pytest.MonkeyPatch.context() as patch, client(neo4j_connection, patch, seed) as one:
             one.index([LIBRARY], corpus=CORPUS)
+            one.enrich(corpus=CORPUS, layers=["sentences"])
             asked = {
                 (question, mode): [one.retrieve(question, corpus=CORPUS, k=5, mode=mode) for _ in range(times)]
                 for question in ASKED

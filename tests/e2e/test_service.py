@@ -224,6 +224,10 @@ def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2
             here.entities,
             here.pairs,
         )
+    history = [{"question": "Who was Theodora Quill?"}]
+    talk = [one.retrieve("When did she die?", corpus="library", history=history) for one in (remote, local)]
+    assert [one.searched_as for one in talk] == ["When did she die? (Theodora Quill)"] * 2
+    assert [one.question for one in talk] == ["When did she die?"] * 2
     assert remote.answer(QUESTION, corpus="library", k=3).text is None, "no chat model is configured"
     assert sorted(one.source for one in remote.documents("library")) == [f"upload:{file.name}" for file in FILES]
 

@@ -45,6 +45,7 @@ def service(variables: dict[str, str], key: str, tmp_path_factory: pytest.TempPa
     running = RunningService(variables, tmp_path_factory.mktemp("service") / "log")
     with RemoteE2G(running.url, key) as client:
         client.index([from_text(TEXT, corpus="ships", source="log", title="The log")], corpus="ships")
+        client.enrich(corpus="ships", layers=["sentences"])
     yield running
     running.stop()
 
@@ -147,11 +148,11 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     assert streamed.calls == 2
 
 
-def test_a_client_elsewhere_answers_by_follow_up_questions(
+def test_a_client_elsewhere_answers_by_follow_up_questions_and_from_reports(
     scratch: Connection, variables: dict[str, str], service: RunningService, ollama_server: RealOllama
 ) -> None:
     reply = {
-        "points": [{"text": "Luke.", "score": 9, "passages": [1]}],
+        "points": [{"text": "Luke.", "score": 9, "passages": [1], "reports": [1]}],
         "follow_ups": [{"question": "Who met Luke Farran?", "score": 70}],
     }
     ollama_server.create("drifter", Says(json.dumps(reply)))
@@ -170,6 +171,18 @@ def test_a_client_elsewhere_answers_by_follow_up_questions(
             e2g.enrich(corpus="ships", layers=["communities"])
         answer = client.answer(ASKED, corpus="ships", method="drift")
         _, *pieces, streamed = client.stream(ASKED, corpus="ships", method="drift")
+        read = client.answer(ASKED, corpus="ships", method="global", level=1)
+        planned, *_, last = client.stream(ASKED, corpus="ships", method="all_text")
+        refused: tuple[dict[str, Any], ...] = ({"method": "global", "k": 3}, {"method": "drift", "level": 1})
+        for wrong in refused:
+            with pytest.raises(QueryError, match="leave out"):
+                client.answer(ASKED, corpus="ships", **wrong)
+    assert (read.calls, [one.level for one in read.points[0].reports]) == (2, [1])
+    assert read.citations[0].passage.text in TEXT
+    assert isinstance(planned, Evidence)
+    assert planned.reason.startswith("All text: documents: 1. 1 batch ")
+    assert isinstance(last, Answer)
+    assert last.citations[0].passage.text in TEXT
     assert answer.evidence.reason.endswith("Follow-up questions in mode auto: Who met Luke Farran?")
     assert (answer.calls, [one.number for one in answer.citations]) == (4, [1])
     assert "".join(map(str, pieces)) == answer.text

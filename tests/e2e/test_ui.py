@@ -5,6 +5,7 @@ E2G_SCREENSHOTS names a folder for the screenshots.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -329,6 +330,25 @@ def test_examples_history_and_filter(page: Page, seen: Seen) -> None:
     page.locator("#asked button").get_by_text(question).click()
     expect(page.get_by_role("alert")).to_contain_text("has a property 'year'")
     expect(page.locator("#asked li")).to_have_count(1)
+
+
+def test_a_conversation_is_shown_and_sent(page: Page, service: RunningService) -> None:
+    """The model rewrites nothing here, so that names are carried over."""
+    first = answer(service)["text"]
+    ask(page)
+    assert page.locator("#turns > li").count() == 0
+    with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
+        ask(page, "What did he count?")
+    assert json.loads(sent.value.post_data or "")["history"] == [{"question": QUESTION, "answer": first}]
+    expect(page.locator("#turns > li")).to_have_count(1)
+    expect(page.locator("#turns > li")).to_contain_text(QUESTION)
+    expect(page.locator("#turns > li")).to_contain_text("Luke Farran was at the helm")
+    expect(page.locator("#evidence-note")).to_contain_text("Searched as: What did he count? (Luke Farran")
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator("#conversation")).to_be_hidden()
+    with page.expect_request(lambda request: request.url.endswith("/v1/ask")) as sent:
+        ask(page, "What did he count?")
+    assert json.loads(sent.value.post_data or "")["history"] == []
 
 
 def test_graph_and_tree_show_the_evidence(page: Page, service: RunningService) -> None:

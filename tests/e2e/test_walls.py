@@ -95,7 +95,7 @@ def settings(neo4j_connection: Connection) -> Settings:
 @pytest.fixture(scope="module")
 def clients(settings: Settings) -> Iterator[dict[type, Any]]:
     reply = {
-        "points": [{"text": "Nothing is known of that.", "score": 9, "passages": [1]}],
+        "points": [{"text": "Nothing is known of that.", "score": 9, "passages": [1], "reports": [1]}],
         "follow_ups": [{"question": QUESTIONS[1], "score": 9}],
     }
     model = FakeListChatModel(responses=[json.dumps(reply)])
@@ -385,6 +385,10 @@ def answer(client: Any, two: Two) -> None:
     assert_nothing_of_the_other(two, (found.given, found.evidence.passages))
     assert f"Follow-up questions in mode graphrag_local: {QUESTIONS[1]}" in found.evidence.reason
     assert found.citations
+    for method in ("global", "all_text"):
+        found = client.answer(QUESTIONS[0], corpus=two.mine, method=method)
+        assert_nothing_of_the_other(two, (found.given, found.evidence.passages, found.points))
+        assert found.citations
 
 
 def stream(client: Any, two: Two) -> None:

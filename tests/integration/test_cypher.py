@@ -18,7 +18,7 @@ from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
 import e2g_neo4j
-from e2g_neo4j.graph.fingerprint import agree_on_fingerprint
+from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.graph.rows import StoredDocument, mentions_hash
 from e2g_neo4j.graph.writer import claim, delete, rewrite_mentions
@@ -201,10 +201,11 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         for request in requests:
             for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
-        transaction.run(load("index/set_fingerprint"), asdict(MODELS)).consume()
+        models = {"corpus": corpus, "vectors": "", "first": True, **asdict(MODELS)}
+        transaction.run(load("index/set_fingerprint"), models).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
-        transaction.run(load("archive/create_nodes"), corpus=corpus, rows=[staged]).consume()
+        transaction.run(load("archive/create_nodes"), corpus=corpus, cjk=False, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
             "(:E2GLinkedNames {names: [''], type: '', version: '', changed: ['']}), "
@@ -213,7 +214,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("adopt/mark"), corpus=corpus, adopts="{}", properties=["id"]).consume()
         transaction.run(
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
-            "title: '', text: '', entities: 3, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
+            "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
             "CREATE (:Entity {embedded_name: ''}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
@@ -438,6 +439,20 @@ def test_a_fragment_has_the_same_name_and_variables_wherever_it_stands_and_is_in
     assert renamed <= parameters_told(plain), "a name that the fragment does not have"
 
 
+def test_a_suffix_names_the_indexes_and_properties_of_a_corpus() -> None:
+    for variant in Variant:
+        text = load("query/signals", variant, "_0123abcd_cjk")
+        assert "e2g_window_embedding_0123abcd" in text
+        assert "w.embedding_0123abcd" in text
+        assert "'e2g_window_words_cjk'" in text
+        assert text.replace("_0123abcd", "").replace("_cjk", "") == load("query/signals", variant)
+    staged = load("index/stage_windows", Variant.SEARCH, "_0123abcd")
+    assert "'embedding_0123abcd', row.embedding)" in staged
+    for suffix in ("_0123abc", "; DROP", "_cjk_0123abcd", "_0123ABCD"):
+        with pytest.raises(ConfigurationError, match="no suffix of indexes"):
+            load("query/signals", Variant.SEARCH, suffix)
+
+
 def test_a_filter_and_the_server_choose_the_fragments() -> None:
     for old in (True, False):
         assert variant_for({"documents": ["d"]}, old) is Variant.FILTERED
@@ -505,6 +520,7 @@ class Recorded:
             "communities": True,
             "clusters": True,
             "entity_vectors": True,
+            "sentence_vectors": True,
             "statements": statements,
             "made_with": asdict(MODELS),
             "named": [{"entity": name, "names": [name]} for name in "ab"],
@@ -556,11 +572,18 @@ def recorded() -> Recorded:
     cache.find("key")
     cache.keep("key", "A summary.")
 
-    agreement: Any = agree_on_fingerprint(MODELS)
-    record.add(agreement.send(None))
-    record.add(agreement.send(None))
+    record.add(Read("index/fingerprint", {"corpus": "novels"}))
+    record.add(
+        Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", "first": True, **asdict(MODELS)}),))
+    )
 
-    shared = {"chunk": "c", "document": "d", "index": 0, "counts": [{"entity": name, "count": 1} for name in "ab"]}
+    shared = {
+        "chunk": "c",
+        "document": "d",
+        "index": 0,
+        "end": 9,
+        "counts": [{"entity": name, "count": 1} for name in "ab"],
+    }
     for mode in MODES:
         units: tuple[Unit | None, ...] = (None, "chunk")
         for unit, chunks in product(units, ([], [shared])):
@@ -577,7 +600,7 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
     asked = {statement: parameters_of_all(statement) for statement in given}
     searching = {statement for statement, parameters in asked.items() if {"corpus", "documents"} <= parameters}
     for statement in searching - {name for name in given if name.startswith("index/")}:
-        asked[statement] |= {"overfetch"}  # which all of them are told, as they are the documents
+        asked[statement] |= {"overfetch", "until"}  # which all of them are told, as they are the documents
     assert given == asked
     assert {
         "query/link",
@@ -611,7 +634,6 @@ def test_operations_give_each_statement_the_parameters_that_it_asks_for() -> Non
         "index/stored_chunks",
         "index/stored_summaries",
         "index/window_vectors",
-        "index/sentence_vectors",
     }
     assert writing - elsewhere == {name for name in given if name.startswith("index/")}
 

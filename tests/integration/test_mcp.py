@@ -200,6 +200,21 @@ async def test_ask_needs_a_chat_model_and_its_scope(settings, ids):
         assert "scope 'ask'" in await failure(client, "ask", question=QUESTION)
 
 
+async def test_ask_takes_the_turns_before(settings, ids):
+    rewritten = "Who was the father of Hester Pendry?"
+    responses = [json.dumps({"question": rewritten}), "It was Amos Pendry [1]."]
+    history = [{"question": "Who was Hester Pendry?", "answer": "The keeper's daughter."}]
+    async with (
+        AsyncE2G(settings=settings, chat_model=FakeListChatModel(responses=responses)) as e2g,
+        Client(create_mcp(e2g, lambda _: TENANT)) as client,
+    ):
+        text, answer = await call(client, "ask", question="And her father?", history=history)
+        assert answer["searched_as"] == rewritten
+        assert f">{rewritten}<" in text
+        assert "It was Amos Pendry [1]." in answer["text"]
+        assert "question" in await failure(client, "ask", question="And her father?", history=[{"answer": "x"}])
+
+
 async def test_searches_take_their_turn(settings, ids):
     """What searches waits for its turn, and says so when it does not come; all else is answered."""
     async with AsyncE2G(settings=settings, chat_model=FakeListChatModel(responses=["It was [1]."])) as e2g:
@@ -217,6 +232,8 @@ async def test_searches_take_their_turn(settings, ids):
                 refused = await failure(client, tool, **arguments)
                 assert "The service is busy" in refused
                 assert "Try again in a second" in refused
+            history = [{"question": "Who was Hester Pendry?"}]
+            await call(client, "ask", question=QUESTION, history=history)  # the chat model would keep others waiting
             await call(client, "list_corpora")
             await call(client, "find_entities", query="Hester")
 

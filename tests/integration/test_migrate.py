@@ -17,7 +17,8 @@ from libraries import empty
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import AsyncE2G
-from e2g_neo4j.errors import AccessError, FingerprintError, MigrationError, UnreachableError
+from e2g_neo4j.errors import AccessError, MigrationError, UnreachableError
+from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
 from e2g_neo4j.graph.doctor import doctor
 from e2g_neo4j.graph.schema import info, migrate, validate
@@ -275,17 +276,30 @@ def test_a_failed_migration_leaves_no_lock_and_no_record(driver: Driver) -> None
     assert len(migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)) == len(VERSIONS)
 
 
-def test_other_dimensions_are_refused_with_the_way_out(driver: Driver) -> None:
+def test_indexes_keep_their_dimensions_and_those_of_another_model_are_beside_them(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    with pytest.raises(FingerprintError, match=r"384 dimensions.*768.*DROP INDEX e2g_embedding"):
-        migrate(driver, "neo4j", embedding_dimensions=768)
+    assert migrate(driver, "neo4j", embedding_dimensions=768) == []
+    assert set(dimensions(driver).values()) == {DIMENSIONS}
+    for _ in range(2):  # the second time, they are there
+        further_indexes.create(driver, "neo4j", suffix="_0123abcd_cjk", dimensions=768)
+    found = dimensions(driver)
+    assert {name for name, number in found.items() if number == 768} == {
+        f"{name}_0123abcd" for name, number in found.items() if number == DIMENSIONS
+    }
+    validate(driver, "neo4j")
+    names = [row["name"] for row in driver.execute_query("SHOW FULLTEXT INDEXES YIELD name").records]
+    assert {"e2g_chunk_words_cjk", "e2g_window_words_cjk"} <= set(names)
     driver.execute_query("DROP INDEX e2g_embedding")
     with pytest.raises(MigrationError, match="e2g_embedding is missing"):
         validate(driver, "neo4j")
     assert migrate(driver, "neo4j", embedding_dimensions=768) == []
     validate(driver, "neo4j")
-    with pytest.raises(FingerprintError, match="768"):
-        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+
+
+def dimensions(driver: Driver) -> dict[str, int]:
+    """The number of dimensions of each vector index."""
+    rows = driver.execute_query("SHOW VECTOR INDEXES YIELD name, options").records
+    return {row["name"]: row["options"]["indexConfig"]["vector.dimensions"] for row in rows}
 
 
 def test_an_index_that_was_dropped_by_hand_is_made_again_and_one_that_a_migration_dropped_is_not(

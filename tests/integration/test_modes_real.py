@@ -499,6 +499,21 @@ def test_an_entity_of_the_question_that_only_a_staged_document_mentions_weighs_n
     assert (row["spread_ids"], row["spreads"]) == (["d-c0-w0"], alone["spreads"])
 
 
+def test_an_entity_that_is_left_out_gives_no_window_anything(driver: Driver, corpora: list[str], corpus: str) -> None:
+    """The nearest window is a seed by both entities; without one of them, its other window gets nothing."""
+    corpora.append(corpus)
+    write(driver, corpus, [small_document("d", ["harker"], ["mina"]), small_document("e", ["mina"])])
+
+    def reached(*without: str) -> set[str]:
+        query = Query("?", [corpus], 100, {corpus: ("harker",)}, without=without)
+        [row] = driven(driver, auto.auto(query), [1.0])[1]["query/signals"]
+        return set(row["spread_ids"])
+
+    assert reached() == {"d-c0-w0", "e-c0-w0"}
+    assert reached("mina") == {"d-c0-w0"}
+    assert reached("mina", "harker") == set()
+
+
 # --- windows by several routes -----------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import uuid4
@@ -22,8 +23,10 @@ from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.graph import keys
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
+from e2g_neo4j.retrieval.options import TURNS
 from e2g_neo4j.service.app import create_app
-from e2g_neo4j.service.chat import PLAIN
+from e2g_neo4j.service.chat import PLAIN, ChatMessage, Part, turns_of
+from e2g_neo4j.types.results import Turn
 
 NAME = f"api-{uuid4().hex[:8]}"
 LOG, LETTERS, SIGNS, FOREIGN = f"{NAME}-log", f"{NAME}-letters", f"{NAME}-a b-50.x", f"foreign-{NAME}"
@@ -66,7 +69,8 @@ class Served:
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection, ollama_server: RealOllama) -> Settings:
-    ollama_server.create("api-writer", {"": Says(TITLE), "?": Says(SAID)})
+    rewritten = json.dumps({"question": QUESTION})
+    ollama_server.create("api-writer", {"": Says(TITLE), "?": Says(SAID), "!": Says(rewritten)})
     return Settings(
         neo4j_uri=neo4j_connection.uri,
         neo4j_username=neo4j_connection.username,
@@ -174,7 +178,7 @@ async def test_the_async_client_gets_the_same(served):
 
 
 def test_the_last_message_of_the_user_is_the_question_also_in_parts(served):
-    earlier = [{"role": "system", "content": "Be brief."}, *asked("Hello."), {"role": "assistant", "content": None}]
+    earlier = [{"role": "system", "content": "Be brief."}, {"role": "assistant", "content": "Hello."}]
     parts = [{"type": "text", "text": "Tell me this."}, {"type": "text", "text": QUESTION}]
     messages = [*earlier, {"role": "user", "content": parts}]
     create = served.client().chat.completions.create
@@ -182,6 +186,35 @@ def test_the_last_message_of_the_user_is_the_question_also_in_parts(served):
     completion = create(model=model(LOG), messages=messages)
     assert completion.choices[0].message.content == FROM_ONE
     assert completion.usage == alone.usage
+
+
+def test_a_question_is_rewritten_with_the_messages_before_it(served):
+    """The model rewrites what ends with "!" into the question, and answers only that as it should."""
+    messages = [*asked("Tell me of the Averil."), {"role": "assistant", "content": "A brig."}, *asked("And its helm!")]
+    completion = served.client().chat.completions.create(model=model(LOG), messages=messages)
+    assert completion.choices[0].message.content == FROM_ONE
+    alone = served.client().chat.completions.create(model=model(LOG), messages=asked())
+    assert completion.usage.prompt_tokens > alone.usage.prompt_tokens + len("Tell me of the Averil.")
+    assert served.ollama_client().chat(model(LOG), messages).message.content == FROM_ONE
+
+
+def test_the_history_has_the_latest_turns_without_what_is_no_text():
+    image = Part(type="image_url")
+    messages = [
+        ChatMessage(role="system", content="Be brief."),
+        *(ChatMessage(role="user", content=f"Question {number}?") for number in range(TURNS)),
+        ChatMessage(role="user", content=[Part(type="text", text="Who is this?"), image]),
+        ChatMessage(role="assistant", content="A helmsman."),
+        ChatMessage(role="tool", content="42"),
+        ChatMessage(role="user", content=[image]),
+        ChatMessage(role="assistant", content="I cannot see it."),
+        ChatMessage(role="user", content="And she?"),
+    ]
+    assert turns_of(messages) == (
+        *(Turn(f"Question {number}?") for number in range(2, TURNS)),
+        Turn("Who is this?", "A helmsman."),
+        Turn("And she?"),
+    )
 
 
 def test_without_evidence_a_stream_says_so_as_the_whole_answer_does(served):

@@ -87,7 +87,8 @@ def activated(driver: Driver, corpus: str, entities: Sequence[str]) -> dict[str,
 def test_activation_follows_sentences_until_it_is_too_low(
     driver: Driver, chain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """.8, then .8 * .7 = .56, then .56 * .6 = .336."""
+    """.8, then .8 * .7 = .56, then .56 * .6 = .336, where no cosine is subtracted."""
+    monkeypatch.setattr(linear, "PRIOR", 1e9)
     monkeypatch.setattr(linear, "THRESHOLD", 0.5)
     assert activated(driver, chain, ["ann"]) == {
         "ann": (1.0, 1),
@@ -151,8 +152,8 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
     written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
     bounds: dict[Mode, list[dict[str, Any]]] = {
         linear.linear: [
-            {"steps": 3, "sentences": 3, "threshold": 0.4, "chunks": 10, "hub": 1000},
-            {"steps": 2, "sentences": 1, "threshold": 0.05, "chunks": 1, "hub": 2},
+            {"steps": 3, "sentences": 3, "threshold": 0.3, "prior": 10, "chunks": 10, "hub": 1000},
+            {"steps": 2, "sentences": 1, "threshold": 0.05, "prior": 1, "chunks": 1, "hub": 2},
         ],
         hipporag.hipporag: [
             {"entry": 20, "sentences": 20, "facts": 5, "hub": 1000},

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.answering.answer import (
-    PROMPTS,
     answer_from,
     letter_in,
     probabilities,
     request_for,
 )
+from e2g_neo4j.answering.calls import PROMPTS
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.answering.evidence import facts_within_budget, within_budget
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError

@@ -12,14 +12,12 @@ from libraries import MODELS, REAL_DIMENSIONS
 from e2g_neo4j.indexing.clusters import layer
 from e2g_neo4j.indexing.clusters.grouping import TOKENS, WHOLE, groups
 from e2g_neo4j.indexing.clusters.mixture import memberships, principal_components
-from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order, mean_of_sentences
-from e2g_neo4j.indexing.sentence_vectors import packed
+from e2g_neo4j.indexing.clusters.nodes import Cluster, Leaf, chunk_input, in_order
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.base import normalised
-from e2g_neo4j.models.embedding.load import load_embedder
-from e2g_neo4j.models.embedding.windows import embed_with_parts
-from e2g_neo4j.models.entities.extraction_codec import encode
+from e2g_neo4j.models.embedding.quantised import quantised
+from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence
@@ -160,7 +158,7 @@ def test_ids_depend_on_members_and_hashes_on_text_too() -> None:
 def row(text: str, sentences: list[Sentence], own: tuple[int, int], *, vectors: bool = True) -> dict[str, Any]:
     extraction = Extraction(tuple(sentences), {})
     rows = near(*range(len(sentences)), count=1) if sentences else np.empty((0, REAL_DIMENSIONS), np.float32)
-    stored = packed(extraction, own, rows) if vectors else None
+    stored = quantised(rows[own_sentences_before_list(extraction.sentences, own)]) if vectors else None
     return {"chunk": "c", "text": text, "own": list(own), "notes": encode(extraction), "vectors": stored}
 
 
@@ -183,23 +181,6 @@ def test_a_chunk_without_sentences_counts_as_one(sentences: list[Sentence]) -> N
     summariser = ExtractiveSummariser(MODELS.embedder.token_spans, budget=40)
     assert summariser.summarise(found).text == "No sentence"
     assert chunk_input(row("No vectors.", [Sentence(0, 11, ())], (0, 11), vectors=False), vector).vectors is not None
-
-
-def test_the_vector_of_a_summary_is_the_mean_of_its_sentences_by_length() -> None:
-    vectors = np.eye(REAL_DIMENSIONS, dtype=np.float32)[:2]
-    summary = SummaryInput("abc d", (Sentence(0, 3, ()), Sentence(4, 5, ())), vectors)
-    assert mean_of_sentences(summary)[:3] == pytest.approx([3 / 10**0.5, 1 / 10**0.5, 0], abs=1e-6)
-
-
-def test_the_mean_of_sentences_is_nearly_the_vector_of_their_text() -> None:
-    texts = ["The harbour master lit the lamp.", "Ships waited in the fog for the tide.", "Nobody had slept."]
-    starts = [0, len(texts[0]) + 1, len(texts[0]) + len(texts[1]) + 2]
-    spans = [(start, start + len(text)) for start, text in zip(starts, texts, strict=True)]
-    [whole] = embed_with_parts(load_embedder(), [(" ".join(texts), spans)])
-    summary = SummaryInput(" ".join(texts), tuple(Sentence(*span, ()) for span in spans), whole.part_vectors)
-    nearness = mean_of_sentences(summary) @ whole.vector
-    assert nearness > 0.85
-    assert (whole.part_vectors @ whole.vector < nearness).all(), "no sentence alone is as near"
 
 
 # --- budgets -----------------------------------------------------------------------------------------

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import random
 from itertools import combinations, pairwise
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import MODELS, REAL_DIMENSIONS
 
-from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.hierarchy import LARGEST, Community, communities
-from e2g_neo4j.indexing.communities.nodes import Report
 from e2g_neo4j.indexing.communities.reports import CHARACTERS, SentenceEntities, choose_sentences, titles
-from e2g_neo4j.indexing.layer import ChangedError
-from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.retrieval.strategies.communities import by_turns, nearest
 
 TRIANGLES = {pair: 1.0 for names in ("abc", "def") for pair in combinations(names, 2)}
@@ -162,44 +155,9 @@ def test_windows_of_communities_come_by_turns() -> None:
 # --- vectors -----------------------------------------------------------------------------------------
 
 
-def quoting(*sentences: SentenceEntities) -> Report:
-    return Report("r", Community(1, ("ann", "bob"), None), "Ann, Bob", "They met.", ("c",), sentences=sentences)
-
-
-def vectors_of(reports: list[Report], rows: list[dict[str, Any]]) -> list[list[float]]:
-    operation: Any = layer._vectors(MODELS, "w", reports)
-    assert next(operation).parameters["chunks"] == sorted({one.chunk for each in reports for one in each.sentences})
-    with pytest.raises(StopIteration) as end:
-        operation.send(rows)
-    found: list[list[float]] = end.value.value
-    return found
-
-
 def test_a_community_of_two_corpora_is_as_near_as_the_nearest_of_them() -> None:
     rows = [
         {"communities": [{"id": "x", "score": 0.9, "windows": []}]},
         {"communities": [{"id": "y", "score": 0.7, "windows": []}, {"id": "x", "score": 0.5, "windows": []}]},
     ]
     assert nearest(rows, 2) == nearest(rows[::-1], 2) == ["x", "y"]
-
-
-def test_the_vector_of_an_extractive_report_is_the_mean_of_its_sentences_by_length() -> None:
-    rows = [
-        {"chunk": "c", "vectors": quantised(np.eye(REAL_DIMENSIONS, dtype=np.float32)[:2])},
-        {"chunk": "d", "vectors": quantised(np.eye(REAL_DIMENSIONS, dtype=np.float32)[2:3])},
-    ]
-    long, short = SentenceEntities("d", 0, "c", (5, 8), ("ann",), 1), SentenceEntities("d", 1, "d", (0, 1), ("bob",), 0)
-    found = vectors_of([quoting(long, short), quoting(), quoting(short)], rows)
-    first, second, third = found
-    assert first[:3] == pytest.approx([0, 3 / 10**0.5, 1 / 10**0.5], abs=1e-6)
-    assert second == pytest.approx(MODELS.embedder.embed(["Ann, Bob\nThey met."])[0].tolist(), abs=1e-6)
-    assert third[:3] == pytest.approx([0, 0, 1], abs=1e-6)
-
-
-@pytest.mark.parametrize("rows", [[], [{"chunk": "c", "vectors": None}]])
-def test_a_layer_is_made_again_if_sentences_are_gone(rows: list[dict[str, Any]]) -> None:
-    """Another run has replaced their chunk meanwhile."""
-    operation: Any = layer._vectors(MODELS, "w", [quoting(SentenceEntities("d", 0, "c", (0, 3), ("ann",), 0))])
-    next(operation)
-    with pytest.raises(ChangedError):
-        operation.send(rows)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar, get_args
 
 import pytest
 
+from e2g_neo4j.answering import answer as answering
 from e2g_neo4j.answering import drift as module
-from e2g_neo4j.answering.answer import answer_by_method
-from e2g_neo4j.answering.drift import CALLS, follow_ups_in, local_options
-from e2g_neo4j.answering.points import PROMPTS
+from e2g_neo4j.answering.answer import Method, answer
+from e2g_neo4j.answering.calls import PROMPTS, Calls
+from e2g_neo4j.answering.drift import CALLS, drift, follow_ups_in, local_options
+from e2g_neo4j.answering.evidence import usage_of
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read
+from e2g_neo4j.runtime.requests import Chat, Embed, Emit, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Turn
 
 
 class Model:
@@ -57,6 +60,15 @@ def read(*points: tuple[int, Sequence[int]], **scored: int) -> str:
     return json.dumps({"points": listed, "follow_ups": follow_ups(**scored)})
 
 
+class OneModel:
+    """Models that no corpus is known to be made with."""
+
+    known: ClassVar[dict[str, Any]] = {}
+
+    def vector(self, request: Embed) -> None:
+        """Is not started: the request is replied to."""
+
+
 class Search:
     """Drives DRIFT. Of each follow-up question, the passages are given by its letter."""
 
@@ -86,9 +98,9 @@ class Search:
 
     def answer(self, found: Evidence, *replies: str, **options: Any) -> Answer:
         settings = Settings().model_copy(update={"evidence_tokens": options.pop("tokens", 1000)})
-        models: Any = None
+        models: Any = OneModel()
         retrieval = RetrievalOptions(**options)
-        operation: Any = answer_by_method(found, models, retrieval, MODEL, settings, method="drift")
+        operation: Any = drift(found, models, Calls(MODEL, settings, usage_of(found)), retrieval)
         left = list(replies)
         reply: Any = None
         while True:
@@ -269,9 +281,9 @@ def test_a_corpus_without_communities_is_refused(monkeypatch: pytest.MonkeyPatch
 def test_follow_ups_are_searched_for_by_statements_if_there_are_any(
     mode: str, statements: list[bool | None], where: Any, used: str
 ) -> None:
-    options = RetrievalOptions(mode=mode, k=3, llm=mode == "lightrag")
+    options = RetrievalOptions(mode=mode, k=3, llm=mode == "lightrag", history=(Turn("Who?"),))
     found = local_options(options, [{"statements": one} for one in statements])
-    assert (found.mode, found.k, found.llm) == (used, 3, False)
+    assert (found.mode, found.k, found.llm, found.history) == (used, 3, False, ())
 
 
 @pytest.mark.parametrize(
@@ -314,19 +326,23 @@ def test_a_repeated_example_has_no_follow_up_question() -> None:
         assert follow_ups_in(prompt, example_texts(prompt)) is None
 
 
-@pytest.mark.parametrize("more", [{"options": ["a", "b"]}, {"samples": 2}])
+@pytest.mark.parametrize("more", [{"choices": ["a", "b"]}, {"samples": 2}])
 def test_one_answer_in_words(more: dict[str, Any]) -> None:
     models: Any = None
-    operation = answer_by_method(
-        evidence("Who?", 0), models, RetrievalOptions(), MODEL, Settings(), method="drift", **more
-    )
     with pytest.raises(QueryError, match="DRIFT writes one answer in words"):
-        next(operation)
+        next(answer(models, "Who?", ["c"], RetrievalOptions(), method="drift", **more))
 
 
-def test_without_a_chat_model_there_is_the_evidence_alone() -> None:
-    models: Any = None
-    operation = answer_by_method(evidence("Who?", 0), models, RetrievalOptions(), None, Settings(), method="drift")
+@pytest.mark.parametrize("method", get_args(Method))
+def test_without_a_chat_model_there_is_the_evidence_alone(monkeypatch: pytest.MonkeyPatch, method: Method) -> None:
+    def retrieve(*asked: Any, **more: Any) -> Operation[Evidence]:
+        return evidence("Who?", 0)
+        yield
+
+    monkeypatch.setattr(answering, "retrieve", retrieve)
+    models: Any = SimpleNamespace(settings=Settings(), chat_model=None)
+    operation = answer(models, "Who?", ["c"], RetrievalOptions(), method=method)
+    assert next(operation) == Emit(evidence("Who?", 0))
     with pytest.raises(StopIteration) as end:
         next(operation)
     assert end.value.value == Answer(None, evidence("Who?", 0))

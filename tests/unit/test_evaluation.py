@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.gold import (
     Gold,
+    HistoryKind,
     IndexedCorpus,
     Piece,
     Question,
@@ -38,7 +39,7 @@ from e2g_neo4j.evaluation.scoring import (
 )
 from e2g_neo4j.retrieval.ranking import VERSION
 from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES
-from e2g_neo4j.types.results import Evidence, Passage
+from e2g_neo4j.types.results import Evidence, Passage, Turn
 
 SAMPLE = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "questions.jsonl"
 DATA = Path(__file__).parents[3] / "shared"
@@ -116,6 +117,11 @@ def test_the_four_formats_are_told_apart(tmp_path):
         ({"question": "Who?", "evidence": ["_ — …"]}, "neither"),
         ({"question": "Who?", "evidence": ["to be or not"]}, '"to be or not"'),
         ({"question": "Who?", "type": 3, "gold_passages": [1]}, "must be text"),
+        ({"question": "Who?", "gold_passages": [1], "history": "Who?"}, "history must be a list"),
+        ({"question": "Who?", "gold_passages": [1], "history": ["Who?"]}, "a turn of history"),
+        ({"question": "Who?", "gold_passages": [1], "history": [{"answer": "Ann."}]}, "a turn of history"),
+        ({"question": "Who?", "gold_passages": [1], "history": [{"question": "Who?", "answer": 1}]}, "a turn of"),
+        ({"question": "Who?", "gold_passages": [1], "written_out": " "}, "written_out must be text"),
         ({"id": "good", "question": "Who?", "gold_passages": [1]}, "duplicate id"),
     ],
 )
@@ -124,6 +130,20 @@ def test_a_malformed_line_is_named(tmp_path, line, says):
     with pytest.raises(InputError, match="line 3: ") as raised:
         read_questions(file)
     assert says in str(raised.value)
+
+
+def test_a_question_is_asked_with_its_history_or_without(tmp_path):
+    line = {"id": "t", "question": "And she?", "written_out": "And Ann?", "gold_passages": [1]}
+    [talk] = read_questions(write(tmp_path, line | {"history": [{"question": "Who is Bob?", "answer": "A cook."}]}))
+    assert talk.history == (Turn("Who is Bob?", "A cook."),)
+    asked = {kind: talk.asked_with(kind) for kind in get_args(HistoryKind)}
+    assert {kind: (one.question, one.history) for kind, one in asked.items()} == {
+        "full": ("And she?", talk.history),
+        "questions": ("And she?", (Turn("Who is Bob?"),)),
+        "none": ("And she?", ()),
+        "written-out": ("And Ann?", ()),
+    }
+    assert {one.documents for one in asked.values()} == {("1",)}
 
 
 def test_an_id_that_is_null_is_absent(tmp_path):

@@ -6,7 +6,7 @@ import json
 
 from pydantic_core import to_json
 
-from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Pair, Passage, Round, TextNode
+from e2g_neo4j.types.results import Answer, Citation, CitedReport, Evidence, Fact, Pair, Passage, Point, Round, TextNode
 
 PASSAGE = Passage(
     "Ann met Bob.",
@@ -45,6 +45,7 @@ ANSWER = Answer(
     dropped=(7,),
     distribution={"A": 0.5},
     calls=2,
+    points=(Point("Ann met Bob.", 80, (1,), (CitedReport("log", "c1", 2, "Ann, Bob"),)),),
 )
 
 

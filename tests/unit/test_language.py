@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from e2g_neo4j.cli.demo import LIBRARY
-from e2g_neo4j.indexing.language import NAMES, other_language
+from e2g_neo4j.indexing.language import NAMES, corpus_language, other_language
+from e2g_neo4j.indexing.sources.files import from_text
 
 FOREIGN = {
     "Czech": "Když stařec dočetl dopis, dal ho své dceři a beze slova vyšel do zahrady, kde stála lavička a kde už na "
@@ -31,8 +32,7 @@ FOREIGN = {
     "Swedish": "När den gamle mannen hade läst brevet gav han det till sin dotter och gick ut i "
     "trädgården utan att säga "
     "ett ord.",
-    "cjk script": "老人读完信,把它交给女儿,一言不发地走进花园。花园里有一张长"
-    "椅,他的弟弟已经在那里等着他了,刚从城里回来。",
+    "Chinese": "老人读完信,把它交给女儿,一言不发地走进花园。花园里有一张长椅,他的弟弟已经在那里等着他了,刚从城里回来。",
     "cyrillic script": "Когда старик прочитал письмо, он отдал его дочери и молча вышел в сад.",
     "greek script": "Όταν ο γέρος διάβασε το γράμμα, το έδωσε στην κόρη του και βγήκε στον κήπο χωρίς λέξη.",
     "arabic script": "عندما انتهى الرجل العجوز من قراءة الرسالة أعطاها لابنته وخرج إلى الحديقة دون أن يقول كلمة.",
@@ -83,7 +83,21 @@ def test_the_language_is_that_of_the_pipeline() -> None:
     assert other_language(FOREIGN["German"], "de") is None
     assert other_language(ENGLISH["prose"] * 2, "de") == "English"
     assert other_language(FOREIGN["German"], "xx") is None
+    assert other_language(FOREIGN["Chinese"], "zh") is None
+    assert other_language(FOREIGN["German"], "zh") == "German"
     assert "en" in NAMES
+
+
+def test_a_new_corpus_is_in_the_language_of_most_of_its_text() -> None:
+    english, german, short = (
+        from_text(text, corpus="c", source=text[:9])
+        for text in (ENGLISH["prose"] * 3, FOREIGN["German"] * 4, "Zur Post!")
+    )
+    assert corpus_language([english, german, short], "en") == "de"
+    assert corpus_language([english, short], "en") == "en"
+    assert corpus_language([from_text(FOREIGN["cyrillic script"], corpus="c", source="r")], "en") == "en"
+    assert corpus_language([from_text(FOREIGN["Chinese"], corpus="c", source="z")], "en") == "zh"
+    assert corpus_language([], "de") == "de"
 
 
 def test_the_sample_library_is_english() -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.answering import map_reduce as module
-from e2g_neo4j.answering.answer import answer_from, answer_options
-from e2g_neo4j.answering.map_reduce import batches_of
-from e2g_neo4j.answering.points import PROMPTS, Point, points_in
+from e2g_neo4j.answering.answer import answer, answer_options
+from e2g_neo4j.answering.batches import Batches, batches_of
+from e2g_neo4j.answering.calls import PROMPTS, Calls
+from e2g_neo4j.answering.evidence import usage_of
+from e2g_neo4j.answering.map_reduce import map_reduce
+from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
@@ -19,7 +21,7 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
-from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, TextNode
+from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Point, TextNode
 
 
 class Model:
@@ -52,7 +54,8 @@ def points(*scored: tuple[int, list[int]]) -> str:
 
 def answered(found: Evidence, *replies: str, settings: Settings | None = None) -> tuple[Answer, list[ChatRequest]]:
     """The answer that replies in turn lead to, and the requests. Only the last one may be shown to the caller."""
-    operation: Any = answer_from(found, MODEL, settings or Settings(evidence_tokens=100), method="map_reduce")
+    calls = Calls(MODEL, settings or Settings(evidence_tokens=100), usage_of(found))
+    operation: Any = map_reduce(found, calls)
     left, requests = list(replies), list[ChatRequest]()
     reply: Any = None
     while True:
@@ -85,6 +88,7 @@ def test_points_of_batches_become_an_answer_with_citations() -> None:
     assert answer.found
     assert (answer.calls, answer.prompt_tokens, answer.completion_tokens) == (5, 35, 10), "with those of retrieval"
     assert answer.evidence.reason == "Because. Map-reduce: points above 0: 2, batches: 2, points in the answer: 2."
+    assert answer.points == (Point("Point 80.", 80, (3,)), Point("Point 40.", 40, (1,)))
 
 
 def test_without_points_there_is_no_answer() -> None:
@@ -159,14 +163,15 @@ def test_a_long_passage_is_split_and_a_fact_is_read_last() -> None:
     text = " ".join(f"w{n}." if n % 5 == 4 else f"w{n}" for n in range(300))
     node = TextNode("n", "k", 7, 7 + len(text))
     long = replace(passage(0, 1), text=text, start=1000, end=1000 + len(text), text_node=node)
-    given, batches, left_out = batches_of([long, passage(5, 10)], [fact], 100, MODEL)
-    assert (batches, left_out) == ([[1], [2], [3], [4, 5, 6]], 0)
+    batches = batches_of([long, passage(5, 10)], [fact], 100, MODEL, 64)
+    given = batches.given
+    assert (batches.numbers, batches.left_out) == ([[1], [2], [3], [4, 5, 6]], 0)
     assert " ".join(one.text for one in given[:4]) == text
     assert all(one.text == text[one.start - 1000 : one.end - 1000] for one in given[:4])
     assert all(one.text.endswith(".") for one in given[:4])
     assert all(one.text_node == TextNode("n", "k", one.start - 993, one.end - 993) for one in given[:4])
     assert given[-1] == fact
-    assert batches_of([long], [], 30, MODEL) == ((), [], 1)
+    assert batches_of([long], [], 30, MODEL, 64) == Batches((), [], 1, 0)
 
 
 def test_evidence_that_fits_nowhere_is_an_error() -> None:
@@ -176,17 +181,18 @@ def test_evidence_that_fits_nowhere_is_an_error() -> None:
     narrow: Any = Model()
     narrow.context = 1300
     with pytest.raises(ModelError, match="No passage fits"):
-        next(answer_from(evidence(passage(0, 300)), narrow, Settings(), method="map_reduce"))
+        next(map_reduce(evidence(passage(0, 300)), Calls(narrow, Settings())))
 
 
-def test_batches_have_a_maximum_and_the_best_passages_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_BATCHES", 2)
+def test_batches_have_a_maximum_and_the_best_passages_are_kept() -> None:
     found = [passage(place, 80) for place in (5, 3, 4, 0, 1, 2)]
-    given, batches, left_out = batches_of(found, [], 100, MODEL)
-    assert ([one.start for one in given], batches, left_out) == ([3000, 5000], [[1], [2]], 4)
-    answer, _ = answered(evidence(*found), points(), points((9, [2])), "Luke [2].")
+    batches = batches_of(found, [], 100, MODEL, 2)
+    assert [one.start for one in batches.given] == [3000, 5000]
+    assert (batches.numbers, batches.left_out) == ([[1], [2]], 4)
+    settings = Settings(evidence_tokens=100, map_calls=2)
+    answer, _ = answered(evidence(*found), points(), points((9, [2])), "Luke [2].", settings=settings)
     assert "Parts of passages that did not fit: 4." in answer.evidence.reason
-    given, _, _ = batches_of([passage(0, 1000)], [], 100, MODEL)
+    given = batches_of([passage(0, 1000)], [], 100, MODEL, 2).given
     assert given[0].start == 0
     assert len(given) == 2
 
@@ -207,12 +213,13 @@ def test_planted_instructions_stay_inside_the_data() -> None:
 
 
 def test_the_method_is_checked_before_anything_is_asked() -> None:
-    for more in ({"options": ("A", "B")}, {"samples": 2}):
+    models: Any = None
+    asked: Any = {"models": models, "question": "Who?", "corpora": ["c"], "retrieval": RetrievalOptions()}
+    for more in ({"choices": ("A", "B")}, {"samples": 2}):
         with pytest.raises(QueryError, match="leave out options and samples"):
-            next(answer_from(evidence(), MODEL, Settings(), method="map_reduce", **more))
-    unknown: Any = "map-reduce"
+            next(answer(**asked, method="map_reduce", **more))
     with pytest.raises(QueryError, match="choose among direct, map_reduce"):
-        next(answer_from(evidence(), MODEL, Settings(), method=unknown))
+        next(answer(**asked | {"method": "map-reduce"}))
 
 
 def test_map_reduce_retrieves_more_evidence() -> None:

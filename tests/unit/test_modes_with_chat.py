@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
-from e2g_neo4j.models.chat.json_replies import objects_in, valid_numbers
+from e2g_neo4j.models.chat.json_replies import LONGEST_TEXT, objects_in, valid_numbers
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.until_usable import MARGIN
 from e2g_neo4j.models.entities.extraction_codec import encode
@@ -21,7 +21,7 @@ from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag
+from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag, synonyms
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
 from e2g_neo4j.runtime.requests import Chat, Embed, Read
@@ -58,6 +58,10 @@ class Model:
 def chat_of(context: int | None = None) -> ChatCalls:
     model: Any = Model(context)
     return ChatCalls(model)
+
+
+def no_rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    raise AssertionError(statement)
 
 
 def relevant(*numbers: int) -> str:
@@ -133,8 +137,34 @@ def test_keywords(reply: str, keywords: Keywords | None) -> None:
 def test_keywords_are_few_and_short() -> None:
     found = keywords_in(json.dumps({"high_level": ["x" * 500], "low_level": [str(n) for n in range(99)]}))
     assert found is not None
-    assert len(found.general[0]) == lightrag.LONGEST_KEYWORD
+    assert len(found.general[0]) == LONGEST_TEXT
     assert len(found.specific) == lightrag.KEYWORDS
+
+
+@pytest.mark.parametrize(
+    ("reply", "keywords"),
+    [
+        (
+            '{"keywords": ["The Clockmakers", "horologist", "horologist"]}',
+            {"clockmakers": "The Clockmakers", "horologist": "horologist"},
+        ),
+        ('{"keywords": "Ann Bay, sailor"}', {"ann bay": "Ann Bay", "sailor": "sailor"}),
+        ('{"keywords": ["!?"]}', None),
+        *((one, None) for one in HOSTILE),
+    ],
+)
+def test_keywords_and_synonyms(reply: str, keywords: dict[str, str] | None) -> None:
+    assert synonyms.keywords_in(reply) == keywords
+
+
+def test_keywords_of_the_example_are_no_keywords() -> None:
+    """What small models copy is left out; the question's own keywords are used if nothing else is left."""
+    chat = chat_of()
+    reply = json.dumps({"keywords": ["Orla Venn", "sailor"]})
+    assert drive(synonyms.keywords_of("Who?", chat), no_rows, reply)[0] == {"sailor": "sailor"}
+    assert chat.told == ["Keywords of the chat model: sailor."]
+    replies = [json.dumps({"keywords": ["Orla Venn"]})] * 3
+    assert drive(synonyms.keywords_of("Who?", chat_of()), no_rows, *replies)[0] is None
 
 
 def test_objects_inside_a_broken_one_are_read() -> None:

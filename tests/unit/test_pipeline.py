@@ -15,7 +15,14 @@ from spacy.language import Language
 
 from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.models.entities.extraction import extract, extract_all
-from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline, pipeline_id
+from e2g_neo4j.models.entities.pipeline import (
+    BUNDLED,
+    installed_id,
+    load_pipeline,
+    pipeline_for,
+    pipeline_id,
+    pipeline_of,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 FROZEN = REPOSITORY / "tests" / "data" / "frozen_sentences.jsonl"
@@ -186,3 +193,59 @@ def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout.strip()) == (0, "70"), done.stderr
+
+
+# --- languages without an installed pipeline ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "names", "nouns"),
+    [
+        (
+            "zh",
+            "沈知远在望海镇的灯塔上守灯。他的女儿沈小荷嫁给了木匠顾长根!",
+            {"沈知远": "person", "望海镇": "place", "沈小荷": "person", "顾长根": "person"},
+            {"灯塔", "女儿", "木匠"},
+        ),
+        (
+            "de",
+            "Als der alte Mann den Brief von Anna Bergmann las, kam Otto Reuter. Anna Bergmann schwieg.",
+            {"anna bergmann": "name", "otto reuter": "name"},
+            {"mann", "brief"},
+        ),
+        (
+            "fr",
+            "Le capitaine Jean Moreau quitta Brest. Il avait vu Brest en hiver. Une lettre attendait Moreau.",
+            {"jean moreau": "name", "brest": "name", "moreau": "name"},
+            set(),
+        ),
+    ],
+)
+def test_rules_find_names_nouns_and_sentences(language: str, text: str, names: dict[str, str], nouns: set[str]) -> None:
+    nlp = load_pipeline(f"rules:{language}")
+    found = extract(nlp(text))
+    types = {key: max(counted, key=counted.__getitem__) for key, counted in found.types.items()}
+    assert {key: type for key, type in types.items() if type != "noun"} == names
+    assert {key for key, type in types.items() if type == "noun"} >= nouns
+    assert len(found.sentences) == text.count(".") + text.count("。") + text.count("!")
+    assert "".join(token.text_with_ws for token in nlp(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "  ", "一\n\n二", "a\tb\r\n王先生 said: “好”!", "\u3000全角 123 ABC"])
+def test_chinese_words_are_the_whole_text(text: str) -> None:
+    assert load_pipeline("rules:zh")(text).text == text
+
+
+def test_a_language_without_a_pipeline_has_one_by_rules_with_an_id() -> None:
+    assert pipeline_for("en", None) is None
+    assert pipeline_for("de", None) == "rules:de"
+    assert installed_id("rules:de") == pipeline_id(load_pipeline("rules:de")) == "de_e2g_rules-1"
+    assert pipeline_of("de_e2g_rules-1", None) == "rules:de"
+    for name in (None, "en_core_web_sm"):  # in this package, and a package of its own
+        if spacy.util.is_package(name or "") or name is None:
+            assert installed_id(name) == pipeline_id(load_pipeline(name))
+    assert pipeline_of(str(installed_id(None)), "rules:de") is None
+    with pytest.raises(PipelineError, match=r"en_other-1.*E2G_SPACY_MODEL"):
+        pipeline_of("en_other-1", None)
+    with pytest.raises(PipelineError, match=r"'qq'.*E2G_SPACY_MODEL"):
+        load_pipeline("rules:qq")

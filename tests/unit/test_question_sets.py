@@ -90,3 +90,46 @@ def test_answers_are_given():
     for name in SETS:
         for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             assert json.loads(line)["answer"].strip()
+
+
+# --- conversations -----------------------------------------------------------------------------------
+
+TALKS = ("conversations-dev", "conversations-held-out")
+LIBRARY = Path(__file__).parents[2] / "e2g_neo4j" / "sample" / "library"
+
+
+def talks(name: str) -> list[Question]:
+    return read_questions(FOLDER / f"{name}.jsonl")
+
+
+def test_each_half_has_twenty_conversations_half_of_them_about_the_novel():
+    halves = [talks(name) for name in TALKS]
+    assert len({one.id for half in halves for one in half}) == 40
+    for half in halves:
+        assert [sum(one.book is None for one in half), len(half)] == [10, 20]
+        assert {one.type for one in half} == {"pronoun", "ellipsis", "noun", "new"}
+        for one in half:
+            assert [bool(turn.question and turn.answer) for turn in one.history] == [True]
+            assert (one.written_out == one.question) == (one.type == "new"), one.id
+
+
+def test_quotes_of_the_library_occur_once():
+    texts = {path.name: read(path, "c", MAX_BYTES).text for path in LIBRARY.iterdir()}
+    for one in (*talks(TALKS[0]), *talks(TALKS[1])):
+        assert one.quotes or one.book
+        for document, quote in one.quotes:
+            assert " ".join(texts[document].split()).count(quote) == 1, one.id
+
+
+@pytest.mark.needs_data
+@pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
+def test_spans_of_the_novel_are_whole_words():
+    found = [one for name in TALKS for one in talks(name) if one.book]
+    text = read(BOOKS / str(found[0].book), "c", MAX_BYTES).text
+    for one in found:
+        assert one.spans
+        for _, start, end in one.spans:
+            assert 40 <= end - start <= 400, one.id
+            assert text[start:end] == text[start:end].strip()
+            assert not text[start - 1 : start + 1].isalnum(), one.id
+            assert not text[end - 1 : end + 1].isalnum(), one.id

@@ -28,6 +28,7 @@ POINTS = points_schema(range(1, 9))
 SCHEMAS: Mapping[str, Any] = {
     "answering/prompts/follow_up.txt": object_schema(points=POINTS, follow_ups=FOLLOW_UPS_SCHEMA),
     "answering/prompts/map.txt": object_schema(points=POINTS),
+    "answering/prompts/map_reports.txt": object_schema(points=points_schema(range(1, 9), "reports")),
     "answering/prompts/primer.txt": object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA),
     "evaluation/prompts/judge.txt": request_for("Who?", "Ann.", "Bob.", "").schema,
     "indexing/communities/prompts/report.txt": ReportWriter.schema,
@@ -35,6 +36,7 @@ SCHEMAS: Mapping[str, Any] = {
     "retrieval/prompts/filter_sentences.txt": relevant_schema(9),
     "retrieval/prompts/keywords.txt": SCHEMA,
     "retrieval/prompts/rate_reports.txt": object_schema(**{"1": number_schema(0, 5), "2": number_schema(0, 5)}),
+    "retrieval/prompts/stand_alone.txt": object_schema(question=TEXT),
     "retrieval/prompts/test_relevance.txt": relevant_schema(9),
 }
 REQUEST = ChatRequest("Reply with JSON.", "Who?", 50, schema=SCHEMA)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, cast
 
 import networkx as nx
@@ -17,7 +18,9 @@ from naive import NaiveDocument, ask
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
+from e2g_neo4j.retrieval.explain import ranks_in
+from e2g_neo4j.retrieval.groups import merge_by_rank
+from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import find_evidence, retrieve
 from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES, with_strategies
@@ -27,7 +30,7 @@ from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import MAX_HOPS, Settings
 from e2g_neo4j.types.documents import Span
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.results import Evidence, Pair
+from e2g_neo4j.types.results import Absence, Evidence, Pair
 
 MODELS = Fingerprint("MiniLM", 8, "max", "en_test-1")
 CORPUS = "novels"
@@ -110,9 +113,11 @@ class InMemory:
             here = [{"entity": name, "count": counts[name]} for name in known if name in counts]
             if len(here) > 1:
                 row = self.rows[chunk]
-                shared.append({"chunk": chunk, "document": row["document_id"], "index": row["index"], "counts": here})
+                place = {"document": row["document_id"], "index": row["index"], "end": row["end"]}
+                shared.append({"chunk": chunk, **place, "counts": here})
         made_with = {field: getattr(MODELS, field) for field in MODELS.__slots__}
-        row = {"named": named(known), "left": [], "pairs": pairs, "shared": shared}
+        words = {"windows": len(self.rows), "index_windows": len(self.rows), "terms": []}
+        row = {"named": named(known), "left": [], "pairs": pairs, "shared": shared, "words": words}
         return [{"found": True, "made_with": made_with, **row}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
@@ -142,6 +147,8 @@ def answer(
     tokens: int | None = None,
     h: int = 3,
     made_with: Fingerprint = MODELS,
+    without: Sequence[str] = (),
+    until: int | None = None,
 ) -> Evidence:
     return database.drive(
         find_evidence(
@@ -149,7 +156,9 @@ def answer(
             corpora=[CORPUS],
             names=names,
             made_with=made_with,
-            options=FilledOptions(k=k, tokens=tokens, hops=h, mode="e2g", unit="chunk"),
+            options=FilledOptions(
+                k=k, tokens=tokens, hops=h, mode="e2g", unit="chunk", without=tuple(without), until=until
+            ),
             token_spans=no_tokens if tokens is None else fifteen_each,
         )
     )
@@ -191,6 +200,13 @@ def test_equals_the_naive_implementation(
         (p.source, p.level, p.start, p.end, p.text, list(p.nodes), sorted((q.a, q.b, q.hops) for q in p.pairs))
         for p in evidence.passages
     ] == [(f"{p.document}.txt", p.level, p.start, p.end, p.text, p.nodes, p.pairs) for p in expected.passages]
+    apart = {
+        (a, b)
+        for a, b in combinations(sorted(expected.entities), 2)
+        if not any(a in counts and b in counts for counts in database.counts.values())
+    }
+    told = {(one.a, one.b) for one in evidence.absences}
+    assert told == apart if len(apart) <= MAX_ABSENCES else (told < apart and len(told) == MAX_ABSENCES)
     assert sum(statement.startswith("query/") for statement in database.asked) == 2, "two round trips"
     assert database.asked.count("embed") == (expected.route == "global"), "the local route needs no vector"
 
@@ -215,7 +231,7 @@ class Scripted(InMemory):
         self.vector = [1.0]
         self.requests: list[dict[str, Any]] = []
         self.places = {id: index for index, id in enumerate(chunks)}
-        self.link = {
+        self.link: dict[str, Any] = {
             "found": found,
             "made_with": made_with or {field: getattr(MODELS, field) for field in MODELS.__slots__},
             "named": named(sorted({name for pair in hops for name in pair}) if entities is None else entities),
@@ -226,16 +242,21 @@ class Scripted(InMemory):
                     "chunk": id,
                     "document": "d",
                     "index": self.places[id],
+                    "end": 10 * self.places[id] + 10,
                     "counts": [{"entity": name, "count": count} for name, count in counts.items()],
                 }
                 for id, counts in chunks.items()
             ],
+            "words": {"windows": 1_234, "index_windows": 1_234, "terms": []},
         }
         self.near = nearest or []
 
     def _link(self, *arguments: Any, **parameters: Any) -> list[dict[str, Any]]:
         self.requests.append(parameters)
         return [self.link]
+
+    def _matching_documents(self, **parameters: Any) -> list[dict[str, Any]]:
+        return [{"documents": ["d"], "of": 1, "windows": 1, "index_windows": 1}]
 
     def _passages(self, corpus: str, ids: list[str]) -> list[dict[str, Any]]:
         return [node(id, index=self.places[id]) for id in ids]
@@ -369,6 +390,45 @@ def test_pairs_without_a_shared_chunk_go_the_global_route_and_are_told() -> None
     assert pairs(evidence) == {("a", "b", 2)}
     assert evidence.hops == 3
     assert "share no chunk" in evidence.reason
+
+
+def test_names_that_no_passage_mentions_together_are_told_closest_first() -> None:
+    """A and b share a chunk, a and c have a path, b and c have none. Common nouns do not count."""
+    database = Scripted({("a", "b"): 1, ("a", "c"): 4}, {"x": {"a": 1, "b": 1}}, entities=["a", "b", "c", "n"])
+    database.link["named"][3]["type"] = "noun"
+    evidence = answer(database, ["a", "b", "c", "n"])
+    assert evidence.absences == (Absence("a", "c", 4, 1_234), Absence("b", "c", None, 1_234))
+    assert evidence.reason.endswith(
+        "No passage of 1,234 mentions a with c; the shortest path between them has 4 edges. "
+        "No passage of 1,234 mentions b with c; no path is shorter than 7 edges."
+    )
+    database.link["named"][2]["names"] = ["b"]  # two meanings of one name
+    assert answer(database, ["a", "b", "n"]).absences == (Absence("a", "c", 4, 1_234),)
+
+
+def test_chunks_that_were_not_read_are_no_evidence() -> None:
+    """Of the three that mention both, the first ends at 10, the next at 20."""
+    database = Scripted({("a", "b"): 1}, {id: {"a": 1, "b": 1} for id in "xyz"})
+    assert set(ids(answer(database, ["a", "b"]))) == {"x", "y", "z"}
+    found = answer(database, ["a", "b"], until=20)
+    assert set(ids(found)) == {"x", "y"}
+    assert found.reason.endswith("Only chunks that end at character 20 or before are searched.")
+
+
+def test_an_entity_that_is_left_out_counts_as_not_named() -> None:
+    database = Scripted({("a", "b"): 1, ("a", "c"): 1}, {"x": {"a": 1, "b": 1}, "y": {"a": 1, "c": 1, "b": 1}})
+    assert [one.nodes for one in answer(database, ["a", "b", "c"]).passages] == [("y",), ("x",)]
+    without = answer(database, ["a", "b", "c"], without=["B"])
+    assert (without.entities, without.unknown_entities) == (("a", "c"), ())
+    assert [one.nodes for one in without.passages] == [("y",)]
+    assert [(one.a, one.b) for one in without.pairs] == [("a", "c")]
+
+
+def test_the_ranks_of_passages_in_another_evidence_are_those_of_their_parts() -> None:
+    database = Scripted({}, {}, [node("x", score=0.9), node("y", score=0.8), node("z", score=0.7)], entities=[])
+    found = answer(database, ["nobody"])
+    database.near = [node("z", score=0.9), node("w", score=0.8), node("x", score=0.7)]
+    assert ranks_in(found, answer(database, ["nobody"])) == [3, None, 1]
 
 
 def test_chunks_shared_by_pairs_that_are_too_far_apart_do_not_count() -> None:
@@ -508,6 +568,14 @@ def test_a_budget_in_tokens_bounds_the_nearest_nodes() -> None:
 def test_a_corpus_without_documents_is_named() -> None:
     with pytest.raises(NotFoundError, match=CORPUS):
         answer(Scripted({}, {}, found=False), ["a"])
+
+
+def test_rankings_of_different_models_are_merged_by_rank() -> None:
+    first, second = [("a", 9.0), ("b", 8.0), ("c", 7.0)], [("x", 0.2)]
+    assert merge_by_rank([first]) is first
+    merged = merge_by_rank([first, second])
+    assert [id for id, _ in merged] == ["a", "x", "b", "c"]
+    assert [score for _, score in merged] == [1 / 61, 1 / 61, 1 / 62, 1 / 63]
 
 
 @pytest.mark.parametrize("field", ["embedding_model", "dimensions", "pooling", "spacy_model"])

@@ -10,9 +10,8 @@ import pytest
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.cooccurrence import own_sentences
-from e2g_neo4j.indexing.sentence_vectors import packed, still_valid
 from e2g_neo4j.models.embedding.quantised import dequantised, quantised
-from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, encode, own_sentences_before_list
+from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES, own_sentences_before_list
 from e2g_neo4j.retrieval.explain import with_entities_reason
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked
@@ -67,21 +66,6 @@ def test_own_sentences_are_numbered_as_in_mentions_up_to_a_list() -> None:
     found = own_sentences_before_list(extraction.sentences, own)
     assert found == [1, 2]
     assert [extraction.sentences[at] for at in found] == own_sentences(extraction, own)[:2]
-    vectors = np.eye(6, 4, dtype=np.float32)
-    assert (dequantised(packed(extraction, own, vectors), 4) == vectors[[1, 2]]).all()
-
-
-def test_vectors_stay_valid_while_the_sentences_are_the_same() -> None:
-    def notes(*sentences: tuple[int, int, tuple[str, ...]]) -> bytes:
-        return encode(Extraction(tuple(Sentence(*one) for one in sentences), {}, {}, {}, {}))
-
-    before = notes((0, 4, ("a",)), (5, 9, ()))
-    assert still_valid(b"v", before, before, (0, 9)) == b"v"
-    assert still_valid(b"v", before, notes((0, 4, ("b", "c")), (5, 9, ())), (0, 9)) == b"v", "other entities"
-    assert still_valid(b"v", before, notes((0, 3, ("a",)), (5, 9, ())), (0, 9)) is None, "other sentences"
-    assert still_valid(b"v", before, notes((0, 9, ("a",))), (0, 9)) is None, "fewer sentences"
-    assert still_valid(b"v", before, notes((0, 4, ("a",)), (5, 8, ())), (0, 5)) == b"v", "only its own count"
-    assert still_valid(None, before, before, (0, 9)) is None
 
 
 def test_cosines_are_by_chunk_and_number() -> None:
@@ -156,6 +140,14 @@ def test_scores_are_products_of_cosines_until_they_are_too_low(monkeypatch: pyte
     assert second == pytest.approx({("y", 0): 0.56})
     assert linear.next_sentences([entity("c", ("y", 0), ("z", 0))], {"c": 0.56}, near, used) == {}
     assert used == {("x", 0), ("y", 0), ("z", 0)}
+
+
+def test_the_mean_cosine_of_the_sentences_read_first_is_no_nearness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """(.6 + .5 + .4) / (3 + 2) = .3. A mean below 0 is none."""
+    monkeypatch.setattr(linear, "PRIOR", 2)
+    assert linear.baseline_of([0.6, 0.5, 0.4]) == pytest.approx(0.3)
+    assert linear.baseline_of([-0.6]) == 0
+    assert linear.baseline_of([]) == 0
 
 
 def test_the_best_entity_chooses_first_and_a_sentence_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:

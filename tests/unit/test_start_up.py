@@ -18,7 +18,9 @@ from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.settings import Settings
 options = RetrievalOptions(k=5, hops=3, mode="e2g")
-request = next(retrieve(Models(Settings()), "Did Jonathan Harker meet Count Dracula?", ["novels"], options))
+operation = retrieve(Models(Settings()), "Did Jonathan Harker meet Count Dracula?", ["novels"], options)
+assert next(operation).statement == "index/fingerprint"
+request = operation.send([])
 assert "jonathan harker" in request.parameters["names"], request
 """
 

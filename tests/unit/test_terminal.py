@@ -32,7 +32,7 @@ def evidence() -> Evidence:
     [
         lambda out: show_evidence.evidence(out, evidence()),
         lambda out: show_evidence.evidence(out, evidence(), full=True),
-        lambda out: show_evidence.explanation(out, evidence()),
+        lambda out: show_evidence.explanation(out, evidence(), {NASTY: [None]}),
         lambda out: show_evidence.answer(out, Answer(NASTY, evidence())),
         lambda out: show_evidence.answer(out, Answer(None, evidence())),
         lambda out: show.table(out, [NASTY], [[NASTY]], ""),
@@ -58,7 +58,7 @@ def test_markup_is_no_markup() -> None:
 
 def test_cypher_that_is_shown_reads_the_same_name() -> None:
     file = io.StringIO()
-    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
+    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence(), {})
     found = re.search(r":params \{corpora: \[(\"(?:[^\"\\]|\\.)*\")", file.getvalue())
     assert found
     assert json.loads(found[1]) == NASTY

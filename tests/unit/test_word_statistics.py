@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2g_neo4j.retrieval.lucene import lucene, words_of
+from e2g_neo4j.retrieval.lucene import cjk_words_of, lucene, words_of
 from e2g_neo4j.retrieval.word_statistics import WordStatistics, idf, terms_of, word_statistics
 
 
@@ -60,3 +60,11 @@ def test_a_query_has_a_boost_for_each_word_that_weighs_other_than_in_the_index()
 
 def test_the_terms_of_a_question_are_those_of_its_words_in_both_spellings() -> None:
     assert terms_of(words_of("Ships, the ship of O'Neill")) == ["ship", "o'neil", "o’neil"]
+
+
+def test_chinese_words_are_two_characters_each_in_an_index_of_their_own() -> None:
+    assert cjk_words_of("谁建了灯塔?在 GPS 里,灯塔!") == ["谁建", "建了", "了灯", "灯塔", "在", "GPS", "里"]
+    assert len(cjk_words_of("".join(map(chr, range(0x4E00, 0x4E00 + 500))))) == 200
+    query = lucene('灯塔"', "zh", cjk=True)
+    assert query.startswith("+cjk_key:")
+    assert query.endswith('^0 +cjk:("灯塔")')

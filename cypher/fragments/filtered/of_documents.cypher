@@ -1,4 +1,4 @@
-// Restrict chunks to $documents; null: all.
-// $documents
+// Restrict chunks to $documents, and to those that end at $until or before; null: all.
+// $documents, $until
 // ← c
-WHERE $documents IS NULL OR c.document IN $documents
+WHERE ($documents IS NULL OR c.document IN $documents) AND ($until IS NULL OR c.end <= $until)

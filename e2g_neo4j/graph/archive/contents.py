@@ -202,6 +202,7 @@ class _Corpus(Row):
     communities: Count | None = None
     clusters: Count | None = None
     entity_vectors: Count | None = None
+    sentence_vectors: Count | None = None
     statements: Count | None = None
     statement_models: Names | None = None
     report_models: Names | None = None

@@ -39,6 +39,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import CallDriver, Operation
+from e2g_neo4j.runtime.statements import CJK
 from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -87,12 +88,15 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
 
                 counts = write_graphml(part, rows)
             else:
-                counts = _write_archive(part, rows, corpus, about["made_with"])
+                counts = _write_archive(part, rows, corpus, about["made_with"], about["vectors"] or "")
             return ArchiveInfo(corpus, str(file), *counts, part.stat().st_size)
 
 
-def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any] | None) -> tuple[int, int, int, int]:
-    """Write an archive and return the number of documents, nodes, relationships and cached summaries."""
+def _write_archive(
+    part: Path, rows: Rows, corpus: str, made_with: dict[str, Any] | None, vectors: str
+) -> tuple[int, int, int, int]:
+    """Write an archive and return the number of documents, nodes, relationships and cached summaries. In archives, the
+    name of the property with the vector has no suffix."""
     if made_with is None:
         raise FingerprintError(
             "The database has no record of the models that its index was made with (the E2GIndex node is missing). "
@@ -104,6 +108,7 @@ def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any
         def nodes() -> Iterator[dict[str, Any]]:
             nonlocal documents
             for row in rows("archive/nodes"):
+                row["properties"] = without_suffix(row["properties"], vectors)
                 documents += "Document" in row["labels"]
                 yield lines.own_node(row)
 
@@ -116,6 +121,15 @@ def _write_archive(part: Path, rows: Rows, corpus: str, made_with: dict[str, Any
         manifest = Manifest(corpus=corpus, documents=documents, fingerprint=MadeWith(**made_with), members=members)
         archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
     return documents, members[NODES].lines, members[RELATIONSHIPS].lines, members[SUMMARIES].lines
+
+
+def without_suffix(properties: dict[str, Any], suffix: str) -> dict[str, Any]:
+    """Return the properties of a node as a corpus has them whose indexes have no suffix."""
+    if not suffix:
+        return properties
+    vector = f"embedding{suffix.removesuffix(CJK)}"
+    kept = {name: value for name, value in properties.items() if name not in (vector, "cjk", "cjk_key")}
+    return {**kept, "embedding": properties[vector]} if vector in properties else kept
 
 
 def _of_corpus(row: dict[str, Any], corpus: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from lxml import etree  # type: ignore[import-untyped]
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"BOOLEAN": "boolean", "INTEGER": "long", "FLOAT": "double"}
-_LEFT_OUT = ("embedding", "notes", "sentence_vectors", "term", "terms", "term_windows")  # only useful to this program
+_LEFT_OUT = re.compile(r"embedding(_[0-9a-f]{8})?|cjk|cjk_key|notes|sentence_vectors|terms?|term_windows")
+"""Properties that are only useful to this program."""
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -29,7 +30,7 @@ def write_graphml(file: Path, rows: Callable[[str], Iterator[dict[str, Any]]]) -
     types = {
         (row["edge"], row["name"]): _type(row["types"])
         for row in rows("archive/properties")
-        if row["name"] not in _LEFT_OUT
+        if not _LEFT_OUT.fullmatch(row["name"])
     }
     documents = nodes = edges = 0
     with etree.xmlfile(str(file), encoding="utf-8") as xml:
@@ -61,7 +62,7 @@ def _type(cypher_types: list[str]) -> str:
 
 def _with_data(element: Any, prefix: str, properties: dict[str, Any]) -> Any:
     for name, value in properties.items():
-        if value is not None and name not in _LEFT_OUT:
+        if value is not None and not _LEFT_OUT.fullmatch(name):
             data = etree.SubElement(element, "data", {"key": _NOT_IN_XML.sub("\ufffd", f"{prefix}_{name}")})
             data.text = _NOT_IN_XML.sub("\ufffd", _text(value))
     return element

@@ -37,6 +37,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.runtime.requests import Execute, Read, Write
+from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -57,7 +58,7 @@ LONGEST_LIST = 2**16
 MOST_PACKED = 100
 """Maximum compression ratio of a member. Relationships reach 23, zeros a thousand."""
 
-LAYERS = ("communities", "clusters", "entity_vectors", "statements")
+LAYERS = ("communities", "clusters", "entity_vectors", "sentence_vectors", "statements")
 """Properties of a corpus: the revision that each layer was made from."""
 
 CHECKED_AT_ONCE = 1_000
@@ -242,7 +243,11 @@ def _staged(labels: Sequence[str]) -> list[str]:
 
 
 def restore(
-    perform: Execute, archive: Archive, corpus: str, mark: tuple[str, dict[str, Any]] | None = None
+    perform: Execute,
+    archive: Archive,
+    corpus: str,
+    record: tuple[str, dict[str, Any]],
+    mark: tuple[str, dict[str, Any]] | None = None,
 ) -> ArchiveInfo:
     """Import a corpus from an archive.
 
@@ -253,6 +258,7 @@ def restore(
         perform: executes requests.
         archive: the archive.
         corpus: the name of the new corpus.
+        record: the statement that records its models.
         mark: a statement that records the import, in the transaction that makes it visible.
 
     Raises:
@@ -271,7 +277,7 @@ def restore(
         try:
             _write(perform, archive, reservation)
             _check(perform, archive, reservation)
-            _publish(perform, archive, reservation, mark)
+            _publish(perform, archive, reservation, record, mark)
         except BaseException:
             with suppress(DatabaseError):  # if the database cannot be reached, the next writer does it
                 for row in perform(Read("archive/reserved", {})):
@@ -291,6 +297,7 @@ def archive_info(archive: Archive, corpus: str) -> ArchiveInfo:
 
 def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> None:
     corpus = reservation["corpus"]
+    cjk = Fingerprint(**archive.manifest.fingerprint.model_dump()).is_cjk
     for member, statement, size in (
         (NODES, "archive/create_nodes", recovery.NODE_ROWS),
         (RELATIONSHIPS, "archive/create_relationships", ROWS),
@@ -299,7 +306,8 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
         written = 0
         for rows in _batches(archive.rows(member, corpus), size):
             written += len(rows)
-            request = Write(((statement, {"corpus": corpus, "rows": rows}),), ("archive/is_mine", reservation))
+            parameters = {"corpus": corpus, "rows": rows, **({"cjk": cjk} if member == NODES else {})}
+            request = Write(((statement, parameters),), ("archive/is_mine", reservation))
             try:
                 _checked(perform, request)
             except DatabaseError as error:
@@ -359,10 +367,15 @@ def _check(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
 
 
 def _publish(
-    perform: Execute, archive: Archive, reservation: dict[str, str], mark: tuple[str, dict[str, Any]] | None
+    perform: Execute,
+    archive: Archive,
+    reservation: dict[str, str],
+    record: tuple[str, dict[str, Any]],
+    mark: tuple[str, dict[str, Any]] | None,
 ) -> None:
     corpus = reservation["corpus"]
     statements: tuple[tuple[str, dict[str, Any]], ...] = (
+        record,  # before its documents are visible
         ("archive/publish", reservation),
         ("index/count_corpus", {"corpus": corpus}),
         ("archive/set_layers", {"corpus": corpus, "rows": [_layers(archive)]}),

@@ -14,7 +14,6 @@ from e2g_neo4j.indexing.clusters.nodes import (
     chunk_input,
     in_order,
     leaf_of,
-    mean_of_sentences,
     vectors_of,
 )
 from e2g_neo4j.indexing.layer import ChangedError, Layer, Making
@@ -22,6 +21,7 @@ from e2g_neo4j.indexing.sentence_vectors import SENTENCES
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.summaries.tree import joined
+from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -118,16 +118,17 @@ def _summarised(
         for group in groups
     ]
     summaries = [summariser.summarise(text) for text in texts]
+    vectors = embed_long(models.embedder, [summary.text for summary in summaries])
     return [
         Cluster(
             level,
             group,
             summary,
             len(models.embedder.token_spans(summary.text)),
-            mean_of_sentences(summary),
+            vector,
             frozenset().union(*(node.leaves for node in group)),
         )
-        for group, summary in zip(groups, summaries, strict=True)
+        for group, summary, vector in zip(groups, summaries, vectors, strict=True)
     ]
 
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.indexing.sentence_vectors import mean_by_length
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import dequantised
@@ -142,13 +141,6 @@ def chunk_input(row: Mapping[str, Any], vector: NDArray[np.float32]) -> SummaryI
     sentences = tuple(Sentence(one.start - begin, one.end - begin, one.entities) for one in own)
     counts = Counter(entity for one in sentences for entity in one.entities)
     return SummaryInput(text[begin:end], sentences, dequantised(packed, len(vector)), counts)
-
-
-def mean_of_sentences(summary: SummaryInput) -> NDArray[np.float32]:
-    """Return the vector of an extractive summary: the mean of those of its sentences, by their length."""
-    if summary.vectors is None:
-        raise ValueError("The sentences of the summary have no vectors.")
-    return mean_by_length(summary.vectors, [sentence.end - sentence.start for sentence in summary.sentences])
 
 
 def in_order(nodes: Iterable[Node]) -> list[Node]:

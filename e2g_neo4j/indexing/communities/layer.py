@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
@@ -15,10 +13,8 @@ from e2g_neo4j.indexing.communities.hierarchy import communities
 from e2g_neo4j.indexing.communities.nodes import Report, hash_of, sentence_texts
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
 from e2g_neo4j.indexing.communities.writing import Replies, Written, asking, estimating, write_reports
-from e2g_neo4j.indexing.layer import ChangedError, Layer, Making, read_state, with_usage
-from e2g_neo4j.indexing.sentence_vectors import SENTENCES, mean_by_length
+from e2g_neo4j.indexing.layer import Layer, Making, read_state, with_usage
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.models.embedding.quantised import dequantised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
 from e2g_neo4j.models.loaded import Models
@@ -97,7 +93,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     kept = sorted(stored.keys() & {report.id for report in reports} - {report.id for report in new})
     yield from making.begin()
     for batch in batched(new, REPORTS):
-        yield from making.stage(_rows(batch, (yield from _vectors(models, corpus, batch))))
+        yield from making.stage(_rows(batch, embed_long(models.embedder, [report.shown for report in batch]).tolist()))
         making.show("communities", making.staged, len(new))
     members = ({"id": report.id, "entity": entity} for report in new for entity in report.community.members)
     for batch_of_members in batched(members, ROWS):
@@ -115,9 +111,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     return with_usage(models, making.spent(LEVEL), report) if names else report
 
 
-COMMUNITIES = Layer(
-    "communities", "communities", "its communities were made", _make, needs=(SENTENCES,), check=_check, plan=plan
-)
+COMMUNITIES = Layer("communities", "communities", "its communities were made", _make, check=_check, plan=plan)
 
 
 def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str], float]]]:
@@ -176,28 +170,6 @@ def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:
                     found.append(SentenceEntities(*place, span, tuple(keys), number))
         after = rows[-1]["chunk"]
     return found
-
-
-def _vectors(models: Models, corpus: str, reports: Sequence[Report]) -> Operation[list[list[float]]]:
-    """Return the vectors of reports. Raises ChangedError if sentences are not stored any more.
-
-    The vector of an extractive report is the mean of those of its sentences, which takes no model. Others are embedded.
-    """
-    chunks = sorted({one.chunk for report in reports for one in report.sentences})
-    rows = yield Read("index/sentence_vectors", {"corpus": corpus, "chunks": chunks})
-    stored = {row["chunk"]: dequantised(row["vectors"] or b"", models.embedder.dimensions) for row in rows}
-    texts = [report.shown for report in reports if not report.sentences]
-    embedded = iter(embed_long(models.embedder, texts).tolist())
-    vectors: list[list[float]] = []
-    for report in reports:
-        quoted = report.sentences
-        if any(one.number >= len(stored.get(one.chunk, ())) for one in quoted):
-            raise ChangedError
-        own = [stored[one.chunk][one.number] for one in quoted]
-        vectors.append(
-            mean_by_length(np.stack(own), [one.length for one in quoted]).tolist() if own else next(embedded)
-        )
-    return vectors
 
 
 def _rows(reports: Sequence[Report], vectors: Sequence[Sequence[float]]) -> list[dict[str, Any]]:

@@ -49,8 +49,7 @@ class Report:
     @property
     def sha256(self) -> str:
         """A hash of everything that is stored."""
-        vector_of = "sentences" if self.sentences else "text"
-        return hash_of(self.shown, vector_of, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
+        return hash_of(self.shown, *([] if self.rating is None else [str(self.rating)]), *self.chunks)
 
 
 def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[dict[tuple[str, int, int], str]]:

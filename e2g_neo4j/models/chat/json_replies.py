@@ -9,6 +9,9 @@ from typing import Any
 MOST_DIGITS = 9
 """Maximum digits of a number that is written as text."""
 
+LONGEST_TEXT = 100
+"""Characters of a short text, such as a keyword, that are used."""
+
 
 def object_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of an object that has all of these properties and no others."""
@@ -84,3 +87,15 @@ def valid_numbers(values: object, most: int) -> list[int] | None:
         return None
     numbers = [number for number in map(whole_number, values) if number is not None and 1 <= number <= most]
     return list(dict.fromkeys(numbers)) if numbers or not values else None
+
+
+def short_texts(value: object, most: int) -> tuple[str, ...]:
+    """Return the first texts of a list, or of a text with commas, each once and cut to LONGEST_TEXT characters."""
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    texts = (" ".join(_characters(one).split())[:LONGEST_TEXT] for one in items if isinstance(one, str))
+    return tuple(dict.fromkeys(text for text in texts if text))[:most]
+
+
+def _characters(text: str) -> str:
+    """Return a text without unpaired surrogates, which JSON may have, but no database or model accepts."""
+    return "".join(one for one in text if not "\ud800" <= one <= "\udfff")

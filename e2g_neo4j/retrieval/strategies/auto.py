@@ -48,9 +48,14 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "own": OWN,
         "active": ACTIVE,
         "hub": HUB,
+        "without": list(query.without),
     }
     parameters = {
-        corpus: {"names": list(names), "words": lucene(query.question, corpus, query.statistics), **constants}
+        corpus: {
+            "names": list(names),
+            "words": lucene(query.question, corpus, query.statistics, cjk=query.cjk),
+            **constants,
+        }
         for corpus, names in query.entities.items()
     }
     return ranked((yield from query.read_each("signals", parameters)), words=words)

@@ -85,26 +85,41 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     """
     rows = yield from read_each("query/reports", {corpus: {"ids": list(ids)} for corpus in query.corpora})
     reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
-    left = [id for id in ids if id in reports]
-    ratings: dict[str, int] = {}
-    while left and chat.made < CALLS:  # with a small context, fewer reports fit into a call
-        shown = [reports[id] for id in left[:BATCH]]
-        batch = left[: max(1, chat.fitting(PROMPT, query.question, shown))]
-        shown = shown[: len(batch)]
-        schema = object_schema(**{str(number): number_schema(0, BEST) for number in range(1, len(batch) + 1)})
-        parse = partial(ratings_in, reports=len(batch))
-        rated = yield from chat.ask(PROMPT, query.question, shown, schema, parse, most=CALLS)
-        if rated is None and not ratings:
-            chat.fall_back("the nearest communities take turns")
-            return []
-        if rated is None:
-            break
-        ratings |= {id: rated.get(number, 0) for number, id in enumerate(batch, 1)}
-        left = left[len(batch) :]
+    shown = [id for id in ids if id in reports]
+    rated = yield from rate_reports(chat, query.question, [reports[id] for id in shown], CALLS)
+    if shown and not rated:
+        chat.fall_back("the nearest communities take turns")
+        return []
+    ratings = dict(zip(shown, rated, strict=False))
     best = sorted((id for id, rating in ratings.items() if rating >= THRESHOLD), key=lambda id: -ratings[id])
     otherwise = "" if best else ": the nearest ones take turns"
     chat.told.append(f"The chat model chose {len(best)} of the {len(ratings)} nearest communities{otherwise}.")
     return best
+
+
+def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: int) -> Operation[list[int]]:
+    """Have the chat model rate reports, BATCH in a call.
+
+    Args:
+        chat: The chat model.
+        question: The question.
+        reports: The reports.
+        most: The maximum number of calls for the question.
+
+    Returns:
+        The ratings of the first reports, 0 to BEST: of all, unless `most` calls were made or a reply was not usable.
+    """
+    ratings = list[int]()
+    while len(ratings) < len(reports) and chat.made < most:  # with a small context, fewer reports fit into a call
+        shown = reports[len(ratings) : len(ratings) + BATCH]
+        shown = shown[: max(1, chat.fitting(PROMPT, question, shown))]
+        schema = object_schema(**{str(number): number_schema(0, BEST) for number in range(1, len(shown) + 1)})
+        parse = partial(ratings_in, reports=len(shown))
+        rated = yield from chat.ask(PROMPT, question, shown, schema, parse, most=most)
+        if rated is None:
+            break
+        ratings += [rated.get(number, 0) for number in range(1, len(shown) + 1)]
+    return ratings
 
 
 def ratings_in(reply: str, reports: int) -> dict[int, int] | None:

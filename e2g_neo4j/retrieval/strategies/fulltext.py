@@ -25,7 +25,7 @@ def fulltext_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
 
 def _parameters(query: Query) -> dict[str, dict[str, Any]]:
     return {
-        corpus: {"words": lucene(query.question, corpus, query.statistics), "limit": query.limit}
+        corpus: {"words": lucene(query.question, corpus, query.statistics, cjk=query.cjk), "limit": query.limit}
         for corpus in query.corpora
     }
 

@@ -163,7 +163,7 @@ HIPPORAG = Strategy(
     summary="Windows by PageRank from the entities of the question and of the nearest sentences.",
     source="HippoRAG 2 (arXiv 2502.14802)",
     ranked_by="PageRank from entities of the question and of the nearest sentences",
-    needs={"vector", "entities"},
+    needs={"vector", "entities", "sentence_vectors"},
     calls_model=True,
     rank_windows=hipporag,
 )

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema, objects_in
+from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema, objects_in, short_texts
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
@@ -61,9 +61,6 @@ KEYWORDS = 10
 
 SCHEMA = object_schema(high_level=list_schema(TEXT, KEYWORDS), low_level=list_schema(TEXT, KEYWORDS))
 """The JSON schema of a reply with keywords."""
-
-LONGEST_KEYWORD = 100
-"""Characters of a keyword that are used."""
 
 MEANINGS = 3
 """Maximum number of entities that a keyword may resolve to as an alias, as for names in the question."""
@@ -183,21 +180,10 @@ def keywords_of(question: str, chat: ChatCalls) -> Operation[Keywords | None]:
 def keywords_in(reply: str) -> Keywords | None:
     """Return the keywords of a reply such as {"high_level": ["navigation"], "low_level": ["Luke Farran"]}, or None."""
     for found in reversed(objects_in(reply)):
-        keywords = Keywords(_texts(found.get("high_level")), _texts(found.get("low_level")))
+        keywords = Keywords(*(short_texts(found.get(name), KEYWORDS) for name in ("high_level", "low_level")))
         if keywords.general or keywords.specific:
             return keywords
     return None
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-    texts = (" ".join(_characters(one).split())[:LONGEST_KEYWORD] for one in items if isinstance(one, str))
-    return tuple(dict.fromkeys(text for text in texts if text))[:KEYWORDS]
-
-
-def _characters(text: str) -> str:
-    """Return a text without unpaired surrogates, which JSON may have, but no database or model accepts."""
-    return "".join(one for one in text if not "\ud800" <= one <= "\udfff")
 
 
 def _by_keywords(

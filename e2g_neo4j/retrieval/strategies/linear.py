@@ -30,8 +30,12 @@ far would activate others."""
 SENTENCES = 3
 """Sentences of an entity that activate others in a step."""
 
-THRESHOLD = 0.4
-"""Least score of an active entity: the product of the cosines on the way to it."""
+THRESHOLD = 0.3
+"""Least score of an active entity: the product of the nearness of the sentences on the way to it."""
+
+PRIOR = 10
+"""Sentences with cosine 0 that are added to those read first, whose mean cosine counts as no nearness: models differ in
+how near any two texts are to each other."""
 
 CHUNKS = 10
 """Chunks of an entity whose sentences are compared: those with the nearest windows. With 30, no more is found."""
@@ -72,7 +76,7 @@ def activate(
     active: dict[Node, tuple[float, int]] = {}
     degrees: dict[Node, float] = {}
     used: set[Sentence] = set()
-    nearest = 0.0
+    nearest = baseline = 0.0
     names = {corpus: list(keys) for corpus, keys in query.entities.items()}
     reached: dict[str, dict[Sentence, float]] = {corpus: {} for corpus in query.entities}
     for step in range(1, STEPS + 2):
@@ -91,13 +95,17 @@ def activate(
             for corpus, sentences in reached.items()
         }
         following = {}
-        for row in (yield from query.read_each("activate", parameters)):
+        rows = yield from query.read_each("activate", parameters)
+        found = [cosines(vector, row["corpus"], row["vectors"]) for row in rows]
+        if step == 1:
+            baseline = baseline_of([cosine for of_corpus in found for cosine in of_corpus.values()])
+        for row, of_corpus in zip(rows, found, strict=True):
             corpus, told = row["corpus"], list(reached[row["corpus"]].values())
             new = entities_of(row)
             scores = {one.key: max((told[at] for at in one.told), default=1.0) for one in new}
             active |= {(corpus, key): (score, step) for key, score in scores.items()}
             degrees |= {(corpus, one.key): one.degree for one in new}
-            near = cosines(vector, corpus, row["vectors"])
+            near = {one: (cosine - baseline) / (1 - baseline) for one, cosine in of_corpus.items()}
             nearest = max([nearest, *near.values()])
             following[corpus] = next_sentences(new, scores, near, used)
         names = {}
@@ -107,29 +115,34 @@ def activate(
     return active, degrees
 
 
+def baseline_of(cosines: Sequence[float]) -> float:
+    """Return the cosine that counts as no nearness: the mean of the sentences read first, and of PRIOR zeros."""
+    return max(sum(cosines) / (len(cosines) + PRIOR), 0.0)
+
+
 def next_sentences(
     entities: Iterable[Entity],
     scores: Mapping[str, float],
-    cosines: Mapping[Sentence, float],
+    near: Mapping[Sentence, float],
     used: set[Sentence],
 ) -> dict[Sentence, float]:
     """Return the sentences by which entities activate others, with the score that they pass on.
 
     Of each entity, the SENTENCES nearest to the question count that no other entity has used, if the product of its
-    score and the cosine is at least THRESHOLD. Entities with higher scores choose first.
+    score and their nearness is at least THRESHOLD. Entities with higher scores choose first.
 
     Args:
         entities: Active entities.
         scores: Their scores.
-        cosines: The cosines of sentences with the question.
+        near: How near sentences are to the question, at most 1.
         used: Sentences that were used, to which these are added.
     """
     found = {}
     for entity in sorted(entities, key=lambda one: (-round(scores[one.key], 5), one.key)):
-        free = [one for one in entity.sentences if one in cosines and one not in used]
-        for at in best_first([cosines[one] for one in free], TIE)[:SENTENCES]:
+        free = [one for one in entity.sentences if one in near and one not in used]
+        for at in best_first([near[one] for one in free], TIE)[:SENTENCES]:
             used.add(free[at])
-            if (score := scores[entity.key] * cosines[free[at]]) >= THRESHOLD:
+            if (score := scores[entity.key] * near[free[at]]) >= THRESHOLD:
                 found[free[at]] = score
     return found
 
@@ -153,6 +166,6 @@ LINEAR = Strategy(
     summary="Windows by PageRank from the entities that sentences connect with the question.",
     source="LinearRAG (arXiv 2510.10114)",
     ranked_by="PageRank from entities that sentences connect with the question",
-    needs={"vector", "entities"},
+    needs={"vector", "entities", "sentence_vectors"},
     rank_windows=linear,
 )

@@ -1,20 +1,27 @@
 """`synonyms`: windows that mention entities of the question, under these or similar names, with their neighbours.
 
-This is LlamaIndex' LLMSynonymRetriever for property graphs, without the model: there, a chat model writes keywords and
-synonyms, which are looked up as ids of nodes; the relations of these nodes and their text are the result. Here the
-keywords are the nouns, names and noun phrases of the question. They are matched to entities by key, alias, another form
-of the words, and the vector of the name. As in mode `vector_context`, relations are co-occurrences, their text is each
-window that mentions both ends, and windows are ranked by their own vectors too.
+This is LlamaIndex' LLMSynonymRetriever for property graphs: there, a chat model writes keywords and synonyms, which
+are looked up as ids of nodes; the relations of these nodes and their text are the result. Here the model writes them
+with the option `llm`; without it, the keywords are the nouns, names and noun phrases of the question. They are matched
+to entities by key, alias, another form of the words, and the vector of the name. As in mode `vector_context`,
+relations are co-occurrences, their text is each window that mentions both ends, and windows are ranked by their own
+vectors too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from e2g_neo4j.models.chat.json_replies import TEXT, example_texts, list_schema, object_schema, objects_in, short_texts
+from e2g_neo4j.models.chat.prompts import load_prompt
+from e2g_neo4j.models.chat.until_usable import TRIES
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.porter import stem
 from e2g_neo4j.models.words import terms
+from e2g_neo4j.retrieval.chat_calls import PROMPTS, ChatCalls
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategies.auto import HUB
 from e2g_neo4j.retrieval.strategies.vector_context import ranked_by_relations
@@ -23,6 +30,12 @@ from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, read_each
 
 MAX_KEYWORDS = 12
 """Maximum keywords of a question."""
+
+CALLS = TRIES
+"""Maximum calls of the chat model for a question: one writes all keywords."""
+
+SCHEMA = object_schema(keywords=list_schema(TEXT, MAX_KEYWORDS))
+"""The JSON schema of a reply with keywords."""
 
 MEANINGS = 3
 """Maximum entities that a keyword resolves to as an alias."""
@@ -62,6 +75,8 @@ _ORDER: Sequence[By] = ("key", "alias", "form", "vector")
 def synonyms(query: Query) -> Ranking:
     """Match the keywords of the question to entities, and rank windows by their relations, best first."""
     given = query.keywords()
+    if query.chat is not None:
+        given = (yield from keywords_of(query.question, query.chat)) or given
     keywords = first_keywords(given)
     found = yield from match_keywords(keywords, query.corpora)
     told = query.explanation
@@ -101,6 +116,29 @@ class Match:
     entity: str
     by: By
     score: float
+
+
+def keywords_of(question: str, chat: ChatCalls) -> Operation[dict[str, str] | None]:
+    """Have the chat model write keywords and synonyms: by key, how it spells them. None if its replies are not usable,
+    which it is told."""
+    examples = example_texts(load_prompt(PROMPTS / "synonyms.txt", chat.prompts))
+    parse = partial(keywords_in, examples=examples)
+    keywords = yield from chat.ask("synonyms", question, (), SCHEMA, parse, most=CALLS)
+    if keywords is None:
+        chat.fall_back("the keywords are those of the question")
+        return None
+    chat.told.append(f"Keywords of the chat model: {', '.join(keywords.values())}.")
+    return keywords
+
+
+def keywords_in(reply: str, examples: Collection[str] = ()) -> dict[str, str] | None:
+    """Return the keywords of a reply such as {"keywords": ["clockmaker", "horologist"]} by key, or None. Those that are
+    examples of the prompt are left out."""
+    for found in reversed(objects_in(reply)):
+        texts = [text for text in short_texts(found.get("keywords"), MAX_KEYWORDS) if text not in examples]
+        if keywords := {key: text for text in texts if (key := entity_key(text))}:
+            return keywords
+    return None
 
 
 def first_keywords(keywords: Mapping[str, str]) -> dict[str, str]:
@@ -217,5 +255,6 @@ SYNONYMS = Strategy(
     source="LlamaIndex, LLMSynonymRetriever",
     ranked_by="relations of the entities that keywords match and by vector",
     needs={"vector", "entity_vectors"},
+    calls_model=True,
     rank_windows=synonyms,
 )

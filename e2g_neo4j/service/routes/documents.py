@@ -101,6 +101,7 @@ async def add_documents(
     caller: Writer,
     dry_run: bool = False,
     strict: bool = False,
+    language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Any:
     """Index documents: files of a form, or texts in JSON. A document with a known name or source is replaced.
@@ -108,15 +109,18 @@ async def add_documents(
     Files that cannot be read are left out, and `failed` of the result has the reasons. With `strict`, or if none can be
     read, the task fails and nothing is indexed.
 
+    `language` is the language of a new corpus; by default, that of most of the text.
+
     The kind of a file is that of its name: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines.
     """
     check_corpus_name(corpus)
     async with request.form(max_files=MAX_FILES, max_fields=10) as form:
         files, parameters = await _documents(request, form)
         if dry_run:
-            plan = await _plan(request, corpus, files, parameters, strict=strict)
+            plan = await _plan(request, corpus, files, parameters, language=language, strict=strict)
             return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
         parameters |= {"strict": True} if strict else {}
+        parameters |= {"language": language} if language else {}
         task = await submitted(
             state_of(request).client, caller, "index", corpus, parameters, files=files, idempotency_key=idempotency_key
         )
@@ -282,7 +286,13 @@ def _properties(form: FormData) -> dict[str, Any] | None:
 
 
 async def _plan(
-    request: Request, corpus: str, files: Sequence[Upload], parameters: dict[str, Any], *, strict: bool
+    request: Request,
+    corpus: str,
+    files: Sequence[Upload],
+    parameters: dict[str, Any],
+    *,
+    language: str | None,
+    strict: bool,
 ) -> IndexPlan:
     client = state_of(request).client
     largest, limits = client.settings.max_document_mb * 2**20, limits_of(client.settings, SERVICE)
@@ -309,7 +319,7 @@ async def _plan(
         reading.check(strict=strict, read=bool(documents))
         return documents
 
-    plan = await client.plan(await in_stoppable_thread(read_all), corpus=corpus)
+    plan = await client.plan(await in_stoppable_thread(read_all), corpus=corpus, language=language)
     return replace(plan, failed=reading.failed, warnings=reading.warnings | plan.warnings)
 
 

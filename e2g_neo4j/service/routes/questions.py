@@ -114,12 +114,13 @@ async def answer_pieces(
         choices=question.choices,
         samples=question.samples,
         method=question.method,
+        level=question.level,
         max_tokens=question.max_tokens,
         options=question,
         chat_model=state.chat_model(caller),
     )
     async with aclosing(pieces):
-        yield await _retrieved(state, question, anext(pieces))
+        yield await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
         async for piece in pieces:
             yield piece
 
@@ -131,15 +132,15 @@ async def evidence_for(state: State, question: Question, caller: Caller) -> Evid
         check_scope(caller, "ask")
         chat_model = state.chat_model(caller)
     found = state.client.retrieve(question.question, corpora=question.corpora, options=question, chat_model=chat_model)
-    return await _retrieved(state, question, found)
+    return await _retrieved(state, found, calls_model=question.llm)
 
 
-async def _retrieved(state: State, question: Question, found: Awaitable[Any]) -> Evidence:
+async def _retrieved(state: State, found: Awaitable[Any], *, calls_model: bool) -> Evidence:
     """Wait for the turn of a question and its evidence, and record how long that took.
 
-    With the option `llm` it takes no turn: the calls of the chat model would keep others waiting.
+    If the chat model is called before, the question takes no turn: others would be kept waiting.
     """
-    async with nullcontext() if question.llm else state.limits.turn():
+    async with nullcontext() if calls_model else state.limits.turn():
         began = time.perf_counter()
         evidence: Evidence = await found
         state.metrics.retrieved(evidence, time.perf_counter() - began)

@@ -1,6 +1,7 @@
 // Questions: the form, the answer as it is written, and its evidence.
 
 import { call, events, inCorpus } from "./api.js";
+import { earlierTurns, keepTurn, setUpConversation, startAnew } from "./conversation.js";
 import { announce, byId, counted, make, number, span } from "./dom.js";
 import { excerpt, termsOf } from "./excerpt.js";
 import { drawGraph } from "./graph.js";
@@ -32,6 +33,7 @@ export function setUpAsking() {
     byId("ask-form").requestSubmit();
   });
   byId("stop-button").addEventListener("click", () => running?.abort());
+  setUpConversation();
   setUpPanel();
 }
 
@@ -89,6 +91,7 @@ function remember({ question, corpora }) {
   byId("history").hidden = false;
   for (const one of [...byId("asked").children]) if (one.dataset.question === question) one.remove();
   const again = () => {
+    startAnew();
     byId("question").value = question;
     for (const box of byId("corpora").querySelectorAll("input")) box.checked = corpora.includes(box.value);
     ask();
@@ -113,6 +116,7 @@ async function ask() {
     mode: byId("mode").value,
     hops: byId("hops").valueAsNumber,
     where: byId("where").value.split(";").map((one) => one.trim()).filter(Boolean),
+    history: earlierTurns(),
   };
   running?.abort();
   const controller = new AbortController();
@@ -176,10 +180,10 @@ async function answered(question, signal) {
     for await (const { name, data } of events("/ask", { body: { ...question, stream: true }, signal })) {
       if (name === "evidence") {
         evidence = data;
-        lookFor(termsOf(question.question, evidence.entities));
+        lookFor(termsOf(searchedAs(evidence), evidence.entities));
         showEvidence(evidence, null);
         state("Writing the answer …");
-        explained = explain(question, signal).catch(show);
+        explained = explain({ ...question, question: searchedAs(evidence), history: [] }, signal).catch(show);
         explained.then((found) => found && draw(found, evidence, numbers));
       } else if (name === "delta") {
         written.add(data.text);
@@ -190,6 +194,7 @@ async function answered(question, signal) {
         numbers = numbersOf(evidence, data.given);
         written.stop();
         showAnswer(data, citations, spoken.stop());
+        keepTurn(question.question, evidence, data.text);
         showEvidence(evidence, numbers);
         const found = await explained;
         if (found) draw(found, evidence, numbers);
@@ -205,6 +210,9 @@ async function answered(question, signal) {
   }
 }
 
+/** Return the question that was searched for: earlier turns may have completed it. */
+const searchedAs = (evidence) => evidence.searched_as || evidence.question;
+
 const explain = (question, signal) => call("POST", "/explain", { body: question, signal });
 
 /** Show the evidence alone: there is no chat model, or the key may not use it. */
@@ -212,8 +220,9 @@ async function withoutAnswer(question, signal, problem) {
   const found = await explain(question, signal);
   const numbers = new Map(found.evidence.passages.map((_, place) => [place, String(place + 1)]));
   byId("answer").hidden = true;
-  lookFor(termsOf(question.question, found.evidence.entities));
+  lookFor(termsOf(searchedAs(found.evidence), found.evidence.entities));
   showEvidence(found.evidence, numbers);
+  keepTurn(question.question, found.evidence, null);
   draw(found, found.evidence, numbers);
   const why = problem.status === 501 ? "This service has no chat model" : "This key may not use the chat model";
   const how = problem.status === 501 ? " To get answers, set E2G_CHAT_MODEL where the service runs, for example to ollama:NAME, and start it again." : "";
@@ -273,7 +282,7 @@ const wasRead = (n) => /^\d/.test(n);
 /** Show the passages: those that the chat model read in the order of their numbers, then what else was found. */
 function showEvidence(evidence, numbers) {
   const { passages, reason, unknown_entities: unknown, ignored_entities: ignored } = evidence;
-  const terms = termsOf(evidence.question, evidence.entities);
+  const terms = termsOf(searchedAs(evidence), evidence.entities);
   const named = passages.map((passage, place) => ({ passage, n: numbers?.get(place) }));
   const read = numbers ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
   const others = numbers ? named.filter(({ n }) => !wasRead(n)) : [];
@@ -283,6 +292,7 @@ function showEvidence(evidence, numbers) {
     reason,
     unknown.length ? `Not in the corpus: ${unknown.join(", ")}.` : "",
     ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
+    evidence.searched_as ? `Searched as: ${evidence.searched_as}` : "",
   ].join(" ");
   byId("evidence").replaceChildren(...read.map(({ passage, n }) => card(passage, n, terms)));
   byId("also-found").hidden = !others.length;

@@ -1,0 +1,37 @@
+"""Indexes that not every database needs: of further embedding models, and of Chinese words."""
+
+from __future__ import annotations
+
+import re
+
+from neo4j import Driver
+
+from e2g_neo4j.graph import indexes, schema
+from e2g_neo4j.runtime.database import is_old, translated
+from e2g_neo4j.runtime.statements import CJK, load, with_suffix
+
+_INDEX = re.compile(r"\b(?:VECTOR|FULLTEXT) INDEX (e2g_\w+) IF NOT EXISTS")
+
+
+def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> None:
+    """Create the indexes with a suffix, unless they exist. Those of vectors are as in the migrations.
+
+    Raises:
+        MigrationError: an index cannot be created.
+        AccessError: the user may not change the schema.
+    """
+    vectors = suffix.removesuffix(CJK)
+    with translated():
+        existing = indexes.indexes_of(driver, database)
+        wanted = [load("migrate/cjk_chunks"), load("migrate/cjk_windows")] if suffix.endswith(CJK) else []
+        if vectors:
+            wanted += [
+                with_suffix(statement, vectors)
+                for script in schema.read_scripts(old=is_old(driver))
+                for statement in script.statements({"embedding_dimensions": str(dimensions)})
+                if "VECTOR INDEX" in statement
+            ]
+        missing = [one for one in wanted if existing.isdisjoint(_INDEX.findall(one))]
+        if missing:
+            failed = f"The indexes of {vectors or 'Chinese words'} could not be created"
+            indexes.create(driver, database, missing, failed)

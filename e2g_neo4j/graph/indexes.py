@@ -1,0 +1,62 @@
+"""List and create indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from neo4j import Driver, ManagedTransaction
+from neo4j.exceptions import ClientError, DatabaseError, Forbidden
+
+from e2g_neo4j.errors import MigrationError
+from e2g_neo4j.runtime.database import session_options, translated
+from e2g_neo4j.runtime.requests import Rows
+from e2g_neo4j.runtime.statements import load
+
+POPULATION_SECONDS = 600
+"""How long to wait until a new index is populated."""
+
+VECTOR_INDEX = "e2g_embedding"
+
+
+def run(driver: Driver, database: str, statement: str, **parameters: Any) -> Rows:
+    """Run a statement of `cypher/migrate/`."""
+    result = driver.execute_query(load(f"migrate/{statement}"), parameters, database_=database)
+    return [record.data() for record in result.records]
+
+
+def indexes_of(driver: Driver, database: str) -> set[str]:
+    """Return the names of the indexes of this project."""
+    with translated():
+        return {row["name"] for row in run(driver, database, "indexes")}
+
+
+def vector_dimensions(driver: Driver, database: str) -> int | None:
+    """Return the number of dimensions of the first embedding model's indexes, or None if there are none yet."""
+    indexes = run(driver, database, "indexes")
+    return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
+
+
+def create(driver: Driver, database: str, statements: Sequence[str], failed: str) -> None:
+    """Run statements that create indexes and the like in one transaction, and wait for the indexes.
+
+    Raises:
+        MigrationError: a statement failed; the message begins with `failed`.
+        AccessError: the user may not change the schema.
+    """
+
+    def work(transaction: ManagedTransaction) -> None:
+        for statement in statements:
+            transaction.run(statement).consume()  # from a file of this project
+
+    try:
+        with driver.session(**session_options(driver, database)) as session:
+            session.execute_write(work)
+        for row in run(driver, database, "indexes"):
+            if row["state"] != "ONLINE":
+                run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+    except Forbidden:
+        raise
+    except (ClientError, DatabaseError) as error:
+        reason = " ".join((error.message or "").split())
+        raise MigrationError(f"{failed}: {reason} Correct this and run `e2g migrate` again.") from error

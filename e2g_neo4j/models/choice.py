@@ -1,0 +1,58 @@
+"""Choose the models of a new corpus by its language, and of an archive."""
+
+from __future__ import annotations
+
+from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
+from e2g_neo4j.models.embedding.weights import PUBLISHED
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.types.fingerprint import Fingerprint
+
+
+def models_for(language: str, models: Models) -> Models:
+    """Return the models for a new corpus in a language: those of the settings, with another pipeline if need be.
+
+    For Chinese, another model replaces the default embedding model, which does not know it.
+    """
+    from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_for
+
+    if language == models.language:
+        return models
+    name, dimensions, pooling = models.fingerprint.embedding
+    if language == "zh" and name == DEFAULT and not models.has_own_embedder:
+        name, dimensions = CHINESE, PUBLISHED[CHINESE].dimensions
+    pipeline = installed_id(pipeline_for(language, models.settings.spacy_model))
+    return models.of(Fingerprint(name, dimensions, pooling, str(pipeline)))
+
+
+def models_of_archive(made_with: Fingerprint, models: Models) -> Models:
+    """Return the models that an archive was made with.
+
+    An archive may not say which models are loaded, so these are those of the settings, and models and pipelines that
+    this package brings or fetches.
+
+    Raises:
+        FingerprintError: It was made with others.
+    """
+    from e2g_neo4j.models.entities.pipeline import installed_id
+    from e2g_neo4j.models.entities.rules import RULES
+
+    published = PUBLISHED.get(made_with.embedding_model)
+    known = published and made_with.dimensions == published.dimensions
+    pipelines = (models.pipeline_id, installed_id(None), installed_id(f"{RULES}{made_with.language}"))
+    if known and made_with.spacy_model in pipelines:
+        return models.of(made_with)
+    models.fingerprint.check(made_with, "This archive was made")
+    return models
+
+
+def lacking(made_with: Fingerprint, models: Models) -> str | None:
+    """Tell whether the pipeline of a corpus is not installed here. Embedding models are not looked for."""
+    from e2g_neo4j.models.entities.pipeline import pipeline_of
+
+    try:
+        if made_with.spacy_model != models.pipeline_id:
+            pipeline_of(made_with.spacy_model, models.settings.spacy_model)
+    except PipelineError as error:
+        return str(error)
+    return None

@@ -1,0 +1,153 @@
+"""spaCy pipelines by rules, for languages without an installed one: Chinese by jieba, others by capital letters."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.runtime.lazy_imports import import_spacy, needs
+
+if TYPE_CHECKING:  # spaCy takes a second to import
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+    from spacy.vocab import Vocab
+
+RULES = "rules:"
+"""What the name of such a pipeline begins with. A language code follows: `rules:de`."""
+
+_NAME, _VERSION = "e2g_rules", "1"
+
+_CHINESE = "zh"
+
+_LABELS = {"nr": "PERSON", "ns": "GPE", "nt": "ORG", "nz": "NAME"}
+"""Labels of names by jieba's part of speech."""
+
+_PARTS_OF_SPEECH = {"n": "NOUN", "v": "VERB", "a": "ADJ", "m": "NUM", "r": "PRON", "d": "ADV", "p": "ADP", "c": "CCONJ"}
+"""Parts of speech by the first letter of jieba's."""
+
+
+def rules_id(name: str) -> str:
+    """Return the `pipeline_id` of a pipeline by rules."""
+    return f"{name.removeprefix(RULES)}_{_NAME}-{_VERSION}"
+
+
+def load_rules(name: str) -> Language:
+    """Make a pipeline by rules. It finds sentences, names and nouns.
+
+    Raises:
+        PipelineError: spaCy does not know the language, or lacks a package for it.
+    """
+    import_spacy()
+    import spacy
+
+    language = name.removeprefix(RULES)
+    try:
+        nlp = spacy.blank(language)
+    except ImportError as error:
+        raise PipelineError(
+            f"spaCy cannot read the language {language!r}: {error}. Use its code, such as de, or set E2G_SPACY_MODEL "
+            "to a pipeline for it."
+        ) from error
+    nlp.meta["name"], nlp.meta["version"] = _NAME, _VERSION
+    if language == _CHINESE:
+        nlp.tokenizer = JiebaTokenizer(nlp.vocab)
+        nlp.add_pipe("sentencizer", config={"punct_chars": ["。", "！", "？", "…", "!", "?", "；"]})
+        return nlp
+    nlp.add_pipe("sentencizer")
+    if not spacy.Language.has_factory("e2g_capitals"):
+        spacy.Language.component("e2g_capitals", func=_tag_capitals)
+    nlp.add_pipe("e2g_capitals")
+    return nlp
+
+
+class JiebaTokenizer:
+    """Splits Chinese text into words with parts of speech and names.
+
+    Raises:
+        ConfigurationError: jieba is not installed.
+    """
+
+    def __init__(self, vocab: Vocab) -> None:
+        with needs("Chinese text", "chinese"):
+            import jieba  # type: ignore[import-untyped]
+            from jieba import posseg
+        jieba.setLogLevel(logging.WARNING)
+        words = jieba.Tokenizer()
+        cache = Path(platformdirs.user_cache_dir("e2g-neo4j", appauthor=False))
+        cache.mkdir(parents=True, exist_ok=True)
+        words.tmp_dir = str(cache)  # by default, it loads what anybody may write to /tmp
+        self.vocab, self._tagger = vocab, posseg.POSTokenizer(words)
+
+    def __call__(self, text: str) -> Doc:
+        from spacy.tokens import Doc, Span
+
+        words, tags = list[str](), list[str]()
+        for word, tag in self._words(text):
+            if words and word.isspace() and words[-1].isspace():
+                words[-1] += word  # a blank line is one token
+            else:
+                words.append(word)
+                tags.append(tag)
+        doc = Doc(self.vocab, words=words, spaces=[False] * len(words))
+        for token, tag in zip(doc, tags, strict=True):
+            name = tag[:2] in _LABELS or (tag == "eng" and token.text[:1].isupper())
+            token.pos_ = "PROPN" if name else _PARTS_OF_SPEECH.get(tag[:1], "X")
+            token.lemma_ = token.text
+        doc.ents = [Span(doc, start, end, label) for start, end, label in _chinese_names(words, tags)]
+        return doc
+
+    def _words(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield words with their parts of speech. What jieba changes or drops is taken from the text."""
+        at = 0
+        for found in self._tagger.cut(text):
+            if text.startswith(found.word, at):
+                yield found.word, found.flag
+                at += len(found.word)
+        if at < len(text):
+            yield text[at:], "x"
+
+
+def _chinese_names(words: list[str], tags: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and label of names. Words of the same kind that follow each other are one name, with a single
+    character after them that is a noun, such as 镇 after the name of a town."""
+    start = 0
+    while start < len(words):
+        kind = tags[start][:2]
+        end = start + 1
+        if kind in _LABELS:
+            while end < len(words) and tags[end][:2] == kind:
+                end += 1
+            if end < len(words) and tags[end] in ("n", "ng") and len(words[end]) == 1:
+                end += 1
+            yield start, end, _LABELS[kind]
+        start = end
+
+
+def _tag_capitals(doc: Doc) -> Doc:
+    """Tag words that begin with a capital letter as names: those within a sentence, and those at its start that also
+    stand within another one or before another name. In German, which writes nouns so, only two or more of them are a
+    name, and a single one is a noun."""
+    german = doc.lang_ == "de"
+    capital = [token.is_alpha and token.text[0].isupper() and not token.is_stop for token in doc]
+    within = {token.text for token in doc if capital[token.i] and not token.is_sent_start}
+    for run in _runs(doc, capital):
+        if len(run) > 1 or (run[0].text in within):
+            for token in run:
+                token.pos_ = "NOUN" if german and len(run) == 1 else "PROPN"
+    return doc
+
+
+def _runs(doc: Doc, capital: list[bool]) -> Iterator[Span]:
+    start = 0
+    while start < len(doc):
+        end = start
+        while end < len(doc) and capital[end] and not (end > start and doc[end].is_sent_start):
+            end += 1
+        if end > start:
+            yield doc[start:end]
+        start = max(end, start + 1)

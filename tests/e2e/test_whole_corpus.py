@@ -1,0 +1,127 @@
+"""Answers about everything: global search and map-reduce over all text, of the sample library, with a real Neo4j.
+
+The chat model is a script that reads: a point of each batch is the first sentence of its second item, and the answer
+repeats the points.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
+from e2g_neo4j.errors import QueryError
+from e2g_neo4j.managed_neo4j import Connection
+
+QUESTION = "What are the main subjects of the library?"
+ITEM = re.compile(r"^\[(\d+)\] .+\n(.+?[.?!])(?:\s|$)", re.MULTILINE)
+
+
+class Reading(BaseChatModel):
+    """Rates all reports 0 but the last, takes points, and answers with them."""
+
+    prompts: list[str] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "reading"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        system, user = (str(message.content) for message in messages)
+        self.prompts.append(user)
+        items = ITEM.findall(user)
+        if system.startswith("Rate"):
+            reply = json.dumps({number: 4 * (number == items[-1][0]) for number, _ in items})
+        elif system.startswith("List"):
+            of = "reports" if "list the reports" in system.lower() or '"reports"' in system else "passages"
+            number, said = items[min(1, len(items) - 1)]
+            reply = json.dumps({"points": [{"text": said, "score": 10 + len(self.prompts), of: [int(number)]}]})
+        else:
+            reply = " ".join(re.findall(r"^\(\d+\) (.+)$", user, re.MULTILINE))
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
+
+
+@pytest.fixture(scope="module")
+def settings(neo4j_connection: Connection) -> Settings:
+    return Settings(
+        neo4j_uri=neo4j_connection.uri,
+        neo4j_username=neo4j_connection.username,
+        neo4j_password=neo4j_connection.password,
+        evidence_tokens=2000,
+    )
+
+
+def texts_of(e2g: E2G, corpus: str) -> dict[str, str]:
+    return {one.id: e2g.text(one.id, corpus=corpus).text for one in e2g.documents(corpus)}
+
+
+def assert_cited(answer: Answer, texts: dict[str, str]) -> None:
+    """Every citation ends at characters of a document, and every point has one."""
+    assert answer.citations
+    for citation in answer.citations:
+        passage = citation.passage
+        assert texts[passage.document_id][passage.start : passage.end] == passage.text
+    assert answer.points
+    assert all(point.passages for point in answer.points)
+    assert {one.number for one in answer.citations} == {number for point in answer.points for number in point.passages}
+
+
+def test_global_search_reads_the_reports_of_a_level(settings: Settings, sample: str) -> None:
+    model = Reading()
+    with E2G(settings=settings, chat_model=model) as e2g:
+        found, *pieces, answer = e2g.stream(QUESTION, corpus=sample, method="global", level=1)
+        texts = texts_of(e2g, sample)
+    assert isinstance(found, Evidence)
+    assert isinstance(answer, Answer)
+    assert found.reason.startswith("Global search: reports of level 1: ")
+    batches = int(re.findall(r"(\d+) batch", found.reason)[0])
+    assert 1 < batches == len(answer.points) == answer.calls - 1
+    assert "".join(map(str, pieces)) == answer.text
+    assert_cited(answer, texts)
+    for point in answer.points:
+        [report], [number] = point.reports, point.passages
+        assert (report.corpus, report.level) == (sample, 1)
+        assert "".join(point.text.split()) in "".join(answer.given[number - 1].text.split()), "of the quoted sentence"
+
+    async def again() -> Answer:
+        async with AsyncE2G(settings=settings, chat_model=Reading()) as client:
+            return await client.answer(QUESTION, corpus=sample, method="global", level=1)
+
+    assert asyncio.run(again()).text == answer.text
+
+
+def test_global_search_descends_to_the_reports_that_the_model_chooses(settings: Settings, sample: str) -> None:
+    model = Reading()
+    with E2G(settings=settings, chat_model=model) as e2g:
+        answer = e2g.answer(QUESTION, corpus=sample, method="global", level="dynamic")
+        texts = texts_of(e2g, sample)
+    assert "The chat model chose 1 of" in answer.evidence.reason
+    [point] = answer.points
+    assert point.reports[0].level == 1, "the last one of each level was relevant, down to the finest"
+    assert_cited(answer, texts)
+
+
+def test_all_text_is_read(settings: Settings, sample: str) -> None:
+    model = Reading()
+    with E2G(settings=settings, chat_model=model) as e2g:
+        answer = e2g.answer(QUESTION, corpus=sample, method="all_text")
+        texts = texts_of(e2g, sample)
+        few = E2G(e2g.driver, settings=settings.model_copy(update={"map_calls": 2}), chat_model=model)
+        with pytest.raises(QueryError, match="E2G_MAP_CALLS allows 2"):
+            few.answer(QUESTION, corpus=sample, method="all_text")
+    *batches, last = model.prompts
+    assert answer.calls == len(model.prompts)
+    assert "(11) " in last
+    read = "\n".join("\n".join(prompt.splitlines()[1:-3]) for prompt in batches)
+    read = re.sub(r"^\[\d+\] .*$", "", read, flags=re.MULTILINE)
+    assert "".join(read.split()) == "".join("".join(text for text in texts.values()).split())
+    assert_cited(answer, texts)
+    assert all(not point.reports for point in answer.points)
