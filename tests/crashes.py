@@ -81,7 +81,7 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
     auth = (connection.username, connection.password.get_secret_value())
     with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
         archive = importing.Archive(file)
-        models = {"corpus": corpus, "vectors": "", "first": True, **archive.manifest.fingerprint.model_dump()}
+        models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **archive.manifest.fingerprint.model_dump()}
         importing.restore(performing(driver), archive, corpus, ("index/set_fingerprint", models))
 
 

@@ -1,6 +1,6 @@
-// List the models that corpora were made with.
-// → embedding_model, dimensions, pooling, spacy_model, corpora: [name], empty for the first models of the database if each
-//   corpus has a record
+// List the models that corpora were made with. There are no corpora for the first models of the database if each has a
+// record of its own.
+// → embedding_model, dimensions, pooling, spacy_model, corpora: [name]
 MATCH (i:E2GIndex)
 WHERE i.name IS NOT NULL
 WITH i.embedding_model AS embedding_model, i.dimensions AS dimensions, i.pooling AS pooling,

@@ -1,8 +1,9 @@
 // Read which models a corpus was made with, and the first models of the database, whose vectors have no suffix. No row
-// for a database without any.
+// for a database without any. `vectors` is the suffix of its indexes, `indexed` tells whether it has a document in any
+// state.
 // $corpus
-// → embedding_model, dimensions, pooling, spacy_model, vectors: the suffix of its vectors,
-//   first: {embedding_model, dimensions, pooling}, indexed: whether the corpus has a document in any state
+// → embedding_model, dimensions, pooling, spacy_model, vectors,
+//   first: {embedding_model, dimensions, pooling}, indexed
 // include: made_with
 OPTIONAL MATCH (first:E2GIndex {name: 'e2g'})
 WITH made, first

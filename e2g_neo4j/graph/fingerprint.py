@@ -67,7 +67,7 @@ def create_indexes(fingerprint: Fingerprint, vectors: str) -> Operation[None]:
 def set_fingerprint(corpus: str, made_with: CorpusModels) -> tuple[str, dict[str, Any]]:
     """Return the statement that records the models of a corpus, unless it has documents and a record."""
     models, vectors = asdict(made_with.models.fingerprint), made_with.vectors
-    return "index/set_fingerprint", {"corpus": corpus, **models, "vectors": vectors, "first": vectors in ("", CJK)}
+    return "index/set_fingerprint", {"corpus": corpus, **models, "vectors": vectors, "unsuffixed": vectors in ("", CJK)}
 
 
 def confirm_models(models: Models, corpus: str, vectors: str) -> Operation[None]:

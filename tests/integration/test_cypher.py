@@ -125,6 +125,8 @@ VALUES: dict[str, Any] = {
     "texts": ["text"],
     "order": "index",
     "part_of": "PART_OF",
+    "unsuffixed": True,
+    "cjk": True,
     "database": "neo4j",
     **dict.fromkeys(("task", "worker", "kind", "body_sha256", "idempotency", "parameters", "found", "step"), "a"),
     **dict.fromkeys(("state", "result", "error", "stage", "sha256", "corpus"), "a"),
@@ -201,7 +203,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         for request in requests:
             for statement, parameters in (*([request.condition] if request.condition else []), *request.statements):
                 transaction.run(load(statement), parameters).consume()
-        models = {"corpus": corpus, "vectors": "", "first": True, **asdict(MODELS)}
+        models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **asdict(MODELS)}
         transaction.run(load("index/set_fingerprint"), models).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
@@ -574,7 +576,7 @@ def recorded() -> Recorded:
 
     record.add(Read("index/fingerprint", {"corpus": "novels"}))
     record.add(
-        Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", "first": True, **asdict(MODELS)}),))
+        Write((("index/set_fingerprint", {"corpus": "novels", "vectors": "", "unsuffixed": True, **asdict(MODELS)}),))
     )
 
     shared = {
