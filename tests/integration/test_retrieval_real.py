@@ -29,7 +29,7 @@ from libraries import (
     vectors,
     write,
 )
-from modes import GRAPH_MODES, LAYER_MODES, WINDOW_MODES
+from modes import GRAPH_MODES, LAYER_MODES, MAY_FIND_NOTHING, WINDOW_MODES
 from naive import (
     AmbiguousError,
     NaiveAnswer,
@@ -67,8 +67,6 @@ from e2g_neo4j.types.results import Evidence
 MODES = [mode for mode in STRATEGIES if mode not in LAYER_MODES]
 """The modes that need no more than what these tests write."""
 
-MAY_FIND_NOTHING = ("fulltext", "lightrag_hybrid", "lightrag_local", "lightrag_global", "e2g_code")
-"""Without words in common, without relations, or if only summaries mention the terms most often."""
 
 SOURCES = {
     "lightrag": lightrag.MIX,
