@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from libraries import clear, empty
+from modes import MAY_FIND_NOTHING
 from neo4j import Driver, GraphDatabase
 from stated import state
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
@@ -245,8 +246,8 @@ def test_a_question_to_corpora_of_different_models_takes_from_each(opened: Open,
     for mode in MODES:
         found = first.retrieve("Which red fish did Bob Miller catch?", corpora=["c", "second"], mode=mode, k=2)
         found_in = {passage.source for passage in found.passages}
-        assert "red.txt" in found_in, mode
-        assert found_in & TEXTS.keys(), mode
+        assert "red.txt" in found_in or mode in MAY_FIND_NOTHING, mode
+        assert found_in & TEXTS.keys() or mode in MAY_FIND_NOTHING, mode
         assert "2 sets of models" in found.reason
         assert found.corpora == ("c", "second")
 

@@ -104,7 +104,8 @@ def test_modes_are_listed_with_what_a_corpus_lacks(
         assert (own.available, own.needs, own.ranks) == (True, ("entities",), "windows")
         assert modes["auto"].available
         lacking = {name for name, one in modes.items() if not one.available}
-        assert lacking == {"communities", "lazy", "vector_context", "synonyms", "graphrag_local", "raptor"}
+        layered = {"communities", "lazy", "vector_context", "synonyms", "graphrag_local", "raptor"}
+        assert lacking == layered | {"linear", "hipporag"}
         for name in lacking:
             with pytest.raises(QueryError) as refused:
                 client.retrieve(QUESTION, corpora=corpora, mode=name)
