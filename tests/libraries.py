@@ -569,7 +569,7 @@ def dangling(driver: Driver, corpus: str) -> list[str]:
 
 def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
     """Index a library as the program does, in a run of its own: claimed, staged, then published. Documents that are
-    there are replaced. Then, their sentences have vectors."""
+    there are replaced."""
     perform = performing(driver)
     with Lease(perform, corpus) as lease:
         for request in claim(corpus, lease.run, [one.document for one in documents_of(corpus, library)]):
@@ -580,10 +580,16 @@ def write(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None
         assert driven(perform, written(corpus, lease.run, documents, overrides))
         driven(perform, purge(corpus))
         driven(perform, update_names(corpus))
-        [state] = perform(Read("layers/state", {"corpus": corpus}))
-        rows = [row for one in library for row in sentence_rows(one)]
-        publish = {"corpus": corpus, "revision": state["revision"]}
-        perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("sentences/publish", publish))))
+
+
+def write_with_sentences(driver: Driver, corpus: str, library: Sequence[NaiveDocument]) -> None:
+    """Index a library, and make the vectors of its sentences."""
+    write(driver, corpus, library)
+    perform = performing(driver)
+    [state] = perform(Read("layers/state", {"corpus": corpus}))
+    rows = [row for one in library for row in sentence_rows(one)]
+    publish = {"corpus": corpus, "revision": state["revision"]}
+    perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("sentences/publish", publish))))
 
 
 def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:

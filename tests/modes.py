@@ -9,7 +9,7 @@ GRAPH_MODES = frozenset(name for name, one in STRATEGIES.items() if "entities" i
 LAYER_MODES = frozenset(
     name for name, one in STRATEGIES.items() if one.layer in one.needs and one.layer != "sentence_vectors"
 )
-"""The modes that need what `enrich` makes, but for vectors of sentences, which `libraries.write` makes."""
+"""The modes that need what `enrich` makes, but for the vectors of sentences of `libraries.write_with_sentences`."""
 
 MAY_FIND_NOTHING = ("fulltext", "lightrag_hybrid", "lightrag_local", "lightrag_global", "e2g_code")
 """Without words in common, without relations, or if only summaries mention the terms most often."""

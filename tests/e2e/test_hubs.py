@@ -6,7 +6,7 @@ Nothing waits for ever: the server ends a read after 30 seconds, and each reques
 from __future__ import annotations
 
 import pytest
-from libraries import documents_of, small_document, stage, text_of, write
+from libraries import documents_of, small_document, stage, text_of, write_with_sentences
 from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 
@@ -52,7 +52,9 @@ def test_an_entity_in_15_000_sentences_is_indexed_found_and_deleted(client, driv
     for request in stage(corpus, "a run", documents_of(corpus, [document])):
         assert all(len(parameters.get("rows", ())) <= ROWS for _, parameters in request.statements)
     client.runner.run(confirm_models(client.models, corpus, ""))
-    write(driver, corpus, [document, small_document("other", ["ann harper", "london"], ["london", "paris"])])
+    write_with_sentences(
+        driver, corpus, [document, small_document("other", ["ann harper", "london"], ["london", "paris"])]
+    )
     assert client.stats(corpus=corpus)["co_occurrences"] == TOWNS + 1
     [hub] = client.entities("ann harper", corpus=corpus)
     assert (hub.mentions, hub.chunks) == (SENTENCES + 1, CHUNKS + 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -527,6 +528,7 @@ COMMANDS: dict[str, list[str]] = {
     "enrich": ["--corpus", "{mine}"],
     "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
+    "chat": ["--corpus", "{mine}"],
     "explain": [QUESTIONS[0], "--corpus", "{mine}"],
     "compare": [QUESTIONS[0], "--corpus", "{mine}", "--modes", "all", "-k", "100", "--html", "{comparison}"],
     "viz": [QUESTIONS[0], "--corpus", "{mine}", "-o", "{page}"],
@@ -610,6 +612,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
     for name, arguments in COMMANDS.items():
         filled_in = [places[one[1:-1]] if one[:1] == "{" else one for one in arguments]
         monkeypatch.setattr(sys, "argv", ["e2g", name, *filled_in])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(QUESTIONS[0]))
         with pytest.raises(SystemExit) as end:
             cli.main()
         printed = capsys.readouterr()

@@ -27,7 +27,7 @@ from libraries import (
     remove,
     small_document,
     vectors,
-    write,
+    write_with_sentences,
 )
 from modes import GRAPH_MODES, LAYER_MODES, MAY_FIND_NOTHING, WINDOW_MODES
 from naive import (
@@ -146,7 +146,7 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_wi
     written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
     try:
         for corpus, library in written.items():
-            write(driver, corpus, library)
+            write_with_sentences(driver, corpus, library)
         for _ in range(4):
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, h = data.draw(chunks_wanted(), "k"), data.draw(st.integers(1, MAX_HOPS), "h")
@@ -172,7 +172,7 @@ def test_modes_with_pairs_decide_the_route_as_the_paper_does(
     that is in the library, with finite scores."""
     corpus = uuid4().hex
     try:
-        write(driver, corpus, library)
+        write_with_sentences(driver, corpus, library)
         question = " ".join(names) + "?"
         found = {
             mode: answer(driver, made_with, corpus, names, vector, k=k, h=h, mode=mode, question=question)
@@ -215,7 +215,7 @@ def test_the_windows_and_chunks_of_every_mode_fill_every_budget(
     """
     library, corpus = data.draw(libraries(), "library"), uuid4().hex
     try:
-        write(driver, corpus, library)
+        write_with_sentences(driver, corpus, library)
         for _ in range(3):
             names, vector = data.draw(questions(), "names"), data.draw(vectors(), "vector")
             k, tokens = data.draw(chunks_wanted(), "k"), data.draw(st.none() | st.integers(MIN_TOKENS, 400), "tokens")
@@ -312,7 +312,7 @@ def test_larger_budgets_find_no_less(driver: Driver, made_with: Fingerprint, cor
     corpora.append(corpus)
     sentences = [["ann", "bob"], ["cid"], ["dan", "eve"]] * 40
     library = [long_document(f"d{n}", [[*names, f"x{n}y{i}"] for i, names in enumerate(sentences)]) for n in range(3)]
-    write(driver, corpus, library)
+    write_with_sentences(driver, corpus, library)
     for mode in MODES:
         for unit in get_args(Unit) if mode in WINDOW_MODES else ("chunk",):
             texts = []
@@ -337,7 +337,7 @@ def test_nearest_gives_every_node_its_score_occurrences_and_way_up(
 ) -> None:
     corpus = uuid4().hex
     try:
-        write(driver, corpus, library)
+        write_with_sentences(driver, corpus, library)
         unit = padded([vector], REAL_DIMENSIONS)[0].tolist()
         request = Read("query/nearest", {"corpus": corpus, "vector": unit, "k": 1000, "names": sorted(set(names))})
         rows = {row["id"]: row for row in database.read(driver, "neo4j", request)}
@@ -373,7 +373,7 @@ def test_nearest_finds_a_small_corpus_behind_a_large_one_that_is_nearer(
     small, large = uuid4().hex, uuid4().hex
     unit = padded([vector], REAL_DIMENSIONS)[0].tolist()
     try:
-        write(driver, small, library)
+        write_with_sentences(driver, small, library)
         driver.execute_query(
             "CREATE (d:Document {corpus: $corpus, id: 'd', state: 'ready'}) WITH d UNWIND range(1, 300) AS i "
             "CREATE (c:Chunk {corpus: $corpus, id: 'c' + i, document: 'd', level: 0, text: 'x', index: i}) "
@@ -395,8 +395,8 @@ def test_paths_do_not_lead_through_another_corpus(
     """a and b are joined in one corpus only."""
     joined, apart = f"{corpus}-joined", f"{corpus}-apart"
     corpora += [joined, apart]
-    write(driver, joined, [small_document("d", ["a", "b"])])
-    write(driver, apart, [small_document("d", ["a"], ["b"])])
+    write_with_sentences(driver, joined, [small_document("d", ["a", "b"])])
+    write_with_sentences(driver, apart, [small_document("d", ["a"], ["b"])])
     assert answer(driver, made_with, joined, ["a", "b"], [1.0]).route == "local"
     far = answer(driver, made_with, apart, ["a", "b"], [1.0])
     assert (far.route, far.pairs) == ("global", ())
@@ -411,7 +411,7 @@ def test_at_most_so_many_entities_are_paired_the_rarest_first(driver: Driver, co
     corpora.append(corpus)
     rare_last = ["often", "sometimes", "twice", "once"]
     library = [small_document(f"d{number}", rare_last[: number + 1]) for number in range(4)]
-    write(driver, corpus, library)
+    write_with_sentences(driver, corpus, library)
     request = Read(
         "query/link", {"corpus": corpus, "names": rare_last, "other_names": [], "limit": 2, "meanings": 3, "terms": []}
     )
@@ -426,7 +426,7 @@ def test_hops_are_counted_in_edges_up_to_the_bound(
     """A chain n0 - n1 - … - n7: the way from n0 to n6 has six edges, and that is the longest that counts."""
     corpora.append(corpus)
     chain = [f"n{number}" for number in range(MAX_HOPS + 2)]
-    write(driver, corpus, [small_document("d", *pairwise(chain))])
+    write_with_sentences(driver, corpus, [small_document("d", *pairwise(chain))])
     for hops, name in enumerate(chain[1:], 1):
         evidence = answer(driver, made_with, corpus, [chain[0], name], [1.0], h=MAX_HOPS)
         told = [(pair.a, pair.b, pair.hops) for pair in evidence.pairs]
@@ -439,7 +439,7 @@ def test_names_full_of_quotes_are_only_names_in_every_mode(
 ) -> None:
     corpora.append(corpus)
     names = ['"`\'" }) DETACH DELETE n //', "``n`` OR \\'", 'the "elder"']
-    write(driver, corpus, [small_document("d", names), small_document("e", ["ann"])])
+    write_with_sentences(driver, corpus, [small_document("d", names), small_document("e", ["ann"])])
     found = answer(driver, made_with, corpus, names, [1.0], k=1, mode=mode, question=" ".join(names) + "?")
     assert all(isfinite(passage.score) for passage in found.passages)
     assert found.passages
@@ -455,7 +455,7 @@ def test_a_question_without_words_is_answered_in_every_mode(
 ) -> None:
     """Of a corpus of one chunk with one window, where nothing deviates."""
     corpora.append(corpus)
-    write(driver, corpus, [small_document("d", ["ann", "bob"])])
+    write_with_sentences(driver, corpus, [small_document("d", ["ann", "bob"])])
     found = answer(driver, made_with, corpus, [], [1.0], mode=mode, question=question)
     nothing = mode in ("fulltext", "lightrag_local")
     assert [passage.nodes for passage in found.passages] == ([] if nothing else [("d-c0",)])
@@ -466,7 +466,7 @@ def test_the_mode_that_nobody_chose_is_auto(
     driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
 ) -> None:
     corpora.append(corpus)
-    write(driver, corpus, [small_document("d", ["ann", "bob"])])
+    write_with_sentences(driver, corpus, [small_document("d", ["ann", "bob"])])
     assert answer(driver, made_with, corpus, ["ann"], [1.0], mode=DEFAULT_MODE).mode == "auto"
 
 

@@ -25,7 +25,7 @@ from libraries import (
     small_document,
     staging,
     vectors,
-    write,
+    write_with_sentences,
 )
 from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, connected, remembered
 from neo4j import Driver
@@ -48,7 +48,7 @@ CHAIN = [(["ann", "bob"], 0.8), (["bob", "cid"], 0.7), (["cid", "dan"], 0.6), ([
 @pytest.fixture
 def chain(driver: Driver, corpora: list[str], corpus: str) -> str:
     corpora.append(corpus)
-    write(driver, corpus, chain_documents())
+    write_with_sentences(driver, corpus, chain_documents())
     return corpus
 
 
@@ -131,7 +131,9 @@ def test_without_entities_windows_are_ranked_by_vector(
     driver: Driver, corpora: list[str], corpus: str, mode: Mode
 ) -> None:
     corpora.append(corpus)
-    write(driver, corpus, [pointing(f"d{n}", (near, 1 - near), []) for n, near in enumerate([0.2, 0.9, 0.5])])
+    write_with_sentences(
+        driver, corpus, [pointing(f"d{n}", (near, 1 - near), []) for n, near in enumerate([0.2, 0.9, 0.5])]
+    )
     assert [window.document for window, _ in ask(driver, mode, corpus, ["nobody"])] == ["d1", "d2", "d0"]
 
 
@@ -140,7 +142,7 @@ def test_the_order_of_nodes_changes_nothing(driver: Driver, chain: str, corpora:
     other = f"{chain}-other"
     corpora.append(other)
     for document in reversed(chain_documents()):
-        write(driver, other, [document])
+        write_with_sentences(driver, other, [document])
     assert ask(driver, mode, other, ["bob", "dan"]) == ask(driver, mode, chain, ["bob", "dan"])
 
 
@@ -162,7 +164,7 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
     }
     try:
         for corpus, library in written.items():
-            write(driver, corpus, library)
+            write_with_sentences(driver, corpus, library)
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             entities = list(dict.fromkeys(names))
@@ -193,16 +195,16 @@ def test_staged_and_removed_documents_are_not_found(
     nothing is found."""
     corpus = uuid4().hex
     try:
-        write(driver, corpus, [*old, small_document("kept", NAMES)])
+        write_with_sentences(driver, corpus, [*old, small_document("kept", NAMES)])
         before = [scores_of(ask(driver, mode, corpus, NAMES, vector)) for mode in MODES]
         assert all("kept-c0-w0" in found for found in before)
         for request in staging(corpus, new):
-            database.write(driver, "neo4j", request)
+            database.write_with_sentences(driver, "neo4j", request)
             for mode, found in zip(MODES, before, strict=True):
                 assert scores_of(ask(driver, mode, corpus, NAMES, vector)) == pytest.approx(found)
         deletion: Any = delete(corpus, [document.id for document in old])
         for request in deletion:
-            database.write(driver, "neo4j", request)
+            database.write_with_sentences(driver, "neo4j", request)
         for mode in MODES:
             assert scores_of(ask(driver, mode, corpus, NAMES, vector)).keys() == {"kept-c0-w0"}
     finally:
@@ -225,7 +227,9 @@ def test_another_corpus_changes_nothing(driver: Driver, chain: str, corpora: lis
     before = ask(driver, mode, chain, ["ann", "bob"])
     other = f"{chain}-other"
     corpora.append(other)
-    write(driver, other, [pointing(f"d{n}", (1.0, 0.0), ["ann", name, "bob"]) for n, name in enumerate(NAMES)])
+    write_with_sentences(
+        driver, other, [pointing(f"d{n}", (1.0, 0.0), ["ann", name, "bob"]) for n, name in enumerate(NAMES)]
+    )
     assert ask(driver, mode, chain, ["ann", "bob"]) == before
 
 
@@ -234,7 +238,7 @@ def test_two_corpora_are_ranked_together(driver: Driver, chain: str, corpora: li
     """Entities of the same name are two: no window of the other corpus gets more for the entities of this one."""
     other = f"{chain}-other"
     corpora.append(other)
-    write(driver, other, [pointing("far", (0.0, 1.0), ["ann"])])
+    write_with_sentences(driver, other, [pointing("far", (0.0, 1.0), ["ann"])])
     found = driven(performing(driver), mode(Query("?", [chain, other], 200, {chain: ["ann"], other: []})), (1.0,))
     assert {window.document for window, _ in found} == {"d0", "d1", "d2", "d3", "far"}
     assert found[0][0].document == "d0"
