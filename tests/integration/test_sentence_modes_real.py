@@ -199,12 +199,12 @@ def test_staged_and_removed_documents_are_not_found(
         before = [scores_of(ask(driver, mode, corpus, NAMES, vector)) for mode in MODES]
         assert all("kept-c0-w0" in found for found in before)
         for request in staging(corpus, new):
-            database.write_with_sentences(driver, "neo4j", request)
+            database.write(driver, "neo4j", request)
             for mode, found in zip(MODES, before, strict=True):
                 assert scores_of(ask(driver, mode, corpus, NAMES, vector)) == pytest.approx(found)
         deletion: Any = delete(corpus, [document.id for document in old])
         for request in deletion:
-            database.write_with_sentences(driver, "neo4j", request)
+            database.write(driver, "neo4j", request)
         for mode in MODES:
             assert scores_of(ask(driver, mode, corpus, NAMES, vector)).keys() == {"kept-c0-w0"}
     finally:
