@@ -679,8 +679,8 @@ def test_the_service_gives_each_statement_the_parameters_that_it_asks_for(driver
 
 def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_for() -> None:
     checked = set()
-    for path, node in calls_of("_run"):
-        if path.name == "schema.py" and len(node.args) == 3 and isinstance(node.args[2], ast.Constant):
+    for path, node in calls_of("run"):
+        if path.name in ("schema.py", "indexes.py") and len(node.args) == 3 and isinstance(node.args[2], ast.Constant):
             name = f"migrate/{node.args[2].value!s}"
             given = {keyword.arg for keyword in node.keywords}
             assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
