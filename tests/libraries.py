@@ -63,7 +63,7 @@ PEOPLE = ("jonathan harker", "mr harker", "mina harker", "lucy westenra", "miss 
 """Names of people, some of which stand for others where a document makes that clear."""
 
 DIMENSIONS = 8
-MOST_READS = {"hybrid": 4, "pagerank": 4, "synonyms": 4, "hipporag": 5, "linear": 7}
+MOST_READS = {"hybrid": 4, "e2g_normalised": 4, "pagerank": 4, "synonyms": 4, "hipporag": 5, "linear": 7}
 """Round trips of modes that may take more than three. `linear` rarely takes more than five."""
 """Of the vectors below; whoever needs longer ones pads with zeros, which changes no cosine."""
 
@@ -596,7 +596,7 @@ def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:
     """The vectors of the sentences of a document, as the layer of sentences writes them."""
     for stored, naive in zip(chunks_of(document), document.chunks, strict=True):
         extraction = extraction_of(document, naive)
-        every = padded([document.sentence_vector(one) for one in sentences_in(document, naive)], REAL_DIMENSIONS)
+        every = padded([document.drawn_vector(one) for one in sentences_in(document, naive)], REAL_DIMENSIONS)
         own = own_sentences_before_list(extraction.sentences, stored.own_in_text)
         yield {"chunk": stored.id, "notes": encode(extraction), "vectors": quantised(every[own])}
 

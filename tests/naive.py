@@ -89,11 +89,15 @@ class NaiveDocument:
     def chunk_text(self, chunk: NaiveChunk) -> str:
         return self.text[chunk.start : chunk.end]
 
-    def sentence_vector(self, sentence: NaiveSentence) -> tuple[float, ...]:
-        """As it is stored: in whole numbers from -127 to 127."""
+    def drawn_vector(self, sentence: NaiveSentence) -> tuple[float, ...]:
+        """As an embedding model returns it."""
         text = self.text[sentence.start : sentence.end]
         drawn = np.random.default_rng(crc32(text.encode())).standard_normal(8).tolist()
-        vector = sentence.vector or tuple(drawn)
+        return sentence.vector or tuple(drawn)
+
+    def sentence_vector(self, sentence: NaiveSentence) -> tuple[float, ...]:
+        """As it is stored: in whole numbers from -127 to 127."""
+        vector = self.drawn_vector(sentence)
         length = sqrt(sum(x * x for x in vector))
         return tuple(float(round(127 * x / length)) for x in vector)
 

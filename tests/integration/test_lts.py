@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from graphs import evidence
 from libraries import driven, performing, service_life
+from modes import MAY_FIND_NOTHING
 from neo4j import Driver, GraphDatabase
 from stated import state
 from test_cypher import columns_told, explained, texts, values_of, whole
@@ -132,8 +133,10 @@ def test_a_corpus_is_found_beside_many_that_are_nearer(client: E2G) -> None:
     unlike = {"e2g", "diffusion", "fulltext", "hybrid"}  # these need entities or words of the text
     for mode in sorted(set(MODES) - unlike):
         found = client.retrieve(question, corpus="engines", mode=mode, k=1)
-        assert [passage.text for passage in found.passages] == ["Steam engines want coal."], mode
-        assert len(client.retrieve(question, corpus="birds", mode=mode, k=5).passages) == 5, mode
+        shown = [passage.text for passage in found.passages]
+        assert shown == ["Steam engines want coal."] or (not shown and mode in MAY_FIND_NOTHING), mode
+        many = client.retrieve(question, corpus="birds", mode=mode, k=5).passages
+        assert len(many) == 5 or mode in MAY_FIND_NOTHING, mode
     client.delete(corpus="birds")
     client.delete(corpus="engines")
 
