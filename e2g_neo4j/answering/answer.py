@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from string import ascii_uppercase
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from e2g_neo4j.answering.agreement import most_agreed
 from e2g_neo4j.answering.all_text import all_text
@@ -39,7 +39,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.history import make_stand_alone
 from e2g_neo4j.retrieval.options import MAX_TOKENS, RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.runtime.requests import Chat, Emit, Operation
+from e2g_neo4j.runtime.requests import Emit, Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 from e2g_neo4j.types.reports import Progress
@@ -101,7 +101,10 @@ def answer(
     model = model or models.chat_model
     if method in ("all_text", "global") and model is not None:
         calls = Calls(model, settings, progress=progress or no_progress)
-        asked = (yield from _stand_alone(question, retrieval, models, calls)) if retrieval.history else question
+        asked = question
+        if retrieval.history:
+            rewriter = ChatCalls(model, settings.prompts, calls.used)
+            asked = (yield from make_stand_alone(question, retrieval.history, models.nlp, rewriter)).question
         if method == "global":
             found = yield from with_round_trips(global_search(models, asked, corpora, level, calls))
         else:
@@ -120,21 +123,6 @@ def answer(
     if method == "drift":
         return (yield from drift(evidence, models, calls, retrieval))
     return (yield from map_reduce(evidence, calls))
-
-
-def _stand_alone(question: str, retrieval: RetrievalOptions, models: Models, calls: Calls) -> Operation[str]:
-    """Return the question with what it needs of the earlier turns, and count the calls for it."""
-    rewriter = ChatCalls(calls.model, calls.settings.prompts)
-    operation = make_stand_alone(question, retrieval.history, models.nlp, rewriter)
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return end.value.question  # type: ignore[no-any-return]
-        reply = yield request
-        if isinstance(request, Chat):
-            calls.used.add(reply)
 
 
 def answer_options(retrieval: RetrievalOptions, settings: Settings, method: Method = "direct") -> RetrievalOptions:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN
-from e2g_neo4j.runtime.requests import Emit, Operation, Read
+from e2g_neo4j.runtime.requests import Emit, Operation, Read, Request, map_requests
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
@@ -140,17 +139,14 @@ def citation_of(number: int, passage: Passage, evidence: Evidence) -> Citation:
 def with_round_trips(operation: Operation[Answer]) -> Operation[Answer]:
     """Count the round trips of an operation, for the evidence that it emits and that of the answer."""
     round_trips = 0
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            answer: Answer = end.value
-            return replace(answer, evidence=replace(answer.evidence, round_trips=round_trips))
+
+    def change(request: Request) -> Request:
+        nonlocal round_trips
         round_trips += isinstance(request, Read)
-        if isinstance(request, Emit):
-            request = Emit(replace(request.evidence, round_trips=round_trips))
-        reply = yield request
+        return Emit(replace(request.evidence, round_trips=round_trips)) if isinstance(request, Emit) else request
+
+    answer = yield from map_requests(operation, change)
+    return replace(answer, evidence=replace(answer.evidence, round_trips=round_trips))
 
 
 def usage_of(evidence: Evidence) -> ChatUsage:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, Read, Rows
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, Read, Request, Rows, map_requests
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 T = TypeVar("T")
@@ -34,25 +34,20 @@ class Group:
 
     def run(self, operation: Operation[T], embed: Embed | None = None) -> Operation[T]:
         """Run an operation with these models. `embed`: an embedding of the question that has been started."""
-        reply: Any = None
-        while True:
-            try:
-                request = operation.send(reply)
-            except StopIteration as end:
-                result: T = end.value
-                return result
+
+        def change(request: Request) -> Request:
             match request:
                 case Embed():
-                    if embed is not None and embed.text == request.text:
-                        reply = yield embed
-                    else:
-                        reply = yield replace(request, vector=self.models.vector(request))
+                    started = embed is not None and embed.text == request.text
+                    return embed if embed and started else replace(request, vector=self.models.vector(request))
                 case EmbedAll():
-                    reply = yield replace(request, vectors=self.models.vectors(request))
+                    return replace(request, vectors=self.models.vectors(request))
                 case Read():
-                    reply = yield replace(request, vectors=self.vectors)
+                    return replace(request, vectors=self.vectors)
                 case _:
-                    reply = yield request
+                    return request
+
+        return map_requests(operation, change)
 
 
 def learn_models(models: Models, corpora: Iterable[str]) -> Operation[None]:

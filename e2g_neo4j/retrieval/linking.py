@@ -145,12 +145,12 @@ def link(
         pairs_within_hops(distances, hops),
         shared,
         entity_types(links),
-        find_absences(entities, links, shared),
+        find_absences(entities, links, shared, 0 if filter else sum(link["words"]["windows"] for link in links)),
     )
 
 
 def find_absences(
-    entities: Sequence[str], links: Sequence[Mapping[str, Any]], shared: Iterable[Candidate]
+    entities: Sequence[str], links: Sequence[Mapping[str, Any]], shared: Iterable[Candidate], windows: int
 ) -> tuple[Absence, ...]:
     """Return the pairs of names that no chunk mentions together, closest first, at most MAX_ABSENCES.
 
@@ -160,13 +160,13 @@ def find_absences(
         entities: The entities of the question.
         links: Rows of `link.cypher`, one per corpus.
         shared: The chunks that mention several of the entities.
+        windows: The number of windows that were searched; 0: they are not counted.
     """
     rows = [row for link in links for row in link["named"]]
     nouns = {row["entity"] for row in rows if row.get("type") == "noun"}
     names = {key: {name for row in rows if row["entity"] == key for name in row["names"]} for key in entities}
     together = {pair for one in shared for pair in combinations(sorted(one.counts), 2)}
     hops = {(pair["a"], pair["b"]): pair["hops"] for link in reversed(links) for pair in link["pairs"]}
-    windows = sum(link["words"]["windows"] for link in links)
     found = [
         Absence(a, b, hops.get((a, b)), windows)
         for a, b in combinations(sorted(set(entities) - nouns), 2)

@@ -30,7 +30,7 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Rows
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Rows, map_requests
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -178,25 +178,23 @@ def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
 
 def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
     """Count the round trips of an operation and its calls of the chat model."""
-    round_trips = 0
-    used = ChatUsage()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            evidence: Evidence = end.value
-            return replace(
-                evidence,
-                round_trips=round_trips,
-                calls=used.calls,
-                prompt_tokens=used.prompt_tokens,
-                completion_tokens=used.completion_tokens,
-            )
+    round_trips, used = 0, ChatUsage()
+
+    def count(request: Request, reply: Any) -> Any:
+        nonlocal round_trips
         round_trips += isinstance(request, Read)
-        reply = yield request
         if isinstance(request, Chat):
             used.add(reply)
+        return reply
+
+    evidence = yield from map_requests(operation, lambda request: request, count)
+    return replace(
+        evidence,
+        round_trips=round_trips,
+        calls=used.calls,
+        prompt_tokens=used.prompt_tokens,
+        completion_tokens=used.completion_tokens,
+    )
 
 
 def find_evidence(

@@ -126,21 +126,41 @@ Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""
 
 
-def with_vectors(operation: Operation[T], vectors: str) -> Operation[T]:
-    """Run an operation whose statements use the vectors with a suffix, see `runtime.statements`."""
-    if not vectors:
-        return (yield from operation)
+def map_requests(
+    operation: Operation[T],
+    change: Callable[[Request], Request],
+    receive: Callable[[Request, Any], Any] = lambda request, reply: reply,
+) -> Operation[T]:
+    """Run an operation with other requests in place of its own.
+
+    Args:
+        operation: The operation.
+        change: Returns the request that is sent.
+        receive: Returns what the operation gets, from the request that was sent and its result.
+    """
+    reply: Any = None
     with closing(operation):
-        reply: Any = None
         while True:
             try:
-                request = operation.send(reply)
+                request = change(operation.send(reply))
             except StopIteration as end:
                 result: T = end.value
                 return result
-            reply = yield replace(request, vectors=vectors) if isinstance(request, Read | Write) else request
-            if isinstance(request, GetExecutor):
-                reply = Executor(execute_with(reply.execute, vectors), reply.cancelled)
+            reply = receive(request, (yield request))
+
+
+def with_vectors(operation: Operation[T], vectors: str) -> Operation[T]:
+    """Run an operation whose statements use the vectors with a suffix, see `runtime.statements`."""
+
+    def change(request: Request) -> Request:
+        return replace(request, vectors=vectors) if isinstance(request, Read | Write) else request
+
+    def receive(request: Request, reply: Any) -> Any:
+        if isinstance(request, GetExecutor):
+            return Executor(execute_with(reply.execute, vectors), reply.cancelled)
+        return reply
+
+    return map_requests(operation, change, receive) if vectors else operation
 
 
 def execute_with(execute: Execute, vectors: str) -> Execute:

@@ -257,7 +257,7 @@ def order_of(
     chunks: int,
 ) -> list[str]:
     """The ids of windows or chunks, best first."""
-    near = dense(library, vector) if mode in ("dense", "lightrag_naive", "hybrid") else []
+    near = dense(library, vector) if mode in ("dense", "hybrid") else []
     places = windows(library)
     if unit == "chunk" and mode in ("fulltext", "hybrid"):
         by_words = [node.row["id"] for node in top_k(answers["query/fulltext_chunks"], 1000)]
@@ -273,7 +273,7 @@ def order_of(
         order = [window.id for window, _ in pagerank.ranked(answers["query/pagerank_windows"])][:read]
     elif mode in ("hipporag", "linear"):
         order = answers["order"]
-    elif mode in ("dense", "lightrag_naive"):
+    elif mode == "dense":
         order = near[:read]
     else:
         order = [window.id for window, _ in ranked_windows(answers["query/fulltext"])]

@@ -22,7 +22,6 @@ from e2g_neo4j.retrieval.strategies.lightrag import (
     LIGHTRAG_GLOBAL,
     LIGHTRAG_HYBRID,
     LIGHTRAG_LOCAL,
-    LIGHTRAG_NAIVE,
 )
 from e2g_neo4j.retrieval.strategies.linear import LINEAR
 from e2g_neo4j.retrieval.strategies.pagerank import PAGERANK
@@ -46,7 +45,6 @@ STRATEGIES: Strategies = {
         LIGHTRAG_HYBRID,
         LIGHTRAG_LOCAL,
         LIGHTRAG_GLOBAL,
-        LIGHTRAG_NAIVE,
         PAGERANK,
         HIPPORAG,
         LINEAR,

@@ -29,7 +29,6 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategies.auto import HUB
-from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
@@ -332,13 +331,4 @@ LIGHTRAG_GLOBAL = Strategy(
     uses={"statements"},
     calls_model=True,
     rank_windows=partial(lightrag, sources=GLOBAL),
-)
-
-LIGHTRAG_NAIVE = Strategy(
-    name="lightrag_naive",
-    summary="Windows by vector, like dense.",
-    source=f"{SOURCE} naive",
-    ranked_by="vector",
-    needs={"vector"},
-    rank_windows=dense,
 )
