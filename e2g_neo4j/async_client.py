@@ -16,7 +16,7 @@ from e2g_neo4j.graph import catalog, doctor, schema
 from e2g_neo4j.graph.archive import exporting
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.schema import Applied, MigrationInfo
-from e2g_neo4j.indexing import operations
+from e2g_neo4j.indexing import enriching, naming, operations
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.requirements import list_modes
@@ -388,7 +388,7 @@ class AsyncE2G(AsyncClient):
             NotFoundError: one of the names does not occur in the corpus.
             InputError: both are the same name, or `into` resolves to `name`.
         """
-        return await self._run(operations.merge(self.models, name, into, corpus))
+        return await self._run(naming.merge(self.models, name, into, corpus))
 
     async def split(self, name: str, *, corpus: str) -> list[Alias]:
         """Keep a name apart from the entities it resolves to, in future documents too. Returns what it resolved to.
@@ -397,7 +397,7 @@ class AsyncE2G(AsyncClient):
         Raises:
             NotFoundError: the name resolves to no other entity.
         """
-        return await self._run(operations.split(self.models, name, corpus))
+        return await self._run(naming.split(self.models, name, corpus))
 
     async def join(self, name: str, *, corpus: str) -> list[Alias]:
         """Leave a name to the rules again: undo `split` or `merge`. Returns what the name resolves to now.
@@ -405,7 +405,7 @@ class AsyncE2G(AsyncClient):
         Raises:
             NotFoundError: the name is neither kept apart nor merged by hand.
         """
-        return await self._run(operations.join(self.models, name, corpus))
+        return await self._run(naming.join(self.models, name, corpus))
 
     async def enrich(
         self,
@@ -441,7 +441,7 @@ class AsyncE2G(AsyncClient):
             InputError: a layer is unknown, or others change the corpus all the time.
         """
         return await self._run(
-            operations.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
+            enriching.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
         )
 
     async def add_graph_documents(
@@ -468,7 +468,7 @@ class AsyncE2G(AsyncClient):
             InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
                 The graph documents are kept.
         """
-        return await self._run(operations.add_graph_documents(self.models, corpus, list(graph_documents), progress))
+        return await self._run(enriching.add_graph_documents(self.models, corpus, list(graph_documents), progress))
 
     async def link(
         self,
@@ -497,17 +497,17 @@ class AsyncE2G(AsyncClient):
             InputError: no node has this label and a text as its name, or no entity has the type.
             NotFoundError: the corpus has no documents.
         """
-        return await self._run(operations.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
+        return await self._run(naming.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 
     async def links(self, *, corpus: str, label: str | None = None) -> dict[str, int]:
         """How many links a corpus has, by the labels of the nodes, such as `Actor:Person`; with a `label`, those to
         nodes that have it."""
-        return await self._run(operations.links(corpus, label))
+        return await self._run(naming.links(corpus, label))
 
     async def unlink(self, *, corpus: str, label: str | None = None) -> int:
         """Remove the links of a corpus, or those to nodes with a label, and the mentions that only names of these nodes
         have found. Returns how many links there were."""
-        return await self._run(operations.unlink(self.models, corpus, label))
+        return await self._run(naming.unlink(self.models, corpus, label))
 
     async def adopt(
         self,

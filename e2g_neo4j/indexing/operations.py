@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
@@ -25,22 +24,19 @@ from e2g_neo4j.graph.fingerprint import (
 from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied
 from e2g_neo4j.graph.writer import delete as delete_documents
-from e2g_neo4j.indexing import entity_linking, linked_names, merge_overrides, pipeline
+from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.language import corpus_language, name_of
-from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
 from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
-from e2g_neo4j.indexing.statements import layer as statements
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.choice import summariser_of
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.choice import models_of_archive
 from e2g_neo4j.models.embedding.base import DEFAULT
-from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import (
     CallDriver,
@@ -56,25 +52,16 @@ from e2g_neo4j.runtime.requests import (
 )
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.graph import Alias
-from e2g_neo4j.types.graph_documents import GraphDocument
-from e2g_neo4j.types.ids import check_corpus_name, utf8
+from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.reports import (
-    DEFAULT_LAYERS,
     Adoption,
     AdoptReport,
     ArchiveInfo,
     DocumentInfo,
-    EnrichReport,
-    GraphDocumentReport,
     IndexPlan,
     IndexReport,
-    Layer,
-    LayerReport,
-    LinkReport,
     Progress,
-    ReportKind,
 )
 
 Source: TypeAlias = str | Path | SourceDocument
@@ -162,7 +149,7 @@ def plan(
     executor = yield GetExecutor()
     meter = UsageMeter()
     summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
-    run = IndexRun(corpus, models, summariser, meter, _until(executor.cancelled, None))
+    run = IndexRun(corpus, models, summariser, meter, until_cancelled(executor.cancelled, None))
     found = yield from with_vectors(pipeline.plan(documents, run), vectors)
     found.failed = reading.failed
     found.warnings = reading.warnings | found.warnings
@@ -182,7 +169,7 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     for document in to_delete:
         yield from delete_documents(corpus, [document.id])
     yield from merge_overrides.update_names(corpus)
-    yield from _update_layers(models, corpus)
+    yield from update_own_layers(models, corpus)
     return to_delete
 
 
@@ -200,7 +187,7 @@ def adopt(
     yield from text_nodes.update_text_nodes(corpus, found.documents)
     removed = yield from text_nodes.remove_others(corpus, found.documents)
     yield from merge_overrides.update_names(corpus)
-    yield from _update_layers(models, corpus)
+    yield from update_own_layers(models, corpus)
     return AdoptReport(
         corpus=corpus,
         adoption=adoption,
@@ -220,162 +207,10 @@ def unadopt(models: Models, corpus: str) -> Operation[list[DocumentInfo]]:
     return [catalog.document_info(row) for row in (yield from text_nodes.unadopt(corpus))]
 
 
-def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
-    """Stop a name from resolving to other entities."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    found = yield from merge_overrides.split(name, corpus=corpus)
-    yield from _update_layers(models, corpus)
-    return found
-
-
-def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
-    """Undo `split`."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    found = yield from merge_overrides.join(name, corpus=corpus)
-    yield from _update_layers(models, corpus)
-    return found
-
-
-def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
-    """Make a name resolve to another one."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    found = yield from merge_overrides.merge(name, into, corpus=corpus)
-    yield from _update_layers(models, corpus)
-    return found
-
-
-def enrich(
-    models: Models,
-    corpus: str,
-    layers: Sequence[Layer] | None,
-    progress: Progress | None,
-    budget_tokens: int | None = None,
-    *,
-    reports: ReportKind | None = None,
-    dry_run: bool = False,
-) -> Operation[EnrichReport]:
-    """Make layers of a corpus. None is all of them that need no chat model. `reports` says who writes the reports of
-    communities; None is the same as before."""
-    wanted = set(DEFAULT_LAYERS if layers is None else layers)
-    if unknown := sorted(wanted - set(get_args(Layer))):
-        raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
-    if not wanted:
-        raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
-    if reports not in (None, *get_args(ReportKind)):
-        raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
-    if reports and "communities" not in wanted:
-        raise InputError("Reports are those of communities, and this layer is not named: add communities.")
-    if not dry_run:
-        yield from migrate(models)
-    yield from catalog.documents(corpus)
-    models, vectors = yield from read_models(models, corpus)
-    if dry_run:
-        return (yield from with_vectors(_plan_layers(models, corpus, wanted, reports), vectors))
-    show = _until((yield GetExecutor()).cancelled, progress)
-    making = _make_layers(models, corpus, wanted, show, _meter(budget_tokens, show), reports)
-    return (yield from with_vectors(making, vectors))
-
-
-def _plan_layers(
-    models: Models, corpus: str, wanted: Set[Layer], reports: ReportKind | None
-) -> Operation[EnrichReport]:
-    done: dict[Layer, LayerReport] = {}
-    for layer in LAYERS:
-        if layer.name in wanted and layer.plan:
-            planned = yield from layer.plan(models, corpus, reports)
-            if planned != LayerReport():
-                done[layer.name] = planned
-    return EnrichReport(corpus, done, dry_run=True)
-
-
-def _make_layers(
-    models: Models, corpus: str, wanted: Set[Layer], show: Progress, meter: UsageMeter, reports: ReportKind | None
-) -> Operation[EnrichReport]:
-    done: dict[Layer, LayerReport] = {}
-    chosen = [layer for layer in LAYERS if layer.name in wanted]
-    for layer in chosen:
-        if layer.check:
-            yield from layer.check(models, corpus, reports)  # before anything is made
-    needed = {one.name for layer in chosen for one in layer.needs}
-    for layer in LAYERS:
-        if layer.name in wanted | needed:
-            report = yield from layer.enrich(models, corpus, show, meter, reports)
-            if layer.name in wanted or report.made:
-                done[layer.name] = report
-    return EnrichReport(corpus, done)
-
-
-def _update_layers(models: Models, corpus: str) -> Operation[None]:
+def update_own_layers(models: Models, corpus: str) -> Operation[None]:
     """Bring the layers of a corpus up to date, with its own models."""
     models, vectors = yield from read_models(models, corpus)
     yield from with_vectors(update_layers(models, corpus), vectors)
-
-
-def add_graph_documents(
-    models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
-) -> Operation[GraphDocumentReport]:
-    """Keep what others have extracted from the texts of a corpus, and make statements of it."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    models, vectors = yield from read_models(models, corpus)
-    show = _until((yield GetExecutor()).cancelled, progress)
-    return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))
-
-
-def link(
-    models: Models, corpus: str, label: str, name: str, aliases: str | None, type: str | None, *, dry_run: bool
-) -> Operation[LinkReport]:
-    """Link the entities of a corpus to nodes of the user's graph, and find the names of these nodes in its texts."""
-    if not dry_run:
-        yield from migrate(models)
-    for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
-        if not utf8(value, f"`{what}`").strip():
-            raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
-    yield from catalog.documents(corpus)
-    models, _ = yield from read_models(models, corpus)
-    embed = cache(lambda names: embed_long(models.embedder, list(names)))  # those of nodes are the same both times
-    linking = partial(
-        entity_linking.link,
-        corpus,
-        label=label,
-        name=name,
-        aliases=aliases,
-        type=type,
-        embed=lambda names: embed(tuple(names)),
-        dry_run=dry_run,
-    )
-    report = yield from linking()
-    if dry_run:
-        return report
-    names = yield from linked_names.learn(corpus, label=label, name=name, aliases=aliases, type=type)
-    documents = yield from merge_overrides.update_linked_names(corpus)
-    if documents:  # they may have new entities, which are linked too
-        yield from merge_overrides.update_names(corpus)
-        again = yield from linking()
-        report = replace(again, added=report.added + again.added, removed=report.removed + again.removed)
-        yield from _update_layers(models, corpus)
-    return replace(report, names=names, documents=documents)
-
-
-def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
-    """Count the links of a corpus, by the labels of the nodes."""
-    yield from catalog.documents(corpus)
-    return (yield from entity_linking.links(corpus, label))
-
-
-def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
-    """Remove the links of a corpus, to nodes of a label or all, and mentions that were found by their names alone."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    removed = yield from entity_linking.unlink(corpus, label)
-    yield from linked_names.forget(corpus, label)
-    if (yield from merge_overrides.update_linked_names(corpus)):
-        yield from merge_overrides.update_names(corpus)
-        yield from _update_layers(models, corpus)
-    return removed
 
 
 def import_corpus(
@@ -386,7 +221,7 @@ def import_corpus(
 ) -> Operation[ArchiveInfo]:
     """Import a corpus from an archive. `mark` records it in the transaction that makes it visible."""
     executor = yield GetExecutor()
-    cancelled = partial(_until(executor.cancelled, None), "reading", 0, 0)
+    cancelled = partial(until_cancelled(executor.cancelled, None), "reading", 0, 0)
     with closing(Archive(file, cancelled)) as archive:
         corpus = archive.manifest.corpus if corpus is None else corpus
         check_corpus_name(corpus)
@@ -469,8 +304,8 @@ def _index_with(
 ) -> Operation[IndexReport]:
     """Index with the models of a corpus."""
     executor = yield GetExecutor()
-    show = _until(executor.cancelled, progress)
-    meter = _meter(budget_tokens, show)
+    show = until_cancelled(executor.cancelled, progress)
+    meter = meter_of(budget_tokens, show)
     summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
     run = IndexRun(corpus, models, summariser, meter, show, vectors=vectors)
     try:
@@ -491,11 +326,11 @@ def _index_with(
     return report
 
 
-def _meter(budget_tokens: int | None, show: Progress) -> UsageMeter:
+def meter_of(budget_tokens: int | None, show: Progress) -> UsageMeter:
     return UsageMeter(budget_tokens, lambda spent: show(TOKENS, spent, budget_tokens or spent))
 
 
-def _until(cancelled: Event, progress: Progress | None) -> Progress:
+def until_cancelled(cancelled: Event, progress: Progress | None) -> Progress:
     """Return a progress function that raises Cancelled once the run is cancelled."""
 
     def watched(stage: str, done: int, total: int) -> None:

@@ -1,0 +1,102 @@
+"""Operations of clients that make layers of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import get_args
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.graph.fingerprint import read_models
+from e2g_neo4j.indexing.layers import LAYERS
+from e2g_neo4j.indexing.operations import meter_of, migrate, until_cancelled
+from e2g_neo4j.indexing.statements import layer as statements
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import (
+    GetExecutor,
+    Operation,
+    with_vectors,
+)
+from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.reports import (
+    DEFAULT_LAYERS,
+    EnrichReport,
+    GraphDocumentReport,
+    Layer,
+    LayerReport,
+    Progress,
+    ReportKind,
+)
+
+
+def enrich(
+    models: Models,
+    corpus: str,
+    layers: Sequence[Layer] | None,
+    progress: Progress | None,
+    budget_tokens: int | None = None,
+    *,
+    reports: ReportKind | None = None,
+    dry_run: bool = False,
+) -> Operation[EnrichReport]:
+    """Make layers of a corpus. None is all of them that need no chat model. `reports` says who writes the reports of
+    communities; None is the same as before."""
+    wanted = set(DEFAULT_LAYERS if layers is None else layers)
+    if unknown := sorted(wanted - set(get_args(Layer))):
+        raise InputError(f"There is no layer {unknown[0]!r}: choose among {', '.join(get_args(Layer))}.")
+    if not wanted:
+        raise InputError(f"No layer is named: choose among {', '.join(get_args(Layer))}.")
+    if reports not in (None, *get_args(ReportKind)):
+        raise InputError(f"There are no reports {reports!r}: choose among {', '.join(get_args(ReportKind))}.")
+    if reports and "communities" not in wanted:
+        raise InputError("Reports are those of communities, and this layer is not named: add communities.")
+    if not dry_run:
+        yield from migrate(models)
+    yield from catalog.documents(corpus)
+    models, vectors = yield from read_models(models, corpus)
+    if dry_run:
+        return (yield from with_vectors(_plan_layers(models, corpus, wanted, reports), vectors))
+    show = until_cancelled((yield GetExecutor()).cancelled, progress)
+    making = _make_layers(models, corpus, wanted, show, meter_of(budget_tokens, show), reports)
+    return (yield from with_vectors(making, vectors))
+
+
+def _plan_layers(
+    models: Models, corpus: str, wanted: Set[Layer], reports: ReportKind | None
+) -> Operation[EnrichReport]:
+    done: dict[Layer, LayerReport] = {}
+    for layer in LAYERS:
+        if layer.name in wanted and layer.plan:
+            planned = yield from layer.plan(models, corpus, reports)
+            if planned != LayerReport():
+                done[layer.name] = planned
+    return EnrichReport(corpus, done, dry_run=True)
+
+
+def _make_layers(
+    models: Models, corpus: str, wanted: Set[Layer], show: Progress, meter: UsageMeter, reports: ReportKind | None
+) -> Operation[EnrichReport]:
+    done: dict[Layer, LayerReport] = {}
+    chosen = [layer for layer in LAYERS if layer.name in wanted]
+    for layer in chosen:
+        if layer.check:
+            yield from layer.check(models, corpus, reports)  # before anything is made
+    needed = {one.name for layer in chosen for one in layer.needs}
+    for layer in LAYERS:
+        if layer.name in wanted | needed:
+            report = yield from layer.enrich(models, corpus, show, meter, reports)
+            if layer.name in wanted or report.made:
+                done[layer.name] = report
+    return EnrichReport(corpus, done)
+
+
+def add_graph_documents(
+    models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
+) -> Operation[GraphDocumentReport]:
+    """Keep what others have extracted from the texts of a corpus, and make statements of it."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    models, vectors = yield from read_models(models, corpus)
+    show = until_cancelled((yield GetExecutor()).cancelled, progress)
+    return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))

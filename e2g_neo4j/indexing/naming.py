@@ -1,0 +1,98 @@
+"""Operations of clients that change what names of a corpus mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph import catalog
+from e2g_neo4j.graph.fingerprint import read_models
+from e2g_neo4j.indexing import entity_linking, linked_names, merge_overrides
+from e2g_neo4j.indexing.operations import migrate, update_own_layers
+from e2g_neo4j.models.embedding.windows import embed_long
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.requests import Operation
+from e2g_neo4j.types.graph import Alias
+from e2g_neo4j.types.ids import utf8
+from e2g_neo4j.types.reports import LinkReport
+
+
+def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
+    """Stop a name from resolving to other entities."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    found = yield from merge_overrides.split(name, corpus=corpus)
+    yield from update_own_layers(models, corpus)
+    return found
+
+
+def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
+    """Undo `split`."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    found = yield from merge_overrides.join(name, corpus=corpus)
+    yield from update_own_layers(models, corpus)
+    return found
+
+
+def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
+    """Make a name resolve to another one."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    found = yield from merge_overrides.merge(name, into, corpus=corpus)
+    yield from update_own_layers(models, corpus)
+    return found
+
+
+def link(
+    models: Models, corpus: str, label: str, name: str, aliases: str | None, type: str | None, *, dry_run: bool
+) -> Operation[LinkReport]:
+    """Link the entities of a corpus to nodes of the user's graph, and find the names of these nodes in its texts."""
+    if not dry_run:
+        yield from migrate(models)
+    for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
+        if not utf8(value, f"`{what}`").strip():
+            raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
+    yield from catalog.documents(corpus)
+    models, _ = yield from read_models(models, corpus)
+    embed = cache(lambda names: embed_long(models.embedder, list(names)))  # those of nodes are the same both times
+    linking = partial(
+        entity_linking.link,
+        corpus,
+        label=label,
+        name=name,
+        aliases=aliases,
+        type=type,
+        embed=lambda names: embed(tuple(names)),
+        dry_run=dry_run,
+    )
+    report = yield from linking()
+    if dry_run:
+        return report
+    names = yield from linked_names.learn(corpus, label=label, name=name, aliases=aliases, type=type)
+    documents = yield from merge_overrides.update_linked_names(corpus)
+    if documents:  # they may have new entities, which are linked too
+        yield from merge_overrides.update_names(corpus)
+        again = yield from linking()
+        report = replace(again, added=report.added + again.added, removed=report.removed + again.removed)
+        yield from update_own_layers(models, corpus)
+    return replace(report, names=names, documents=documents)
+
+
+def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
+    """Count the links of a corpus, by the labels of the nodes."""
+    yield from catalog.documents(corpus)
+    return (yield from entity_linking.links(corpus, label))
+
+
+def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
+    """Remove the links of a corpus, to nodes of a label or all, and mentions that were found by their names alone."""
+    yield from migrate(models)
+    yield from catalog.documents(corpus)
+    removed = yield from entity_linking.unlink(corpus, label)
+    yield from linked_names.forget(corpus, label)
+    if (yield from merge_overrides.update_linked_names(corpus)):
+        yield from merge_overrides.update_names(corpus)
+        yield from update_own_layers(models, corpus)
+    return removed
