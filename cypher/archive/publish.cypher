@@ -1,4 +1,4 @@
-// Make an imported corpus visible. Queries find its documents from the end of this transaction. Its words are counted.
+// Make an imported corpus visible. Queries find its documents from the end of this transaction.
 // $corpus, $run
 MATCH (i:E2GImport {corpus: $corpus, run: $run})
 SET i.published = true
@@ -6,4 +6,4 @@ WITH count(*) AS reserved
 MATCH (d:StagedDocument {corpus: $corpus})
 WHERE d.id IS NOT NULL
 REMOVE d:StagedDocument
-SET d:Document, d.term_windows = CASE d.state WHEN 'ready' THEN d.windows END
+SET d:Document

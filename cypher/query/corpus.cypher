@@ -1,7 +1,7 @@
 // Whether a corpus has documents, how it was adopted (if it was), whether its communities, its clusters, the vectors of
 // its entities, those of its sentences and its statements are up to date (null without any), and what it was made with.
 // `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
-// of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
+// of the question.
 // $corpus, $terms
 // → found, adopts, communities, clusters, entity_vectors, sentence_vectors, statements, made_with: {embedding_model,
 //   dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
@@ -9,10 +9,9 @@
 CALL () {
   MATCH (c:Corpus)
   WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
-  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows,
-       sum(c.term_windows) AS counted
-  CALL (counted, index_windows) {
-    UNWIND CASE counted WHEN index_windows THEN $terms ELSE [] END AS term
+  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows
+  CALL () {
+    UNWIND $terms AS term
     MATCH (t:Term {term: term})
     WHERE t.corpus IS NOT NULL
     WITH term, sum(CASE t.corpus WHEN $corpus THEN t.windows ELSE 0 END) AS here, sum(t.windows) AS everywhere

@@ -2,11 +2,10 @@
 // exist (at most $limit, names before nouns, the rarest first) and which others (`left`), the distance of each pair, the
 // chunks that mention at least two of them, what the corpus was made with, and whether the corpus' statements, and the
 // vectors of its sentences, are up to date (null without any). A name resolves to the entity with this key, and to up to
-// $meanings entities of which it is an
-// alias in some document. One of the other names resolves only to names, and only if it is no part of a longer one
-// that resolves. Two entities that only the same name resolves to are no pair. Paths longer than six edges are ignored.
-// `words` counts the windows of the corpus, and of all corpora of the full-text index, and those that contain the terms
-// of the question. There are no terms if an earlier version indexed one of these corpora, without counting terms.
+// $meanings entities of which it is an alias in some document. One of the other names resolves only to names, and only if
+// it is no part of a longer one that resolves. Two entities that only the same name resolves to are no pair. Paths longer
+// than six edges are ignored. `words` counts the windows of the corpus, and of all corpora of the full-text index, and
+// those that contain the terms of the question.
 // $corpus, $names, $other_names: [key], $limit, $meanings, $terms
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model, vectors}, named: [{entity: key, type, names: [name]}],
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
@@ -55,10 +54,9 @@ CALL (entities) {
 CALL () {
   MATCH (c:Corpus)
   WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
-  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows,
-       sum(c.term_windows) AS counted
-  CALL (counted, index_windows) {
-    UNWIND CASE counted WHEN index_windows THEN $terms ELSE [] END AS term
+  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows
+  CALL () {
+    UNWIND $terms AS term
     MATCH (t:Term {term: term})
     WHERE t.corpus IS NOT NULL
     WITH term, sum(CASE t.corpus WHEN $corpus THEN t.windows ELSE 0 END) AS here, sum(t.windows) AS everywhere

@@ -27,7 +27,7 @@ Shape: TypeAlias = tuple[frozenset[str], frozenset[str]]
 OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
-        "Document": "corpus id source title sha256 characters tokens chunks windows persistence term_windows state run "
+        "Document": "corpus id source title sha256 characters tokens chunks windows persistence state run "
         "work error chunker extractor names name_counts open_names resolved_names",
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",
@@ -35,7 +35,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding made_of notes",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart into",
-        "Corpus": "corpus chunks windows term_windows adopts adopted_properties revision communities clusters "
+        "Corpus": "corpus chunks windows adopts adopted_properties revision communities clusters "
         "entity_vectors sentence_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",

@@ -119,7 +119,6 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "chunks": len(indexed.chunks),
         "windows": indexed.windows,
         "persistence": indexed.persistence,
-        "term_windows": 0 if indexed.document.cuts else indexed.windows,
         **name_properties(indexed.names),
     }
 

@@ -28,7 +28,7 @@ class WordStatistics:
         windows: Number of windows of the corpora that are searched.
         index_windows: Number of windows of the full-text index, which has all corpora.
         by_term: For each term of the question, the number of windows that contain it, of the corpora and of the index.
-            Without terms that the corpora do not have. Empty if the numbers of any corpus are not known.
+            Without terms that the corpora do not have.
     """
 
     windows: int

@@ -31,7 +31,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.where import Where
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.by_turns(2)]
 
 MODES: tuple[str, ...] = (
     "auto",
@@ -161,7 +161,6 @@ def nothing_of_ours_is_left(place: Place) -> None:
     assert place.rows("MATCH (s:CachedSummary) RETURN s.key AS key") == []
 
 
-@pytest.mark.by_turns(2)
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("where", "build"),
@@ -220,8 +219,6 @@ def test_adopted_asked_changed_and_let_go(
 
     # The full-text index has none of its words, so none are counted.
     assert place.rows("MATCH (t:Term {corpus: 'adopted'}) RETURN t") == []
-    [counted] = place.rows("MATCH (c:Corpus {corpus: 'adopted'}) RETURN c.term_windows AS n, c.windows AS windows")
-    assert counted["n"] == 0 < counted["windows"]
 
     # The same call again changes nothing; a text that changed is read again, and only that.
     assert place.client.adopt(corpus="adopted", **shape.adoption).index.unchanged == 2
@@ -481,6 +478,7 @@ def test_a_document_has_all_values_of_its_text_nodes(place: Place, plain: Shape)
     assert {one.document for one in found.passages} == {"island.txt"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("where", ["place", "old_place"])
 def test_several_properties_are_one_text(where: str, request: pytest.FixtureRequest) -> None:
     place: Place = request.getfixturevalue(where)

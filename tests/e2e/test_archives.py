@@ -34,7 +34,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.ids import cached_key, corpus_key
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
 
 TEXT = 'Alice met Bob "the Rat" O\'Neil in Paris. Carol sold Bob a `{letter}` \U0001f98a. It rained.\n\n'
 

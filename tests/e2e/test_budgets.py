@@ -20,7 +20,7 @@ from e2g_neo4j.retrieval.options import MAX_TOKENS, MIN_TOKENS, Unit
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("budgets"), pytest.mark.full, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("budgets"), pytest.mark.full, pytest.mark.by_turns(3)]
 
 CORPORA = ("budget-one", "budget-two")
 BUDGETS = (MIN_TOKENS, 150, 450, 1350, 4050)

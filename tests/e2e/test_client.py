@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from graphs import evidence
 from langchain_core.language_models import FakeListChatModel
+from libraries import remove
 from neo4j import AsyncGraphDatabase, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, SourceDocument
@@ -55,6 +56,7 @@ def test_sync_and_async_give_the_same_evidence(e2g, settings, question):
     assert found.passages
 
 
+@pytest.mark.full
 def test_layers_are_up_to_date_though_the_last_document_fails(settings, corpus, driver, monkeypatch):
     complete = pipeline.index
 
@@ -206,8 +208,11 @@ def test_a_corpus_is_asked_with_its_own_pipeline(e2g, settings):
 def test_a_pipeline_that_is_not_installed_is_named(e2g, driver, corpus):
     e2g.index([document(corpus, "Alice met Bob in Paris.")], corpus=corpus)
     driver.execute_query("MATCH (i:E2GIndex {corpus: $corpus}) SET i.spacy_model = 'en_other-1'", corpus=corpus)
-    with pytest.raises(FingerprintError, match=r"spaCy pipeline en_.*E2G_SPACY_MODEL"):
-        e2g.retrieve("Who met Bob?", corpus=corpus)
+    try:
+        with pytest.raises(FingerprintError, match=r"spaCy pipeline en_.*E2G_SPACY_MODEL"):
+            e2g.retrieve("Who met Bob?", corpus=corpus)
+    finally:
+        remove(driver, [corpus])
 
 
 def test_an_unknown_corpus_is_named(e2g):

@@ -22,7 +22,7 @@ from e2g_neo4j import E2G, Settings, cli
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(3)
 
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
 Run = Callable[..., tuple[int, str, str]]

@@ -155,6 +155,7 @@ def placed(driver, corpus: str) -> list[list[object]]:
     ).records
 
 
+@pytest.mark.full
 def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(environment, corpus, driver, monkeypatch):
     text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md")))
     settings = Settings(chunk_tokens=100, chunk_overlap=20, summary_tokens=60)
@@ -338,6 +339,7 @@ def test_no_name_of_an_upload_is_taken_for_a_file(client, corpus, monkeypatch, t
     client.delete(corpus=corpus)
 
 
+@pytest.mark.full
 def test_a_killed_command_is_resumed(client, library, corpus, driver):
     for number in range(8):
         (library / f"{number}.txt").write_text(f"Visitor {number} met Ann Harper. " * 150)

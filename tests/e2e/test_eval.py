@@ -23,7 +23,7 @@ from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.settings import Settings
 
-pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(3)]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
 BOOK = "gannet-head-log.txt"
 

@@ -26,7 +26,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import folder, load
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(3)
 
 CORPUS = "explore-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"

@@ -96,6 +96,7 @@ def test_every_mode_finds_all_and_only_what_the_filter_leaves(client, mode):
         assert found >= len(text_of(0)), "neighbouring windows are one passage, and all windows are candidates"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", MODES)
 def test_a_filter_that_leaves_all_changes_nothing(client, mode):
     """So the fragments in cypher/fragments/filtered/ do not differ in anything else."""

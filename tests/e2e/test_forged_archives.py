@@ -34,6 +34,8 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.types.ids import cached_key, corpus_key
 
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
+
 MODES: list[str] = [
     *("auto", "e2g", "diffusion", "routes", "pagerank", "linear", "dense", "fulltext", "hybrid", "tree"),
     *("communities", "vector_context", "synonyms", "graphrag_local", "raptor"),
@@ -185,11 +187,11 @@ def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
     found = place.client.retrieve("Where is the golden falcon?", corpus=place.other)
     rows = deepcopy(place.rows)
     [corpus] = [row["properties"] for row in rows[NODES] if row["labels"] == ["Corpus"]]
-    right = {name: corpus[name] for name in ("chunks", "windows", "term_windows", "revision")}
+    right = {name: corpus[name] for name in ("chunks", "windows", "revision")}
     corpus["windows"] = "boom"
     with place.untouched(place.mine), pytest.raises(ArchiveError, match="Corpus: property 'windows'"):
         place.client.import_corpus(place.forged(rows))
-    corpus.update(chunks=2**40, windows=2**40, term_windows=3)
+    corpus.update(chunks=2**40, windows=2**40)
     told = deepcopy(rows)
     next(row for row in told[NODES] if row["labels"] == ["Chunk"])["properties"]["terms"] = ["falcon"]
     with place.untouched(place.mine), pytest.raises(ArchiveError, match="Chunk: property 'terms'"):
@@ -200,7 +202,7 @@ def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
         place.client.import_corpus(place.forged(told))
     with place.untouched(place.mine):
         place.client.import_corpus(place.forged(rows))
-        query = "MATCH (c:Corpus {corpus: $c}) RETURN c {.chunks, .windows, .term_windows, .revision} AS c"
+        query = "MATCH (c:Corpus {corpus: $c}) RETURN c {.chunks, .windows, .revision} AS c"
         assert place.driver.execute_query(query, c=place.mine).records[0]["c"] == right
         query = "MATCH (t:Term {corpus: $c}) RETURN t.term AS term, t.windows AS windows"
         terms = {row["term"]: row["windows"] for row in place.driver.execute_query(query, c=place.mine).records}

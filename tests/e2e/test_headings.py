@@ -16,6 +16,8 @@ from e2g_neo4j.integrations.langchain import E2GRetriever
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
 
+pytestmark = pytest.mark.full
+
 QUESTION = "Who repaired the chronometer?"
 
 

@@ -19,6 +19,8 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.ids import corpus_key
 
+pytestmark = pytest.mark.full
+
 CORPUS = f"hostile-{uuid4().hex[:8]}"
 TEXTS = [
     'Alice met Bob `the Rat` O\'Neil in Paris. Bob said: "}) DETACH DELETE n //".',

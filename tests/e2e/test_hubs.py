@@ -16,7 +16,7 @@ from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 
-pytestmark = [pytest.mark.full, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(3)]
 
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "to", "ve", "wi", "zu"]

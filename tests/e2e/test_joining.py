@@ -23,7 +23,7 @@ from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryErro
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.strategies import MODES
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.full]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full, pytest.mark.by_turns(2)]
 
 QUESTION = "What did Luke Farran and Theodora Quill do with the chronometer?"
 TYPES = ["ACTED_IN", "DIRECTED", "OWNS"]

@@ -24,7 +24,7 @@ from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(3)
 
 TEXTS = {
     "whale.txt": "The whale is blue. Ann Harper saw the whale.",

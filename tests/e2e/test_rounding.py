@@ -18,7 +18,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.full, pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.full, pytest.mark.by_turns(3)]
 
 CORPUS = "rounding"
 SEEDS = (1, 2)

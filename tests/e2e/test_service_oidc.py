@@ -30,7 +30,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service import oidc
 from e2g_neo4j.settings import load_settings
 
-pytestmark = pytest.mark.by_turns(2)
+pytestmark = pytest.mark.by_turns(3)
 
 AUDIENCE = "e2g"
 QUESTION = {"question": "Who keeps the ledger?", "corpora": ["team-a"]}

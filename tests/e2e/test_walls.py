@@ -485,6 +485,7 @@ def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: ty
     CALLS[name](clients[client], two)
 
 
+@pytest.mark.full
 def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     questions = [Question("1", QUESTIONS[0], documents=("ann.txt",)), Question("2", "?", statements=(SECRET,))]
     found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=list(MODES), k=5)
@@ -494,6 +495,7 @@ def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     assert there.modes["dense"].outcomes[1].scores["evidence@5 chunks"] == 1, "there it would be found"
 
 
+@pytest.mark.full
 def test_a_comparison_sees_its_own_corpus(clients, asked: Two) -> None:
     for question in QUESTIONS:
         found = compare(clients[E2G], question, corpus=asked.mine, modes=list(MODES), k=100)

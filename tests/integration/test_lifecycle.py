@@ -318,6 +318,7 @@ def assert_as_fresh(driver: Driver, corpus: str, versions: int) -> None:
     assert snapshot(driver, corpus) == snapshot(driver, f"{corpus}-fresh")
 
 
+@pytest.mark.full
 def test_eight_threads_write_one_corpus_while_others_read(
     neo4j_connection: Connection, driver: Driver, corpora: list[str], corpus: str
 ) -> None:

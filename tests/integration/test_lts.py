@@ -25,7 +25,7 @@ from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import Variant, folder
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.by_turns(2)]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.by_turns(3)]
 
 DIMENSIONS = 384
 

@@ -329,6 +329,7 @@ def short_enough(settings: Settings, text: str, structured: Any) -> bool:
     return all(len(spans(one)) <= MAX_TOKENS for one in (text, json.dumps(structured)))
 
 
+@pytest.mark.full
 async def test_no_result_is_longer_than_it_may_be_and_none_has_vectors(settings, ids, corpus, driver):
     async with connected(settings, caller=LOCAL) as client:
         long = " ".join(f"Ada Lund met Otto Vinge at {number} Old Street." for number in range(at_length(9000, 900)))

@@ -31,7 +31,7 @@ from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.reports import Finding
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.by_turns(2)]
 
 REAL_TOOL = Path(__file__).with_name("neo4j_migrations.py")
 DIMENSIONS = 384

@@ -117,7 +117,6 @@ def test_the_graph_is_the_one_that_the_documents_say(driver: Driver, library: li
     assert nodes["Corpus", ""] == {
         "chunks": sum(len(d.chunks) for d in library),
         "windows": sum(len(chunk.windows) for d in library for chunk in d.chunks),
-        "term_windows": sum(len(chunk.windows) for d in library for chunk in d.chunks),
     }
     of_windows = Counter(term for d in library for _, _, text in windows_of(d) for term in set(terms(text)))
     assert {key[1]: one["windows"] for key, one in nodes.items() if key[0] == "Term"} == of_windows

@@ -152,6 +152,7 @@ def assert_same_trees(document: SourceDocument, model: Embedder, seeds: Sequence
     return tree
 
 
+@pytest.mark.full
 def test_the_trees_of_the_sample_library_are_the_same(model: Embedder) -> None:
     trees = [assert_same_trees(one, model, SEEDS) for one in (read(path, "c", 2**20) for path in find([LIBRARY]))]
     assert sum(map(len, trees)) >= 12

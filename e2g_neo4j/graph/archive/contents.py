@@ -81,7 +81,6 @@ class _Document(Row):
     tokens: Count | None = None
     chunks: Count | None = None
     windows: Count | None = None
-    term_windows: Count | None = None
     persistence: Share | None = None
     state: Literal["ready"] | None = None
     work: Literal["pending", "indexing", "failed"] | None = None
@@ -208,7 +207,6 @@ class _Corpus(Row):
     report_models: Names | None = None
     chunks: Count | None = None
     windows: Count | None = None
-    term_windows: Count | None = None
 
 
 class _Community(Row):
