@@ -175,7 +175,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     sample = PACKAGE / "sample"
     papers = list(islice(sorted((sample / "library").iterdir()), chosen.papers))
     calls: list[Call] = []
-    settings = load_settings().model_copy(update={"text_to_cypher": True})
+    # Papers of several chunks have summaries.
+    small = {"chunk_tokens": 400, "chunk_overlap": 40}
+    settings = load_settings().model_copy(update={"text_to_cypher": True} | small)
     with recorded(calls, schemas=not chosen.without_schemas), E2G(settings=settings) as e2g:
         for name, take in paths(e2g, papers, sample / "questions.jsonl", chosen.questions):
             if chosen.only and name not in chosen.only.split(","):

@@ -7,12 +7,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
@@ -70,6 +71,12 @@ def evaluate_command(
         ),
     ] = None,
     modes: Annotated[str, typer.Option("--modes", help="Modes to compare, separated by commas, or `all`.")] = "all",
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods", help="Methods of `e2g ask` whose answers are scored too: map-reduce, all-text, global, drift."
+        ),
+    ] = "",
     against: Annotated[
         str | None, typer.Option("--against", help="The mode to compare the others with. (default: dense)")
     ] = None,
@@ -129,6 +136,7 @@ def evaluate_command(
             gold_questions,
             corpus=choose_corpus(e2g, corpus),
             modes=selected,
+            methods=[cast(Method, one.strip().replace("-", "_")) for one in methods.split(",") if one.strip()],
             against=base,
             k=k,
             unit=unit,

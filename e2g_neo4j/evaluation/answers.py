@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from string import ascii_uppercase
 from typing import Any, Unpack
 
 from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
+from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.asking import tokens_of
@@ -26,7 +28,7 @@ from e2g_neo4j.evaluation.results import ScoredAnswer
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Emit, Request
 from e2g_neo4j.types.chat import StreamingChatModel
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Answer, Evidence
 
 _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
@@ -65,26 +67,29 @@ class _Calls:
 
 
 def ask_for_answer(
-    e2g: E2G, question: Question, *, corpus: str, **retrieval: Unpack[RetrievalKeywords]
-) -> ScoredAnswer:
+    e2g: E2G, question: Question, *, corpus: str, method: Method = "direct", **retrieval: Unpack[RetrievalKeywords]
+) -> tuple[ScoredAnswer, Answer | None]:
     """Answer a question with `E2G.answer`, and score the answer if the question has one.
 
     Args:
         e2g: The client.
         question: The question.
         corpus: The corpus to search.
+        method: How to answer, see `E2G.answer`.
         **retrieval: The retrieval options.
+
+    Returns:
+        The scores, and the answer; None if no reply was usable.
 
     Raises:
         ModelError: The model failed. An unusable reply is no failure: it scores 0.
     """
-    calls = _Calls()
-    with e2g.runner.observed(calls):
-        try:
-            text = e2g.answer(question.question, corpus=corpus, choices=question.options, **retrieval).text
-        except UnusableReplyError:
-            text = None
-    return ScoredAnswer(
+    calls, answer = _Calls(), None
+    with e2g.runner.observed(calls), suppress(UnusableReplyError):
+        choices = question.options
+        answer = e2g.answer(question.question, corpus=corpus, choices=choices, method=method, **retrieval)
+    text = answer.text if answer else None
+    scored = ScoredAnswer(
         text=text,
         unreadable=text is None or bool(question.options and letter_of(text, question.options) is None),
         scores=score_answer(question, text or "") if question.answer else {},
@@ -92,6 +97,7 @@ def ask_for_answer(
         calls=calls.number,
         prompt_tokens=calls.prompt_tokens,
     )
+    return scored, answer
 
 
 # --- scores ------------------------------------------------------------------------------------------

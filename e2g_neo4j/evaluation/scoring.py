@@ -11,16 +11,20 @@ Scores are means over questions, with 95 % bootstrap intervals:
 `evidence@5 chunks`  fraction of the gold evidence found with k = 5
 `evidence@6k tokens` fraction of it found with tokens = 6000
 A gold span is found if the retrieved text shows at least half of its characters. A statement is found if one retrieved
-passage (merged from neighbouring chunks or windows) has at least 80 % of its content words. The scores of answers are
-those of `evaluation/answers.py`.
+passage (merged from neighbouring chunks or windows) has at least 80 % of its content words. `evidence cited` is the
+fraction of the gold evidence in the passages that an answer cites. The other scores of answers are those of
+`evaluation/answers.py`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
 
+from e2g_neo4j.answering.answer import Method, check_method
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
@@ -28,7 +32,7 @@ from e2g_neo4j.evaluation.asking import ask, tokens_of
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words
 from e2g_neo4j.evaluation.judging import judge, judge_model_for
-from e2g_neo4j.evaluation.results import Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.results import PARTS, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import (
     MAX_TOKENS,
     RetrievalKeywords,
@@ -39,7 +43,7 @@ from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.reports import Progress
-from e2g_neo4j.types.results import Evidence
+from e2g_neo4j.types.results import Answer, Evidence
 
 CUTOFFS = (2, 5, 10, 25)
 BUDGETS: dict[str, RetrievalKeywords] = {
@@ -64,6 +68,7 @@ def evaluate(
     *,
     corpus: str,
     modes: Sequence[str],
+    methods: Sequence[Method] = (),
     against: str | None = None,
     k: int = 25,
     unit: Unit | None = None,
@@ -81,6 +86,8 @@ def evaluate(
         questions: The questions.
         corpus: The corpus to search. `{book}` is replaced with the question's book without its suffix.
         modes: The modes to evaluate.
+        methods: Methods of `E2G.answer` other than "direct" that answer too, in the default mode. They are scored by
+            their answers alone, and their times are those of whole answers.
         against: The base mode to compare with. It is evaluated too. None: no comparison.
         k: Number of chunks per question.
         unit: What to rank: windows or whole chunks. Default: that of each mode. Modes that rank whole chunks only are
@@ -113,6 +120,12 @@ def evaluate(
         raise QueryError("No question has an answer: add the field `answer`, or evaluate without answers.")
     if judged and against is None:
         raise QueryError("Judging compares with a base mode: name it (`--against`).")
+    for method in methods:
+        check_method(method, (), 1)
+    if "direct" in methods:
+        raise QueryError("The method direct is how the modes answer: leave it out of the methods.")
+    if methods and not (answers or judged):
+        raise QueryError("Methods are scored by their answers: evaluate with answers (`--answers`), or judge them.")
     if judged and all(question.options for question in questions):
         raise QueryError("All questions have options. Only answers in words are judged: evaluate with `--answers`.")
     if not (answers or judged) and not any(question.has_evidence for question in questions):
@@ -120,16 +133,7 @@ def evaluate(
     check_modes(selected, e2g.strategies, llm=llm and not any(question.history for question in questions))
     chat_model = chat_model_for(e2g) if answers or judged else None
     judge_model = judge_model_for(e2g.models) if judged else None
-
-    def retrieval(question: Question, mode: str, limits: RetrievalKeywords) -> RetrievalKeywords:
-        return {
-            **limits,
-            "mode": mode,
-            "unit": unit if e2g.strategies[mode].ranks == "windows" else None,
-            "llm": llm and (e2g.strategies[mode].calls_model or bool(question.history)),
-            "where": where,
-            "history": question.history,
-        }
+    asking = _Asking(e2g, k, unit, llm, where, chat_model, answers=answers, judged=judged)
 
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]
@@ -139,72 +143,47 @@ def evaluate(
     for mode in list(selected):  # warm up: load models, and let the database plan each statement
         try:
             for name in indexed:
-                ask(e2g, questions[0].question, corpus=name, **retrieval(questions[0], mode, {"k": k}))
+                ask(e2g, questions[0].question, corpus=name, **asking.retrieval(questions[0], mode, {"k": k}))
         except QueryError as error:
             if mode == against or selected == [mode]:
                 raise
             selected.remove(mode)
             failed[mode] = str(error)
 
-    outcomes: dict[str, list[Outcome]] = {mode: [] for mode in selected}
+    outcomes: dict[str, list[Outcome]] = {row: [] for row in (*selected, *methods)}
     for number, (question, name, gold) in enumerate(zip(questions, names, golds, strict=True)):
         first = number % len(selected)  # each mode comes first equally often
         for mode in selected[first:] + selected[:first]:
-            evidence, parts = ask(e2g, question.question, corpus=name, **retrieval(question, mode, {"k": k}))
-            within: dict[str, Evidence] = {}
-            if gold.spans or gold.statements:
-                for budget, limits in BUDGETS.items():
-                    within[budget] = e2g.retrieve(question.question, corpus=name, **retrieval(question, mode, limits))
-            scores = score(evidence, within, gold, indexed[name], k)
-            answer = None
-            to_judge = judged and not question.options
-            if chat_model and (to_judge or (answers and question.answer)):
-                limits = RetrievalKeywords(tokens=min(e2g.settings.evidence_tokens, MAX_TOKENS))
-                answer = ask_for_answer(e2g, question, corpus=name, **retrieval(question, mode, limits))
-                scores |= answer.scores
-            outcomes[mode].append(
-                Outcome(
-                    question=question.id,
-                    type=question.type,
-                    route=evidence.route,
-                    scores=scores,
-                    seconds=sum(parts.values()),
-                    parts=parts,
-                    round_trips=evidence.round_trips,
-                    tokens=tokens_of(e2g, evidence),
-                    answer=answer,
-                    entities=len(evidence.entities),
-                    unknown_entities=len(evidence.unknown_entities),
-                    pairs=len(evidence.pairs),
-                    calls=evidence.calls,
-                    prompt_tokens=evidence.prompt_tokens,
-                )
-            )
+            outcomes[mode].append(asking.outcome_of_mode(mode, question, indexed[name], gold))
+        for method in methods if asking.wants_answer(question) and not question.options else ():
+            outcomes[method].append(asking.outcome_of_method(method, question, indexed[name], gold))
         report("asking", number + 1, len(questions))
     if judge_model and against:
         bases = {outcome.question: outcome.answer for outcome in outcomes[against]}
         for number, question in enumerate(questions):
-            for mode in selected:
-                if mode != against:
-                    outcomes[mode][number] = _judged(e2g, judge_model, question, outcomes[mode][number], bases)
+            for row, some in outcomes.items():
+                if row != against:
+                    judge_one = partial(_judged, e2g, judge_model, question, bases=bases)
+                    outcomes[row] = [judge_one(one) if one.question == question.id else one for one in some]
             report("judging", number + 1, len(questions))
     busy_seconds: dict[str, list[float]] = defaultdict(list)
     if busy:
         with busy_processes():
             for number, (question, name) in enumerate(zip(questions, names, strict=True)):
                 for mode in selected:
-                    _, parts = ask(e2g, question.question, corpus=name, **retrieval(question, mode, {"k": k}))
+                    _, parts = ask(e2g, question.question, corpus=name, **asking.retrieval(question, mode, {"k": k}))
                     busy_seconds[mode].append(sum(parts.values()))
                 report("asking beside a busy process", number + 1, len(questions))
     base = {outcome.question: outcome for outcome in outcomes[against]} if against else {}
     results = {
-        mode: mode_result(
+        row: mode_result(
             found,
-            {} if mode == against else base,
-            busy_seconds[mode],
-            with_entities="entities" in e2g.strategies[mode].needs,
+            {} if row == against else base,
+            busy_seconds[row],
+            with_entities=row in selected and "entities" in e2g.strategies[row].needs,
         )
-        for mode, found in outcomes.items()
+        for row, found in outcomes.items()
+        if found
     }
     return Evaluation(
         corpus,
@@ -217,6 +196,88 @@ def evaluate(
         chat_model=chat_model.name if chat_model else None,
         judge_model=judge_model.name if judge_model else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Asks and answers questions. The attributes are arguments of `evaluate`."""
+
+    e2g: E2G
+    k: int
+    unit: Unit | None
+    llm: bool
+    where: Where
+    chat_model: StreamingChatModel | None
+    answers: bool
+    judged: bool
+
+    def retrieval(self, question: Question, mode: str, limits: RetrievalKeywords) -> RetrievalKeywords:
+        strategy = self.e2g.strategies[mode]
+        return {
+            **limits,
+            "mode": mode,
+            "unit": self.unit if strategy.ranks == "windows" else None,
+            "llm": self.llm and (strategy.calls_model or bool(question.history)),
+            "where": self.where,
+            "history": question.history,
+        }
+
+    def wants_answer(self, question: Question) -> bool:
+        to_judge = self.judged and not question.options
+        return bool(self.chat_model and (to_judge or (self.answers and question.answer)))
+
+    def outcome_of_mode(self, mode: str, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
+        """Retrieve in a mode within all budgets, and answer if it is wanted."""
+        name, text = corpus.name, question.question
+        evidence, parts = ask(self.e2g, text, corpus=name, **self.retrieval(question, mode, {"k": self.k}))
+        within: dict[str, Evidence] = {}
+        if gold.spans or gold.statements:
+            for budget, limits in BUDGETS.items():
+                within[budget] = self.e2g.retrieve(text, corpus=name, **self.retrieval(question, mode, limits))
+        scores = score(evidence, within, gold, corpus, self.k)
+        scored = None
+        if self.wants_answer(question):
+            limits = RetrievalKeywords(tokens=min(self.e2g.settings.evidence_tokens, MAX_TOKENS))
+            scored, answer = ask_for_answer(self.e2g, question, corpus=name, **self.retrieval(question, mode, limits))
+            scores |= scored.scores | cited(answer, gold, corpus)
+        return self._outcome(question, evidence, scores, parts, scored)
+
+    def outcome_of_method(self, method: Method, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
+        """Answer by a method other than \"direct\"."""
+        began = perf_counter()
+        retrieval = RetrievalKeywords(history=question.history)
+        if method != "global":
+            retrieval["where"] = self.where
+        scored, answer = ask_for_answer(self.e2g, question, corpus=corpus.name, method=method, **retrieval)
+        parts = dict.fromkeys(PARTS, 0.0) | {"ranking": perf_counter() - began}
+        nothing = Evidence(question.question, (corpus.name,), "global", "", (), (), 0, ())
+        evidence = answer.evidence if answer else nothing
+        return self._outcome(question, evidence, scored.scores | cited(answer, gold, corpus), parts, scored)
+
+    def _outcome(
+        self,
+        question: Question,
+        evidence: Evidence,
+        scores: dict[str, float],
+        parts: dict[str, float],
+        answer: ScoredAnswer | None,
+    ) -> Outcome:
+        return Outcome(
+            question=question.id,
+            type=question.type,
+            route=evidence.route,
+            scores=scores,
+            seconds=sum(parts.values()),
+            parts=parts,
+            round_trips=evidence.round_trips,
+            tokens=tokens_of(self.e2g, evidence),
+            answer=answer,
+            entities=len(evidence.entities),
+            unknown_entities=len(evidence.unknown_entities),
+            pairs=len(evidence.pairs),
+            calls=evidence.calls,
+            prompt_tokens=evidence.prompt_tokens,
+        )
 
 
 def _judged(
@@ -281,6 +342,14 @@ def score(
             pieces = corpus.pieces(found.passages, BUDGETS[budget].get("tokens"))
             scores[f"evidence@{budget}"] = fraction_found(pieces, gold)
     return scores
+
+
+def cited(answer: Answer | None, gold: Gold, corpus: IndexedCorpus) -> dict[str, float]:
+    """Compute the share of the gold that an answer cites. None: no reply was usable."""
+    if not (gold.spans or gold.statements):
+        return {}
+    passages = [one.passage for one in answer.citations if one.fact is None] if answer else []
+    return {"evidence cited": fraction_found(corpus.pieces(passages), gold)}
 
 
 def recall(ranked: Sequence[str], gold: frozenset[str], n: int) -> float:

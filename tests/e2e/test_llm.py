@@ -442,6 +442,31 @@ def test_answers_are_judged_in_both_orders(run, log, monkeypatch, tmp_path, olla
     assert (result["judged"]["not_judged"], result["judged"]["calls"], result["judged"]["wins"]) == (1, 3, {})
 
 
+def test_methods_are_compared_by_their_answers(run, log, monkeypatch, tmp_path, ollama_server):
+    """A model whose points are its answer too, and cite the first passage. Its evidence has the first paragraph."""
+    point = {"text": "Luke Farran wrote in the log [1].", "score": 80, "passages": [1]}
+    ollama_server.create("pointer", Says(json.dumps({"points": [point]})))
+    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:pointer")
+    lines = (
+        {"id": "1", "question": QUESTION, "answer": "nobody", "evidence": [PARAGRAPHS[0][:60]]},
+        {"id": "2", "question": QUESTION, "answer": "b", "options": ["a", "b"]},
+    )
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asked = ["-c", log, "--modes", "dense", "--methods", "all-text", "--answers", "--judge"]
+    code, out, err = run("eval", "questions.jsonl", *asked, "--json", "all.json")
+    assert code == 0, err
+    saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["modes"]
+    assert list(saved) == ["dense", "all_text"]
+    assert [one["question"] for one in saved["all_text"]["outcomes"]] == ["1"], "a method writes no letters"
+    assert saved["all_text"]["overall"]["scores"]["evidence cited"]["mean"] == 1
+    assert "evidence@6k tokens" not in saved["all_text"]["overall"]["scores"]
+    assert saved["all_text"]["answers"]["calls"] > saved["dense"]["answers"]["calls"]
+    assert saved["all_text"]["judged"]["answers"] == 1
+    assert re.search(r"^all_text +1 ", out, re.M)
+    code, _, err = run("eval", "questions.jsonl", "-c", log, "--methods", "direct", "--answers")
+    assert (code, "leave it out of the methods" in err) == (4, True)
+
+
 def test_several_answers_are_sampled(run, settings, log):
     with E2G(settings=settings) as e2g:
         one, three = (e2g.answer(QUESTION, corpus=log, k=3, samples=samples) for samples in (1, 3))
