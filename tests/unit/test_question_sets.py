@@ -17,6 +17,8 @@ FOLDER = BENCHMARKS / "questions"
 TEXTS = {path.name: path for path in (FOLDER / "texts").glob("*.md")}
 BOOKS = Path(__file__).parents[3] / "shared" / "books"
 SETS = ("texts-dev", "texts-held-out")
+FINAL = ("novels-held-out", "manual-held-out", "guide-held-out")
+GUIDE = BOOKS.parent / "eval" / "medical" / "corpus.txt"
 MAX_BYTES = 2**25
 
 spec = importlib.util.spec_from_file_location("bind_texts", BENCHMARKS / "bind_texts.py")
@@ -29,6 +31,11 @@ spec.loader.exec_module(bind_texts)
 @cache
 def questions() -> tuple[Question, ...]:
     return tuple(question for name in SETS for question in read_questions(FOLDER / f"{name}.jsonl"))
+
+
+@cache
+def final_questions() -> tuple[Question, ...]:
+    return tuple(question for name in FINAL for question in read_questions(FOLDER / f"{name}.jsonl"))
 
 
 def check(asked: list[Question], text: str) -> None:
@@ -57,17 +64,32 @@ def test_ids_are_unique_and_both_halves_have_every_text_and_type():
 
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_spans_of_texts_in_the_project(name):
-    check([one for one in questions() if one.book == name], read(TEXTS[name], "c", MAX_BYTES).text)
+    asked = [one for one in (*questions(), *final_questions()) if one.book == name]
+    check(asked, read(TEXTS[name], "c", MAX_BYTES).text)
 
 
 @pytest.mark.needs_data
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
 def test_spans_of_texts_beside_the_checkout():
-    elsewhere = {question.book for question in questions()} - TEXTS.keys()
+    asked = (*questions(), *final_questions())
+    elsewhere = {question.book for question in asked} - TEXTS.keys()
     assert elsewhere
     for name in elsewhere:
         assert name is not None
-        check([one for one in questions() if one.book == name], read(BOOKS / name, "c", MAX_BYTES).text)
+        text = read(GUIDE if name == GUIDE.name else BOOKS / name, "c", MAX_BYTES).text
+        check([one for one in asked if one.book == name], text)
+
+
+def test_final_sets_have_sixty_questions_each_and_no_id_twice():
+    passages = read_questions(FOLDER / "passages-held-out.jsonl")
+    for asked in (passages, *(read_questions(FOLDER / f"{name}.jsonl") for name in FINAL)):
+        assert len(asked) == 60
+        assert {question.type for question in asked} in ({"fact", "multi", "global"}, {"bridge", "comparison", "three"})
+        assert all(question.answer for question in asked)
+    gold = [id for question in passages for id in question.documents]
+    assert len(gold) == len(set(gold)) == 132
+    ids = [question.id for question in (*passages, *final_questions(), *questions())]
+    assert len(ids) == len(set(ids))
 
 
 def test_a_bound_volume_has_the_same_evidence(tmp_path):
