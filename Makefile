@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LIGHT  := $(VENV)/.light
 
-.PHONY: env demo ollama test test-every test-all coverage lint async-client docs train-pipeline clean
+.PHONY: env demo ollama test test-every test-all coverage llm-check lint async-client docs train-pipeline clean
 
 env: $(READY)
 
@@ -37,6 +37,9 @@ test-all: env
 
 coverage: env
 	E2G_TEST_TIER=every $(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+llm-check: env
+	$(BIN)/python benchmarks/llm_check.py
 
 lint: env
 	$(BIN)/ruff check .

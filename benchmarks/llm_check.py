@@ -4,7 +4,7 @@
 
 Indexes papers of the sample library with written summaries, extracts statements, writes reports, and asks in every way
 that uses the chat model. For each kind of call, it prints how many replies were usable at once and within two tries,
-and their tokens and seconds; for each path, the error if it ended in one. `--without-schemas` does not hold replies to
+and their tokens and seconds; for answers their scores by mode; for each path, the error if it ended in one. `--without-schemas` does not hold replies to
 a JSON schema. The database must not have the corpus `llm-check`. Records its figures in results.json.
 """
 
@@ -27,7 +27,7 @@ import e2g_neo4j
 from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
-from e2g_neo4j.evaluation import evaluate, read_questions
+from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.judging import better_answers
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.statements.replies import parse
@@ -43,6 +43,7 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest
 CORPUS, SET = "llm-check", "chat model"
 PACKAGE = Path(e2g_neo4j.__file__).parent
 ANY = range(1, 1000)
+SCORES = ("exact match", "F1", "support", "evidence cited")
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     "answer": str.strip,
@@ -175,6 +176,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     sample = PACKAGE / "sample"
     papers = list(islice(sorted((sample / "library").iterdir()), chosen.papers))
     calls: list[Call] = []
+    answered: list[Figure] = []
     # Papers of several chunks have summaries.
     small = {"chunk_tokens": 400, "chunk_overlap": 40}
     settings = load_settings().model_copy(update={"text_to_cypher": True} | small)
@@ -185,23 +187,27 @@ def main(argv: Sequence[str] | None = None) -> None:
             began, before, outcome = time.perf_counter(), len(calls), "ok"
             try:
                 found = take()
-                if scores := getattr(found, "modes", None):
-                    shown = [
-                        f"{mode} "
-                        + ", ".join(
-                            f"{key} {one.overall.scores[key].mean:.2f}"
-                            for key in ("exact match", "F1")
-                            if key in one.overall.scores
-                        )
-                        for mode, one in scores.items()
-                    ]
-                    outcome = "; ".join(shown)
+                if isinstance(found, Evaluation):
+                    means = {
+                        mode: {key: result.overall.scores[key].mean for key in SCORES if key in result.overall.scores}
+                        for mode, result in found.modes.items()
+                    }
+                    outcome = "; ".join(
+                        f"{mode} {', '.join(f'{key} {mean:.2f}' for key, mean in scores.items())}"
+                        for mode, scores in means.items()
+                    )
+                    if name == "answers":
+                        answered = [
+                            Figure(SET, f"answers in {mode}", key, round(mean, 3))
+                            for mode, scores in means.items()
+                            for key, mean in scores.items()
+                        ]
             except E2GError as error:
                 outcome = f"{type(error).__name__}: {error}"
             print(
                 f"{name:12} {len(calls) - before:3} calls {time.perf_counter() - began:6.0f} s  {outcome}", flush=True
             )
-    figures = list(summarised(calls))
+    figures = [*summarised(calls), *answered]
     for kind in sorted({one.mode for one in figures}):
         print(f"{kind:18}", *(f"{one.metric} {one.value:g}" for one in figures if one.mode == kind), sep="  ")
     record(figures, chosen.results)

@@ -7,13 +7,15 @@ Scores of one answer, from 0 to 1:
 `ROUGE-L`      the same for their longest common subsequence (Lin 2004)
 Texts are normalised as for SQuAD (Rajpurkar et al. 2016): lower case, without punctuation, English articles and extra
 white space; citations are removed before. If a right answer has only articles, they count. Of several right answers,
-the best score counts.
+the best score counts. `support`, of any answer with citations, is the mean share of the content words of a cited claim
+that the passages have which it cites. A claim is the sentence that ends with a citation, or what follows the last one.
+It compares words: what negates a passage in its own words counts as supported.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from string import ascii_uppercase
 from typing import Any, Unpack
@@ -23,13 +25,15 @@ from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.asking import tokens_of
-from e2g_neo4j.evaluation.gold import Question
+from e2g_neo4j.evaluation.gold import Question, content_words
 from e2g_neo4j.evaluation.results import ScoredAnswer
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Emit, Request
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence
 
+_CLAIM = re.compile(r"([^\[\]]*)((?:\[\d+(?:\s*,\s*\d+)*\]\s*)+)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
 
@@ -89,10 +93,14 @@ def ask_for_answer(
         choices = question.options
         answer = e2g.answer(question.question, corpus=corpus, choices=choices, method=method, **retrieval)
     text = answer.text if answer else None
+    scores = score_answer(question, text or "") if question.answer else {}
+    if answer and answer.text:
+        supported = support(answer.text, {one.number: one.passage.text for one in answer.citations})
+        scores |= {} if supported is None else {"support": supported}
     scored = ScoredAnswer(
         text=text,
         unreadable=text is None or bool(question.options and letter_of(text, question.options) is None),
-        scores=score_answer(question, text or "") if question.answer else {},
+        scores=scores,
         evidence_tokens=tokens_of(e2g, calls.evidence) if calls.evidence else 0,
         calls=calls.number,
         prompt_tokens=calls.prompt_tokens,
@@ -126,6 +134,22 @@ def _compared(said: str, right: str) -> tuple[list[str], list[str]]:
     """Return the words of an answer and of a right one. Articles count if the right one has no other words."""
     words = normalised if normalised(right) else words_of
     return words(said), words(right) or [right]  # "&" has no words: nothing equals it, no empty text either
+
+
+def support(text: str, passages: Mapping[int, str]) -> float | None:
+    """Return how much of the claims of an answer the passages have that they cite. None: it cites none.
+
+    Args:
+        text: The answer with its citations, numbers in brackets.
+        passages: The texts of the cited passages by number.
+    """
+    shares = []
+    for claim, citations in _CLAIM.findall(text):
+        words = content_words(_SENTENCE_END.split(claim.strip())[-1])
+        cited = [content_words(passages.get(int(number), "")) for number in re.findall(r"\d+", citations)]
+        if words:
+            shares.append(len(words & frozenset().union(*cited)) / len(words))
+    return sum(shares) / len(shares) if shares else None
 
 
 def letter_of(text: str, options: Sequence[str]) -> str | None:

@@ -226,7 +226,7 @@ def grouped(outcomes: Sequence[Outcome], base: Mapping[str, Outcome]) -> Group:
         other = base.get(outcome.question)
         for name, value in outcome.scores.items():
             scores[name].append(value)
-            if other:
+            if other and name in other.scores:
                 differences[name].append(value - other.scores[name])
     return Group(
         len(outcomes),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from e2g_neo4j.answering.agreement import f1, normalised
 from e2g_neo4j.errors import ConfigurationError, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
-from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer
+from e2g_neo4j.evaluation.answers import letter_of, rouge_l, score_answer, support
 from e2g_neo4j.evaluation.report import page
 from e2g_neo4j.evaluation.results import PARTS, EntityStatistics, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.strategies import STRATEGIES
@@ -116,6 +116,25 @@ def test_only_a_letter_at_the_beginning_is_a_choice(text, letter):
 def test_a_choice_is_right_if_its_option_is_the_answer():
     question = Question("q", "Who?", answer="Josiah Quill", options=OPTIONS)
     assert [score_answer(question, text)["accuracy"] for text in ("B", "A", "the mate", "")] == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Luke Farran saved the chronometer [1].", 1),
+        ("Luke Farran stole the chronometer [1].", 3 / 4),
+        ("It was raining. Luke Farran saved the chronometer [1]. He sold it [2].", (1 + 0) / 2),
+        ("Luke Farran saved the chronometer, [1] which Theodora Quill made [2].", (1 + 1) / 2),
+        ("Theodora Quill made what Luke Farran saved [1, 2].", 1),
+        ("Theodora Quill made what Luke Farran saved. [1][2]", 1),
+        ("Luke Farran saved the chronometer [3].", 0),
+        ("Luke Farran saved the chronometer.", None),
+        ("[1]", None),
+    ],
+)
+def test_support_is_the_share_of_a_claims_words_in_what_it_cites(text, expected):
+    passages = {1: "The chronometer was saved by Luke Farran.", 2: "Theodora Quill made the chronometer."}
+    assert support(text, passages) == (expected if expected is None else pytest.approx(expected))
 
 
 # --- question files ----------------------------------------------------------------------------------
