@@ -4,8 +4,9 @@
 
 Indexes papers of the sample library with written summaries, extracts statements, writes reports, and asks in every way
 that uses the chat model. For each kind of call, it prints how many replies were usable at once and within two tries,
-and their tokens and seconds; for answers their scores by mode; for each path, the error if it ended in one. `--without-schemas` does not hold replies to
-a JSON schema. The database must not have the corpus `llm-check`. Records its figures in results.json.
+and their tokens and seconds; for answers their scores by mode; for each path, the error if it ended in one.
+`--without-schemas` does not hold replies to a JSON schema. The database must not have the corpus `llm-check`. Records
+its figures in results.json.
 """
 
 from __future__ import annotations
