@@ -230,6 +230,11 @@ async def http(client: Client) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
+MESSAGES: dict[str, Any] = {"messages": [{"role": "user", "content": "Who?"}]}
+SAID = {"/v1/chat/completions": MESSAGES, "/api/chat": MESSAGES, "/api/generate": {"prompt": "Who?"}}
+"""Fields that may be absent, but without which nobody is asked."""
+
+
 def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """A request about a corpus for every route that takes one, by method and path."""
     schemas = description["components"]["schemas"]
@@ -238,7 +243,9 @@ def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, di
             bodies = operation.get("requestBody", {}).get("content", {})
             sent: dict[str, Any] = {}
             if "application/json" in bodies:
-                sent = {"json": example(bodies["application/json"]["schema"], schemas, corpus)}
+                sent = {
+                    "json": {**example(bodies["application/json"]["schema"], schemas, corpus), **SAID.get(path, {})}
+                }
             elif bodies:
                 sent = {"data": {"corpus": corpus}, "files": {"file": ("a.zip", b"nothing")}}
             values = {"corpus": corpus, "model": f"e2g/{corpus}"}
