@@ -248,8 +248,8 @@ def requests(description: dict[str, Any], corpus: str) -> Iterator[tuple[str, di
                 }
             elif bodies:
                 sent = {"data": {"corpus": corpus}, "files": {"file": ("a.zip", b"nothing")}}
-            values = {"corpus": corpus, "model": f"e2g/{corpus}"}
-            address = re.sub(r"{(\w+)}", lambda found, values=values: values.get(found[1], "none"), path)
+            address = path.replace("{corpus}", corpus).replace("{model}", f"e2g/{corpus}")
+            address = re.sub(r"{\w+}", "none", address)
             if corpus in address + str(sent):
                 yield f"{method.upper()} {path}", {"method": method, "url": address, **sent}
 
