@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2g_neo4j.runtime.statements import Variant, load, statement_names
+from e2g_neo4j.runtime.statements import Variant, header, load, statement_names
 
 OURS = re.compile(
     r"(?:Staged|Outdated|Uncounted)?(?:Document|Chunk|Window|Summary|Entity|Alias|Community|Cluster|Statement)"
@@ -21,8 +21,8 @@ OF_ALL = {
     ("query/matching_documents", "Corpus"),
     ("query/synonyms", "queryNodes"),
 }
-"""Statements that count words or windows of all corpora, as the full-text index does, or that choose later on among what
-an index has found."""
+"""Statements that count words or windows of all corpora, as the full-text index does, or that choose later on among
+what an index has found."""
 
 CLAUSE = re.compile(
     r"\b(?:MATCH|MERGE|queryNodes)\b.*?(?=\b(?:MATCH|MERGE|WITH|RETURN|CALL|UNWIND|CREATE|SET|REMOVE|DELETE|DETACH"
@@ -56,7 +56,7 @@ def stray(name: str, statement: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("variant", Variant, ids=lambda one: one.name.lower())
 def test_whatever_is_matched_is_of_the_corpus(variant: Variant) -> None:
-    texts = {name: load(name, variant) for name in statement_names()}
-    texts = {name: text for name, text in texts.items() if re.search(r"\$corp(?:us|ora)\b", text)}
+    names = [name for name in statement_names() if re.search(r"\$corp(?:us|ora)\b", header(name))]
+    texts = {name: load(name, variant) for name in names}
     assert len(texts) > 150
     assert {name: found for name, text in texts.items() if (found := list(stray(name, text)))} == {}
