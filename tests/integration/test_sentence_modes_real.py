@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
+    MODELS,
     NAMES,
     REAL_DIMENSIONS,
     driven,
@@ -25,6 +26,7 @@ from libraries import (
     small_document,
     staging,
     vectors,
+    write,
     write_with_sentences,
 )
 from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, connected, remembered
@@ -32,11 +34,13 @@ from neo4j import Driver
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.graph.writer import delete
+from e2g_neo4j.indexing.sentence_vectors import SENTENCES
 from e2g_neo4j.retrieval import passage_graph, sentences
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
+from e2g_neo4j.runtime.requests import Read, Write
 
 Mode: TypeAlias = Callable[..., Any]
 MODES: tuple[Mode, ...] = (linear.linear, hipporag.hipporag)
@@ -252,3 +256,29 @@ def test_chunks_without_vectors_are_an_error(driver: Driver, chain: str, mode: M
     )
     with pytest.raises(QueryError, match="e2g enrich --with sentences"):
         ask(driver, mode, chain, ["ann"])
+
+
+def test_vectors_of_sentences_that_changed_meanwhile_are_not_written(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, chain_documents())
+    perform = performing(driver)
+
+    def changing(request: Read | Write) -> Any:
+        if isinstance(request, Write) and request.statements[0][0] == "sentences/set_vectors":
+            driver.execute_query(
+                "MATCH (c:Chunk {corpus: $corpus, id: 'd0-c0'}), (other:Chunk {corpus: $corpus, id: 'd3-c0'}) "
+                "SET c.notes = other.notes",
+                corpus=corpus,
+            )
+        return perform(request)
+
+    def without() -> list[str]:
+        rows = database.read(driver, "neo4j", Read("sentences/missing", {"corpus": corpus, "after": "", "limit": 9}))
+        return [row["chunk"] for row in rows]
+
+    driven(changing, SENTENCES.enrich(MODELS, corpus, None))
+    assert without() == ["d0-c0"]
+    assert driven(perform, SENTENCES.enrich(MODELS, corpus, None)).made == 1
+    assert without() == []

@@ -66,6 +66,65 @@ def stored(server: Driver) -> int:
     return int(server.execute_query("MATCH (b:E2GBlob) RETURN count(b) AS n").records[0]["n"])
 
 
+# --- what needs no server of its own, because it leaves tasks of others alone ------------------------
+
+
+@pytest.fixture
+def beside(driver: Driver, corpus: str) -> Iterator[Run[Any]]:
+    perform = performing(driver)
+    yield lambda operation: driven(perform, operation)
+    driver.execute_query("MATCH (t:E2GTask) WHERE t.corpus_name STARTS WITH $corpus DELETE t", corpus=corpus)
+
+
+def test_who_does_not_hold_a_task_changes_nothing(beside: Run[Any], driver: Driver, corpus: str) -> None:
+    task = created(beside, corpus=corpus)
+    driver.execute_query(
+        "MATCH (t:E2GTask {id: $id}) SET t.state = 'running', t.worker = 'first', t.attempt = 1", id=task.id
+    )
+    first, second = Claim(task, "first", {}), Claim(task, "second", {})
+    before = beside(tasks.get(task.id))
+    assert beside(claims.renew(second, "reading", 1, 1, 9)) is None
+    assert beside(claims.remember(second, {"by": "second"})) is None
+    assert beside(claims.put_back(second)) is False
+    assert beside(claims.cancelled(second)) is False
+    assert beside(claims.fail(second, "internal", "")) is False
+    assert beside(claims.finish(second, {"by": "second"})) is False
+    assert beside(tasks.get(task.id)) == before
+    assert beside(claims.renew(first, "reading", 1, 1, 9)) == "go on"
+    beside(tasks.cancel(task.id))
+    assert beside(claims.renew(first, "reading", 1, 1, 9)) == "cancel"
+    assert beside(claims.put_back(first))
+    assert state(beside, task) == ("cancelled", 0)
+
+
+def test_tasks_are_those_of_a_request_and_of_the_corpora_of_a_key(
+    beside: Run[Any], driver: Driver, corpus: str
+) -> None:
+    asked = {"corpus": f"{corpus}-a", "idempotency_key": "one", "body_sha256": "a"}
+    first = created(beside, key=corpus, **asked)
+    assert created(beside, key=corpus, **asked).id == first.id
+    assert created(beside, key=f"{corpus}-other", **asked).id != first.id
+    for other in ({"body_sha256": "b"}, {"corpus": f"{corpus}-b"}):
+        with pytest.raises(IdempotencyError):
+            created(beside, key=corpus, **{**asked, **other})
+    created(beside, key=corpus, corpus=f"{corpus}s")
+
+    def listed(*patterns: str, **more: Any) -> list[str]:
+        return sorted(one.corpus for one in beside(tasks.list_tasks(patterns, **more))[0])
+
+    assert listed(f"{corpus}*") == [f"{corpus}-a", f"{corpus}-a", f"{corpus}s"]
+    assert listed(f"{corpus}-*") == [f"{corpus}-a"] * 2
+    assert listed(f"{corpus}s") == [f"{corpus}s"]
+    assert listed(corpus) == listed() == []
+    assert listed("*", keys=[f"{corpus}-other"]) == [f"{corpus}-a"]
+    incomplete = tasks.new_id()
+    beside(tasks.add_blobs(incomplete, [Upload(0, "a", [b"x"])]))
+    with pytest.raises(DatabaseError, match="again"):
+        beside(tasks.create(incomplete, "index", corpus, "local", {}, parts=2))
+    assert beside(tasks.get(incomplete)) is None
+    assert beside(tasks.blobs(incomplete)) == []
+
+
 # --- claims ------------------------------------------------------------------------------------------
 
 

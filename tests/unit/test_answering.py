@@ -17,7 +17,7 @@ from e2g_neo4j.answering.answer import (
 )
 from e2g_neo4j.answering.calls import PROMPTS
 from e2g_neo4j.answering.citations import CitationFilter
-from e2g_neo4j.answering.evidence import facts_within_budget, within_budget
+from e2g_neo4j.answering.evidence import facts_within_budget, numbered, within_budget
 from e2g_neo4j.errors import ConfigurationError, ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
 from e2g_neo4j.settings import Settings
@@ -111,6 +111,11 @@ def test_the_best_passages_are_given_in_reading_order():
     best, second, third = passage(5000, 60), passage(0, 60, "A letter"), passage(100, 60)
     assert within_budget([best, second, third], 400, COUNTING) == (third, best, second)
     assert within_budget([best, second, third], 140, COUNTING) == (best, second)
+
+
+def test_headings_are_part_of_the_budget():
+    given = within_budget([passage(1000 * n, 10) for n in range(30)], 130, COUNTING)
+    assert sum(COUNTING.count(numbered(one, n)) for n, one in enumerate(given, 1)) == 130
 
 
 def test_a_passage_that_does_not_fit_is_cut_at_a_sentence_and_keeps_its_place():

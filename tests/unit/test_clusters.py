@@ -19,6 +19,9 @@ from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
 from e2g_neo4j.retrieval.passages import ScoredNode, fitting
+from e2g_neo4j.retrieval.selection import Selection
+from e2g_neo4j.retrieval.strategies import STRATEGIES
+from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -209,3 +212,15 @@ def test_the_best_node_is_cut_if_none_fits() -> None:
     [only] = fitting(nodes(60, 50), 40, words, skip=True)
     assert (only.row["id"], len(words(only.row["text"]))) == ("0", 40)
     assert fitting([], 40, words, skip=True) == []
+
+
+@pytest.mark.parametrize(("mode", "chosen"), [("raptor", ["0", "2"]), ("tree", ["0", "1"])])
+def test_raptor_skips_what_does_not_fit_and_other_modes_cut_it(mode: str, chosen: list[str]) -> None:
+    place = {"corpus": "c", "document": "D", "source": "d", "path": [], "page": "", "heading": ""}
+    ranked = [replace(one, row={**one.row, **place, "document_id": one.row["id"]}) for one in nodes(300, 250, 150)]
+    operation: Any = Selection("Who?", ["c"], Budget(9, 500), "chunk", words).of_nodes(
+        ranked, skip=STRATEGIES[mode].skips
+    )
+    with pytest.raises(StopIteration) as end:
+        operation.send(None)
+    assert [passage.nodes[0] for passage in end.value.value] == chosen

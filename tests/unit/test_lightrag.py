@@ -59,6 +59,13 @@ def test_ends_of_global_relations_are_entities(monkeypatch: pytest.MonkeyPatch) 
     assert numbers(one) == [3, 1, 0, 2], "the rest by cosine"
 
 
+def test_entities_and_relations_have_windows_by_their_own_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entity has 0, two relations have 2 and 3; the rest by cosine."""
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 1)
+    windows = [(0, 0.9, "a"), (1, 0.8, "a"), (2, 0.5, "ab"), (3, 0.4, "ac"), (4, 0.95, "")]
+    assert numbers(row(*windows, named=["a"], local=[["a", "b"], ["a", "c"]])) == [0, 2, 3, 4, 1]
+
+
 def test_every_mode_takes_its_own_sources() -> None:
     """0 is near, 1 mentions the question's a, 2 its relation a-b, 3 the other relation b-c, and 4 an end of that."""
     found: dict[str, Any] = {"nearest": ["d-c0-w0"], "named": ["a"], "local": [["a", "b"]], "global": [["b", "c"]]}

@@ -41,9 +41,11 @@ class Model:
         return len(text.split())
 
     async def ask_async(self, request: ChatRequest) -> ChatReply:
+        await asyncio.sleep(0.01)  # meanwhile others may ask
         return ChatReply("Luke Farran", "stop", 70, 20)
 
     async def stream_async(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        await asyncio.sleep(0.01)
         for number, word in enumerate(("Luke ", "Farran")):
             if self._fails_after == number:
                 raise ModelError("The ship has sunk.")

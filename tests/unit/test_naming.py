@@ -166,6 +166,9 @@ def test_a_name_joins_the_only_full_name_of_another_document(other: str, expecte
         ("Thomas Quill, Thomas Quill, Mr. Quill", "Miss Quill"),
         ("Quill Harker, Quill Harker, Theodora Quill, Theodora Quill", "Miss Quill"),
         ("Sean Bean, Sean Bean, Mr. Bean", "Lady Bean"),
+        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss Evelyn Quill"),
+        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss E. Quill"),
+        ("Evelyn Quill, Evelyn Quill, Mr. Evelyn Quill", "Miss Evelyn"),
     ],
 )
 def test_what_might_be_another_person_stays_apart_across_documents(first: str, second: str) -> None:

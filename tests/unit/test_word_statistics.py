@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from e2g_neo4j.retrieval.lucene import cjk_words_of, lucene, words_of
+from e2g_neo4j.retrieval.query import Query
+from e2g_neo4j.retrieval.strategies.auto import auto
+from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
 from e2g_neo4j.retrieval.word_statistics import WordStatistics, idf, terms_of, word_statistics
 
 
@@ -56,6 +59,16 @@ def test_a_query_has_a_boost_for_each_word_that_weighs_other_than_in_the_index()
     assert lucene("The ships at sea?", "novels").endswith('+text:("The" "ships" "at" "sea")')
     alone = WordStatistics(100, 100, {"ship": (5, 5), "sea": (10, 10)})
     assert lucene("The ships at sea?", "novels", alone) == lucene("The ships at sea?", "novels")
+
+
+@pytest.mark.parametrize("mode", [auto, fulltext, fulltext_chunks])
+def test_modes_with_words_ask_with_the_boosts_of_the_question(mode: Any) -> None:
+    query = Query("ships", ["a"], 5, {"a": []}, statistics=WordStatistics(100, 1000, {"ship": (5, 400)}))
+    operation = mode(query)
+    request = operation.send(None)
+    if mode is auto:
+        request = operation.send([1.0])
+    assert request.parameters["words"] == lucene("ships", "a", query.statistics) != lucene("ships", "a")
 
 
 def test_the_terms_of_a_question_are_those_of_its_words_in_both_spellings() -> None:

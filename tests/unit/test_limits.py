@@ -1,0 +1,128 @@
+"""What a key and its requests may cost the service: how many, how slow, how long."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from e2g_neo4j.service import limits
+from e2g_neo4j.service.limits import Admission, Limits, Shares
+from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.types.service import Caller
+
+CALLER = Caller("test", frozenset(["read"]), ("*",))
+
+
+def test_a_key_has_so_many_requests_a_minute_and_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now))
+    counted = Limits(cast(Any, None))
+    one, other = (replace(CALLER, key=key, requests_per_minute=2) for key in ("one", "other"))
+    for _ in range(2):
+        counted.admit(one)
+    with pytest.raises(ProblemError, match="2 requests per minute") as refused:
+        counted.admit(one)
+    assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "61"})
+    counted.admit(other)
+    now += limits.MINUTE
+    counted.admit(one)
+    daily = replace(one, key="daily", requests_per_minute=None, requests_per_day=2)
+    for _ in range(2):
+        counted.admit(daily)
+        now += limits.MINUTE
+    with pytest.raises(ProblemError, match="2 requests per day"):
+        counted.admit(daily)
+
+
+async def nothing() -> dict[str, Any]:
+    """A request without a body."""
+    return {"type": "http.request", "body": b""}
+
+
+class Slow:
+    """An application that answers when it may, and how many requests it works on."""
+
+    def __init__(self) -> None:
+        self.may_answer = asyncio.Event()
+        self.working = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.working += 1
+        await self.may_answer.wait()
+        self.working -= 1
+
+
+def scope_of(key: str) -> dict[str, Any]:
+    state = {"caller": replace(CALLER, key=key), "request_id": "r"}
+    return {"type": "http", "method": "GET", "path": "/v1/corpora", "headers": [], "state": state}
+
+
+@pytest.mark.parametrize("bound", ["of all", "of a key"])
+async def test_requests_beyond_a_number_are_refused_at_once(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(limits, "MAX_REQUESTS_OF_KEY", 2)
+    app = Slow()
+    bounded: Any = Admission(app, 2) if bound == "of all" else Shares(app)
+    refused: list[int] = []
+
+    async def send(message: Any) -> None:
+        refused.append(message.get("status", 0))
+
+    async def ask(key: str) -> None:
+        await bounded(scope_of(key), nothing, send)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(2):
+            group.create_task(ask("one"))
+        await asyncio.sleep(0.01)
+        await asyncio.wait_for(ask("one"), 5)
+        assert (app.working, refused[0]) == (2, 429)
+        if bound == "of a key":
+            group.create_task(ask("other"))
+            await asyncio.sleep(0.01)
+            assert app.working == 3
+        app.may_answer.set()
+    await ask("one")
+    assert refused.count(429) == 1, "those that have ended leave room"
+
+
+async def test_a_body_may_not_keep_the_service_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never comes, and one that comes a byte at a time, but not one that takes its time and arrives."""
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "BODY_RATE", 1000)
+
+    async def body(pieces: int, size: int, pause: float) -> None:
+        left = pieces
+
+        async def receive() -> Any:
+            nonlocal left
+            await asyncio.sleep(pause)
+            left -= 1
+            return {"type": "http.request", "body": b"x" * size, "more_body": left > 0}
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            while (await receive())["more_body"]:
+                pass
+
+        await Shares(app)(scope_of("one"), receive, cast(Any, None))
+
+    await body(8, 100, 0.05)
+    for pieces, pause in ((1, 60.0), (100, 0.05)):
+        with pytest.raises(HTTPException) as refused:
+            await body(pieces, 1, pause)
+        assert refused.value.status_code == 408
+
+
+async def test_a_search_that_takes_too_long_is_ended_and_leaves_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "QUESTION_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "QUESTIONS_AT_ONCE", 1)
+    counted = Limits(cast(Any, None))
+    for _ in range(2):
+        with pytest.raises(ProblemError) as ended:
+            async with counted.turn():
+                await asyncio.sleep(60)
+        assert (ended.value.status, ended.value.code) == (503, "slow_question")
