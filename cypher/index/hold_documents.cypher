@@ -1,5 +1,5 @@
-// Take the lock of a corpus. Return one row if a run still holds all of these documents, and neither the names that were
-// split or merged by hand nor those of linked nodes have changed, else none.
+// Take the lock of a corpus. Return one row if a run still holds all of these documents, the corpus has the vectors of the
+// same model, and neither the names that were split or merged by hand nor those of linked nodes have changed, else none.
 // $corpus, $documents: [id], $run
 // $overrides: [[key, key of the other name or '']], sorted; null to ignore both. $linked: [version of names], sorted
 // → held
@@ -10,6 +10,8 @@ MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents AND d.run = $run
 WITH count(d) AS held
 WHERE held = size($documents)
+  AND NOT
+    // include: moved
   AND ($overrides IS NULL OR $overrides = COLLECT {
     MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
     RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key

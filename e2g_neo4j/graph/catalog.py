@@ -182,7 +182,9 @@ def merges(corpus: str, query: str) -> Operation[list[Alias]]:
 
 def stats(corpus: str) -> Operation[dict[str, int]]:
     """Return the counts of a corpus. Raises NotFoundError if it has no documents."""
-    [row] = yield Read("query/stats", {"corpus": corpus})
+    made_with: Rows = yield Read("index/fingerprint", {"corpus": corpus})
+    vectors = made_with[0]["vectors"] or "" if made_with else ""
+    [row] = yield Read("query/stats", {"corpus": corpus}, vectors)
     if not row["documents"]:
         raise CorpusNotFoundError(corpus)
     return dict(row)
