@@ -6,12 +6,11 @@
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
+// include: moved
 MATCH (d:Document {corpus: $corpus})
-WHERE d.id IN $documents AND d.run = $run
+WHERE d.id IN $documents AND d.run = $run AND NOT moved
 WITH count(d) AS held
 WHERE held = size($documents)
-  AND NOT
-    // include: moved
   AND ($overrides IS NULL OR $overrides = COLLECT {
     MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
     RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key

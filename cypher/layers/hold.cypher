@@ -7,10 +7,9 @@
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
+// include: moved
 MATCH (c:Corpus {corpus: $corpus})
-WHERE coalesce(c.revision, 0) = $revision
-  AND NOT
-    // include: moved
+WHERE NOT moved AND coalesce(c.revision, 0) = $revision
   AND coalesce(c[$layer], -1) = coalesce($made_from, -1)
   AND COUNT { MATCH (s:StagedCommunity {corpus: $corpus, run: $run}) WHERE s.id IS NOT NULL }
     + COUNT { MATCH (s:StagedCluster {corpus: $corpus, run: $run}) WHERE s.id IS NOT NULL }

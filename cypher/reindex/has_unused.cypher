@@ -5,8 +5,9 @@
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
-WHERE
-  // include: moved
+// include: moved
+WITH moved
+WHERE moved
 // include: nodes_with_vectors
 WITH n LIMIT 1
 RETURN true AS found

@@ -210,8 +210,8 @@ def reindexed(out: Console, done: ReindexReport) -> None:
     out.print(f"{has} now, instead of those of {escape(done.before)}: {vectors}.")
     if done.long_windows:
         out.print(
-            f"Windows that do not fit the model: {done.long_windows}. Their vectors are means of several. To cut all windows "
-            "anew, delete the corpus and index it again.",
+            f"Windows that do not fit the model: {done.long_windows}. Their vectors are means of several. To cut all "
+            "windows anew, delete the corpus and index it again.",
             style="yellow",
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import AdoptedCorpusError, CorpusNotFoundError, DocumentNotFoundError, InputError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.near_names import did_you_mean

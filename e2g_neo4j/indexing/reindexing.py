@@ -91,7 +91,7 @@ def reindex(models: Models, corpus: str, progress: Progress | None) -> Operation
     if vectors != run.before:
         _ = target.embedder  # before anything is written
         yield from create_indexes(target.fingerprint, vectors)
-        yield from _note("add", run, added=_property_suffix(vectors))
+        yield from _note("reindex/add_unused", run, added=_property_suffix(vectors))
         yield from _remove_unused(run, [one for one in row["unused"] if one != _property_suffix(vectors)])
         yield from _embed_and_switch(run)
         yield from with_vectors(update_layers(target, corpus, show), vectors)
@@ -239,12 +239,12 @@ def _remove_unused(run: _Run, unused: Sequence[str]) -> Operation[None]:
         )
         while (yield step):
             pass
-        yield from _note("forget", run, removed=suffix)
+        yield from _note("reindex/forget_unused", run, removed=suffix)
 
 
-def _note(how: str, run: _Run, **parameters: str) -> Operation[None]:
+def _note(statement: str, run: _Run, **parameters: str) -> Operation[None]:
     corpus = {"corpus": run.corpus}
-    yield Write((("index/lock_corpus", corpus), (f"reindex/{how}_unused", corpus | parameters)))
+    yield Write((("index/lock_corpus", corpus), (statement, corpus | parameters)))
 
 
 def _property_suffix(vectors: str) -> str:
