@@ -16,7 +16,7 @@ from e2g_neo4j.graph import catalog, doctor, schema
 from e2g_neo4j.graph.archive import exporting
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.schema import Applied, MigrationInfo
-from e2g_neo4j.indexing import enriching, naming, operations
+from e2g_neo4j.indexing import enriching, naming, operations, reindexing
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.requirements import list_modes
@@ -42,6 +42,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LinkReport,
     Progress,
+    ReindexReport,
     ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Evidence
@@ -443,6 +444,24 @@ class AsyncE2G(AsyncClient):
         return await self._run(
             enriching.enrich(self.models, corpus, layers, progress, budget_tokens, reports=reports, dry_run=dry_run)
         )
+
+    async def reindex(self, *, corpus: str, progress: Progress | None = None) -> ReindexReport:
+        """Give a corpus the vectors of the embedding model of the settings, or of `embedder`.
+
+        The vectors that it has answer until those of the new model are complete. Texts, entities, names, summaries and
+        the spaCy pipeline stay, and so do the windows: one that is too long for the new model gets the mean of several
+        vectors. An interrupted call is continued by the next one.
+
+        Args:
+            corpus: the corpus.
+            progress: called with the stage and its progress.
+
+        Raises:
+            NotFoundError: the corpus has no documents.
+            FingerprintError: another call has given it another model meanwhile.
+            ModelError: the model cannot be loaded, or failed. The corpus keeps the vectors that it has.
+        """
+        return await self._run(reindexing.reindex(self.models, corpus, progress))
 
     async def add_graph_documents(
         self, graph_documents: Iterable[GraphDocument], *, corpus: str, progress: Progress | None = None

@@ -62,10 +62,10 @@ class RemoteE2G(RemoteBase):
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
     The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
-    `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `bookmark` and `wait_for`; those for
-    graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` and `progress`
-    of questions, and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done; if the
-    service or its worker is restarted meanwhile, it goes on.
+    `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and `wait_for`;
+    those for graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` and
+    `progress` of questions, and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done;
+    if the service or its worker is restarted meanwhile, it goes on.
 
     Args:
         url: The address of the service, such as https://e2g.example.org.

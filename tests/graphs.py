@@ -4,6 +4,7 @@ that are computed from them. Every test that compares graphs, or what a question
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
@@ -25,6 +26,9 @@ Found: TypeAlias = dict[tuple[str, ...], dict[str, Any]]
 Snapshot: TypeAlias = tuple[Found, Found]
 
 _NAMING = {"corpus", "corpus_key"}
+
+_SUFFIX = re.compile(r"^(embedding|sentence_vectors|embedded_name)_[0-9a-f]{8}$")
+"""Of the properties with vectors, where the models of a corpus are not the first ones of the database."""
 
 
 class Vector(list[float]):
@@ -103,10 +107,14 @@ def _held(properties: Mapping[str, Any], exact: bool) -> dict[str, Any]:
         } & properties.keys():
             properties[layer] = properties[layer] == revision
     return {
-        name: value if exact else _compared(name, value, properties)
+        name if exact else _plain(name): value if exact else _compared(_plain(name), value, properties)
         for name, value in properties.items()
         if name not in _NAMING
     }
+
+
+def _plain(name: str) -> str:
+    return _SUFFIX.sub(r"\1", name)
 
 
 def _compared(name: str, value: Any, properties: Mapping[str, Any]) -> Any:

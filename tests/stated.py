@@ -8,9 +8,10 @@ from typing import Any
 from libraries import MODELS
 
 from e2g_neo4j import E2G
+from e2g_neo4j.graph.fingerprint import read_models
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.runtime.requests import CallDriver, Operation
+from e2g_neo4j.runtime.requests import CallDriver, Operation, with_vectors
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
@@ -54,8 +55,9 @@ def state(client: E2G, corpus: str) -> None:
     models: Any = Models(
         Model({"": "\n".join([*lines, f"{keys[0]} | is | - | There is {keys[0]}."]) if keys else "NONE"})
     )
-    models.embedder = client.models.embedder
-    client.runner.run(STATEMENTS.enrich(models, corpus, None, UsageMeter()))
+    own = client.runner.run(read_models(client.models, corpus))
+    models.embedder = own.models.embedder
+    client.runner.run(with_vectors(STATEMENTS.enrich(models, corpus, None, UsageMeter()), own.vectors))
     client.runner.run(_forget(corpus))
 
 

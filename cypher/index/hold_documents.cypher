@@ -1,13 +1,14 @@
-// Take the lock of a corpus. Return one row if a run still holds all of these documents, and neither the names that were
-// split or merged by hand nor those of linked nodes have changed, else none.
+// Take the lock of a corpus. Return one row if a run still holds all of these documents, the corpus has the vectors of the
+// same model, and neither the names that were split or merged by hand nor those of linked nodes have changed, else none.
 // $corpus, $documents: [id], $run
 // $overrides: [[key, key of the other name or '']], sorted; null to ignore both. $linked: [version of names], sorted
 // → held
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
+// include: moved
 MATCH (d:Document {corpus: $corpus})
-WHERE d.id IN $documents AND d.run = $run
+WHERE d.id IN $documents AND d.run = $run AND NOT moved
 WITH count(d) AS held
 WHERE held = size($documents)
   AND ($overrides IS NULL OR $overrides = COLLECT {

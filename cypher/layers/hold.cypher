@@ -1,5 +1,5 @@
-// Take the lock of a corpus. Return one row if neither the corpus nor a layer of it has changed, and the nodes that a run
-// has staged are still there, else none.
+// Take the lock of a corpus. Return one row if neither the corpus nor a layer of it has changed, it has the vectors of the
+// same model, and the nodes that a run has staged are still there, else none.
 // $corpus, $revision, $layer: the property with the revision of the layer, $made_from: its value, or null, $run,
 //   $staged: the number of its nodes, $stored: the ids of the statements that queries saw, or null if they are not
 //   compared
@@ -7,8 +7,9 @@
 MERGE (lock:E2GLock {corpus: $corpus})
 DELETE lock
 WITH count(*) AS locked
+// include: moved
 MATCH (c:Corpus {corpus: $corpus})
-WHERE coalesce(c.revision, 0) = $revision
+WHERE NOT moved AND coalesce(c.revision, 0) = $revision
   AND coalesce(c[$layer], -1) = coalesce($made_from, -1)
   AND COUNT { MATCH (s:StagedCommunity {corpus: $corpus, run: $run}) WHERE s.id IS NOT NULL }
     + COUNT { MATCH (s:StagedCluster {corpus: $corpus, run: $run}) WHERE s.id IS NOT NULL }

@@ -25,7 +25,7 @@ RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id 
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.communities = coalesce(c.revision, 0) }[0] AS communities,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.clusters = coalesce(c.revision, 0) }[0] AS clusters,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors,
-       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.sentence_vectors = coalesce(c.revision, 0) }[0]
+       COLLECT { MATCH (corpus:Corpus {corpus: $corpus}) RETURN corpus.sentence_vectors = coalesce(corpus.revision, 0) }[0]
          AS sentence_vectors,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.statements = coalesce(c.revision, 0) }[0] AS statements,
        made {.embedding_model, .dimensions, .pooling, .spacy_model, .vectors} AS made_with, words

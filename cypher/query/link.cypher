@@ -71,5 +71,5 @@ RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model, .vect
          WHERE EXISTS { MATCH (s:Statement {corpus: $corpus}) WHERE s.id IS NOT NULL }
          RETURN c.statements = coalesce(c.revision, 0)
        }[0] AS statements,
-       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.sentence_vectors = coalesce(c.revision, 0) }[0]
+       COLLECT { MATCH (corpus:Corpus {corpus: $corpus}) RETURN corpus.sentence_vectors = coalesce(corpus.revision, 0) }[0]
          AS sentence_vectors

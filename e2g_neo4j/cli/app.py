@@ -54,6 +54,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "status": corpora.status,
         "resume": corpora.resume,
         "enrich": corpora.enrich,
+        "reindex": corpora.reindex,
         "delete": corpora.delete,
     },
     "Ask": {

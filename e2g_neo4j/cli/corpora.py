@@ -25,6 +25,7 @@ from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
 from e2g_neo4j.indexing.sources.files import ReadingReport
+from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
 from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind
 
@@ -226,6 +227,26 @@ def enrich(
         print_json(asdict(report))
     else:
         show.enriched(out, report)
+
+
+def reindex(
+    corpus: ExistingCorpus = None,
+    embedding_model: Annotated[
+        str | None,
+        typer.Option("--embedding-model", metavar="MODEL", help="The new model. (default: E2G_EMBEDDING_MODEL)"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Give a corpus the vectors of another embedding model. Those that it has answer meanwhile."""
+    settings = load_settings()
+    if embedding_model is not None:
+        settings = settings.model_copy(update={"embedding_model": embedding_model})
+    with E2G(settings=settings) as e2g, show.progress(quiet=as_json) as progress:
+        report = e2g.reindex(corpus=choose_corpus(e2g, corpus), progress=progress)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        show.reindexed(out, report)
 
 
 def delete(

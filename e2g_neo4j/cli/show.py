@@ -28,6 +28,7 @@ from e2g_neo4j.types.reports import (
     Layer,
     LayerReport,
     LinkReport,
+    ReindexReport,
     TokenUsage,
 )
 
@@ -197,6 +198,22 @@ def layer(out: Console, corpus: str, name: Layer, report: LayerReport) -> None:
         )
     if name == "statements" or report.usage != TokenUsage():
         spending(out, *usage_of({name: report}))
+
+
+def reindexed(out: Console, done: ReindexReport) -> None:
+    """Print which model a corpus has, and what was embedded."""
+    has = f"Corpus [bold]{escape(done.corpus)}[/bold] has the vectors of {escape(done.embedding_model)}"
+    if done.before == done.embedding_model and not done.vectors:
+        out.print(f"{has} already.")
+        return
+    vectors = f"{plural(done.vectors, 'vector')} made in {done.seconds:.1f} s"
+    out.print(f"{has} now, instead of those of {escape(done.before)}: {vectors}.")
+    if done.long_windows:
+        out.print(
+            f"Windows that do not fit the model: {done.long_windows}. Their vectors are means of several. To cut all "
+            "windows anew, delete the corpus and index it again.",
+            style="yellow",
+        )
 
 
 def usage_of(reports: Mapping[Layer, LayerReport]) -> tuple[dict[int, TokenUsage], float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import AdoptedCorpusError, CorpusNotFoundError, DocumentNotFoundError, InputError, QueryError
 from e2g_neo4j.models.entities.entity_key import entity_key
-from e2g_neo4j.runtime.requests import Operation, Read
+from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.near_names import did_you_mean
@@ -182,7 +182,9 @@ def merges(corpus: str, query: str) -> Operation[list[Alias]]:
 
 def stats(corpus: str) -> Operation[dict[str, int]]:
     """Return the counts of a corpus. Raises NotFoundError if it has no documents."""
-    [row] = yield Read("query/stats", {"corpus": corpus})
+    made_with: Rows = yield Read("index/fingerprint", {"corpus": corpus})
+    vectors = made_with[0]["vectors"] or "" if made_with else ""
+    [row] = yield Read("query/stats", {"corpus": corpus}, vectors)
     if not row["documents"]:
         raise CorpusNotFoundError(corpus)
     return dict(row)

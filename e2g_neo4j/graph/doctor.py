@@ -32,7 +32,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",
         "Window": "corpus corpus_key id document index text start end embedding",
-        "Summary": "corpus id document level index text tokens start end embedding made_of notes",
+        "Summary": "corpus id document level index text tokens start end embedding made_of notes notes_of",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart into",
         "Corpus": "corpus chunks windows adopts adopted_properties revision communities clusters "
@@ -75,6 +75,7 @@ def doctor(
     stored: Rows = yield Read("doctor/models", {})
     [locks] = yield Read("doctor/locks", {})
     behind: Rows = yield Read("doctor/behind", {})
+    unused: Rows = yield Read("doctor/unused", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
     return [
         *_server(server),
@@ -84,6 +85,7 @@ def doctor(
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
         *_models(stored, fingerprint, lacks),
+        *_unused([row["corpus"] for row in unused]),
         *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
     ]
@@ -275,6 +277,17 @@ def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint
             yield Finding("models", "problem", f"{what} {lacking}", "Install it, or index these corpora again.")
         else:
             yield Finding("models", "ok", f"{what} These models are loaded when one of the corpora is used.")
+
+
+def _unused(corpora: Sequence[str]) -> Iterator[Finding]:
+    if corpora:
+        yield Finding(
+            "models",
+            "note",
+            f"Being reindexed, or `e2g reindex` was interrupted: {', '.join(corpora)}. The vectors before answer.",
+            "If it was interrupted: the same command again continues, one with the model of the corpus removes its "
+            "vectors.",
+        )
 
 
 def _layers(behind: Sequence[str]) -> Iterator[Finding]:

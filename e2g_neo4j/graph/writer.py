@@ -78,7 +78,8 @@ def window_vectors(corpus: str, chunks: Sequence[str]) -> Operation[dict[str, Ve
     by_chunk: dict[str, Vectors] = {}
     for batch in batched(chunks, CHUNKS_READ):
         for row in (yield Read("index/window_vectors", {"corpus": corpus, "chunks": batch})):
-            by_chunk[row["chunk"]] = np.array(row["vectors"], dtype=np.float32)
+            if row["vectors"]:  # else the corpus has vectors of another model meanwhile
+                by_chunk[row["chunk"]] = np.array(row["vectors"], dtype=np.float32)
     return by_chunk
 
 

@@ -110,6 +110,8 @@ class Layer:
             making.attempt, making.state = attempt, (yield from read_state(making.corpus))
             if not making.state["found"]:
                 raise CorpusNotFoundError(making.corpus)
+            if making.state["moved"]:
+                break  # in each attempt: these are no longer the models of the corpus
             yield from purge(making.corpus)  # also counts edges: of all documents that this revision has
             try:
                 for layer in self.needs:

@@ -321,7 +321,7 @@ def _index_with(
     if report.documents and models.embedding_name == DEFAULT and models.language != "en":
         report.warnings[corpus] = (
             f"The corpus {corpus!r} is in {name_of(models.language)}, but its embedding model, {DEFAULT}, is English. "
-            "To find more, delete the corpus, set E2G_EMBEDDING_MODEL to a multilingual model, and index it again."
+            f"To find more, run `e2g reindex --corpus {corpus} --embedding-model NAME` with a multilingual model."
         )
     return report
 

@@ -12,33 +12,39 @@ from e2g_neo4j.indexing.layer import Layer, Making
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
+from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation, Read, Write
-from e2g_neo4j.types.reports import LayerReport
+from e2g_neo4j.types.reports import LayerReport, Progress
 
 CHUNKS = 64
 """Chunks whose sentences are embedded, and written in one transaction."""
 
 
-def _make(making: Making) -> Operation[LayerReport]:
+def embed_sentences(models: Models, corpus: str, show: Progress) -> Operation[int]:
     """Embed the own sentences, up to the first list, of chunks without vectors of them: row n of the packed vectors is
-    sentence n of the mentions of the chunk."""
-    corpus, done, after = making.corpus, 0, ""
+    sentence n of the mentions of the chunk. Return the number of these chunks."""
+    done, after = 0, ""
     while rows := (yield Read("sentences/missing", {"corpus": corpus, "after": after, "limit": CHUNKS})):
         texts = []
         for row in rows:
             sentences = decode(row["notes"]).sentences
             own = own_sentences_before_list(sentences, tuple(row["own"]))
             texts.append([row["text"][sentences[at].start : sentences[at].end] for at in own])
-        vectors = embed_long(making.models.embedder, [text for of_chunk in texts for text in of_chunk])
+        vectors = embed_long(models.embedder, [text for of_chunk in texts for text in of_chunk])
         packed = np.split(vectors, np.cumsum([len(of_chunk) for of_chunk in texts])[:-1])
         found = [
             {"chunk": row["chunk"], "notes": row["notes"], "vectors": quantised(own_vectors)}
             for row, own_vectors in zip(rows, packed, strict=True)
         ]
         yield Write((("sentences/set_vectors", {"corpus": corpus, "rows": found}),))
-        making.show("sentences", done + len(rows), done + rows[0]["missing"])
+        show("sentences", done + len(rows), done + rows[0]["missing"])
         done, after = done + len(rows), rows[-1]["chunk"]
-        making.made += len(rows)
+    return done
+
+
+def _make(making: Making) -> Operation[LayerReport]:
+    making.made += yield from embed_sentences(making.models, making.corpus, making.show)
+    corpus = making.corpus
     yield from making.write(("sentences/publish", {"corpus": corpus, "revision": making.state["revision"]}))
     return LayerReport(made=making.made)
 

@@ -18,11 +18,16 @@ def models_for(language: str, models: Models) -> Models:
 
     if language == models.language:
         return models
-    name, dimensions, pooling = models.fingerprint.embedding
-    if language == "zh" and name == DEFAULT and not models.has_own_embedder:
-        name, dimensions = CHINESE, PUBLISHED[CHINESE].dimensions
     pipeline = installed_id(pipeline_for(language, models.settings.spacy_model))
-    return models.of(Fingerprint(name, dimensions, pooling, str(pipeline)))
+    return models.of(with_embedding(models, language, str(pipeline)))
+
+
+def with_embedding(models: Models, language: str, pipeline: str) -> Fingerprint:
+    """Return the fingerprint of the embedding model for a language, with a spaCy pipeline."""
+    name, dimensions, pooling = models.fingerprint.embedding
+    if language == "zh" and name == DEFAULT and not models.has_own_embedder and models.language != "zh":
+        name, dimensions = CHINESE, PUBLISHED[CHINESE].dimensions
+    return Fingerprint(name, dimensions, pooling, pipeline)
 
 
 def models_of_archive(made_with: Fingerprint, models: Models) -> Models:

@@ -199,7 +199,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            rows = _rows(transaction.run(load(statement), parameters))
+            rows = _rows(transaction.run(load(statement, Variant.SEARCH, request.vectors), parameters))
             if not rows:
                 return rows
         for statement, parameters in request.statements:
@@ -284,7 +284,7 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
         rows: Rows = []
         if request.condition:
             statement, parameters = request.condition
-            result = await transaction.run(load(statement), parameters)
+            result = await transaction.run(load(statement, Variant.SEARCH, request.vectors), parameters)
             rows = _rows([record async for record in result])
             if not rows:
                 return rows

@@ -6,8 +6,9 @@ expression (`=`). The line may rename parameters: `// include: nearest_windows, 
 filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
 
 Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
-`e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds. So have the
-full-text indexes of Chinese text.
+`e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds, and so have the
+properties `sentence_vectors` of chunks and `embedded_name` of entities. While a corpus is reindexed, its nodes have the
+vectors of two models. The full-text indexes of Chinese text have a suffix too.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 _INCLUDE = re.compile(r"^( *)// include: (\w+)((?:, \$\w+ for \$\w+)*)(\n|\Z)", re.MULTILINE)
 
-_VECTORS = re.compile(r"\be2g_(?:[a-z]+_)?embedding\b|(?<!\brow)\.embedding\b|'embedding(?=')")
-"""Where a statement or a migration names an index of vectors or the property with a vector, but a row of parameters."""
+_VECTORS = re.compile(
+    r"\be2g_(?:[a-z]+_)?embedding\b|'embedding(?=')"
+    r"|(?<!\brow)(?<!\bcorpus)\.(?:embedding|embedded_name|sentence_vectors)\b"
+)
+"""Where a statement or a migration names an index of vectors or a property with vectors: not of `row`, which is of
+parameters, nor of `corpus`, which says up to which revision there are any."""
 
 _WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b")
 """Where a statement names a full-text index."""

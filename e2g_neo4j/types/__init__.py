@@ -18,6 +18,7 @@ from e2g_neo4j.types.reports import (
     LayerReport,
     LinkReport,
     Progress,
+    ReindexReport,
     State,
     TokenUsage,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Passage",
     "Point",
     "Progress",
+    "ReindexReport",
     "Round",
     "Route",
     "Section",

@@ -306,6 +306,27 @@ class IndexReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """What one run of `reindex` did.
+
+    Attributes:
+        corpus: the corpus.
+        embedding_model: the name of the embedding model that the corpus has now.
+        before: the name of the one that it had. The same if there was nothing to do.
+        vectors: the number of windows, summaries, sentences, names and so on that were embedded.
+        long_windows: the number of windows that do not fit the model, whose vectors are means of several.
+        seconds: wall time.
+    """
+
+    corpus: str
+    embedding_model: str
+    before: str
+    vectors: int = 0
+    long_windows: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document in the database.
 

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
+from graphs import comparable, evidence, snapshot
 from libraries import clear, empty
 from modes import MAY_FIND_NOTHING
 from neo4j import Driver, GraphDatabase
 from stated import state
+from tiers import few_of
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
-from e2g_neo4j.errors import FingerprintError, ModelError
+from e2g_neo4j.errors import CorpusChangedError, FingerprintError, ModelError
+from e2g_neo4j.indexing import reindexing
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
+from e2g_neo4j.runtime.requests import Request, Write
 
 pytestmark = pytest.mark.by_turns(3)
 
@@ -259,6 +265,211 @@ def sources_in(client: E2G, corpus: str, question: str) -> list[str]:
 def fingerprints(database: Driver) -> list[dict[str, Any]]:
     rows = database.execute_query("MATCH (i:E2GIndex) WHERE i.corpus IS NOT NULL RETURN properties(i)").records
     return [row[0] for row in rows]
+
+
+# --- reindexing ----------------------------------------------------------------------------------------
+
+FISH = "Which red fish did Bob Miller catch?"
+
+
+class Killed(BaseException):
+    """Ends a call as a signal would."""
+
+
+class Before:
+    """An observer that calls a function once, before a write with some statement is sent, or before the n-th write."""
+
+    def __init__(self, which: str | int, call: Callable[[], object]) -> None:
+        self.which, self.call, self.writes, self.called = which, call, 0, False
+
+    def requested(self, request: Request) -> None:
+        if isinstance(request, Write):
+            self.writes += 1
+            if not self.called and self.which in (self.writes, *(name for name, _ in request.statements)):
+                self.called = True
+                self.call()
+
+    def executed(self, request: Request, result: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No question is on its way: the former vectors are removed at once."""
+    monkeypatch.setattr(reindexing, "SETTLE_SECONDS", 0.0)
+
+
+def suffix_of(database: Driver, corpus: str) -> str:
+    return next(row["vectors"] for row in fingerprints(database) if row["corpus"] == corpus)
+
+
+def vectors_of(database: Driver, corpus: str) -> dict[str, set[str]]:
+    """The properties with vectors that the nodes of a corpus have, by label. A node without one has none of them."""
+    rows = database.execute_query(
+        "MATCH (n:Window|Chunk|Summary|Entity|Community|Cluster|Statement {corpus: $corpus}) "
+        "UNWIND [name IN keys(n) WHERE name STARTS WITH 'embed' OR name STARTS WITH 'sentence_vectors'] + "
+        "CASE WHEN any(name IN keys(n) WHERE name STARTS WITH 'embed') THEN [] ELSE ['none'] END AS name "
+        "RETURN labels(n)[0] AS label, collect(DISTINCT name) AS names",
+        corpus=corpus,
+    ).records
+    return {row["label"]: set(row["names"]) for row in rows}
+
+
+def found_in(client: E2G, corpus: str) -> dict[str, Any]:
+    """What modes find that use the vectors of windows, sentences, names, reports and clusters."""
+    modes = ("dense", "linear", "synonyms", "communities", "raptor")
+    return {mode: evidence(client.retrieve(FISH, corpus=corpus, mode=mode).passages) for mode in modes}
+
+
+def wrong(client: E2G) -> list[str]:
+    """What `e2g doctor` finds that a reindexing could have left."""
+    found = [one for one in client.doctor() if one.state == "problem" or one.check in ("models", "layers", "runs")]
+    return [one.what for one in found if one.state != "ok"]
+
+
+def index_texts(client: E2G, corpus: str, texts: dict[str, str]) -> None:
+    client.index([from_text(text, corpus=corpus, source=source) for source, text in texts.items()], corpus=corpus)
+
+
+def kill() -> None:
+    raise Killed
+
+
+def test_a_corpus_is_reindexed_while_it_answers(
+    opened: Open, database: Driver, prompted: str, another: str, at_once: None
+) -> None:
+    """Killed anywhere, or asked at any step, it answers with the vectors before, until it has the new ones. In the end
+    it is as one that the new model has indexed, and nothing else has changed."""
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    indexed_with(first, "other")
+    indexed_with(first, "mine")
+    other, mine = snapshot(database, "other", exact=True), snapshot(database, "mine")
+    before, stages = found_in(first, "mine"), set()
+
+    def ask(stage: str, done: int, total: int) -> None:
+        if suffix_of(database, "mine") == "":
+            stages.add(stage)
+            assert found_in(first, "mine") == before, stage
+
+    for point in (*few_of(range(1, 7), 2), "reindex/switch"):
+        with second.runner.observed(Before(point, kill)), pytest.raises(Killed):
+            second.reindex(corpus="mine", progress=ask)
+        assert found_in(first, "mine") == before
+        assert not [one for one in first.doctor() if one.state == "problem"]
+    assert {"chunks", "summaries", "sentences", "entities"} == stages
+    assert [what for what in wrong(first) if "e2g reindex" in what]
+    with second.runner.observed(Before("reindex/remove_vectors", kill)), pytest.raises(Killed):
+        second.reindex(corpus="mine", progress=ask)
+    assert [what for what in wrong(first) if "e2g reindex" in what]
+    report = second.reindex(corpus="mine")
+    assert (report.before, report.embedding_model, report.vectors) == (another, another, 0)
+
+    suffix = suffix_of(database, "mine")
+    assert vectors_of(database, "mine") == {
+        **{label: {f"embedding{suffix}"} for label in ("Window", "Community", "Cluster", "Statement")},
+        "Chunk": {f"embedding{suffix}", f"sentence_vectors{suffix}"},
+        "Entity": {f"embedding{suffix}", f"embedded_name{suffix}"},
+    }
+    assert first.stats("mine") == first.stats("other")
+    assert wrong(first) == []
+    reindexed, found = snapshot(database, "mine"), found_in(first, "mine")
+    report = first.reindex(corpus="mine")
+    assert (report.before, report.embedding_model) == (another, prompted)
+    assert report.vectors > 20
+    assert snapshot(database, "mine") == mine
+    assert found_in(second, "mine") == before
+    assert snapshot(database, "other", exact=True) == other
+    first.delete(corpus="mine")
+    indexed_with(second, "mine")
+    assert suffix_of(database, "mine") == suffix
+    assert snapshot(database, "mine") == reindexed
+    assert found_in(first, "mine") == found
+    second.reindex(corpus="other")
+    index_texts(first, "other", {"red.txt": "The whale is red."})
+    assert vectors_of(database, "other")["Window"] == {f"embedding{suffix}"}
+    assert sources_in(first, "other", "Which whale is red?")[0] == "red.txt"
+
+
+def test_what_others_change_meanwhile_has_the_new_vectors_too(
+    opened: Open, database: Driver, prompted: str, another: str, at_once: None
+) -> None:
+    """A run that indexes documents is waited for: it publishes them with the model that it began with."""
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    index_texts(first, "mine", {name: TEXTS[name] for name in ("whale.txt", "ship.txt")})
+    waiting = Event()
+
+    def call() -> None:
+        second.reindex(corpus="mine", progress=lambda stage, *_: waiting.set() if stage == "waiting" else None)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = []
+
+        def reindex() -> None:
+            running.append(pool.submit(call))
+            assert waiting.wait(200)
+
+        with first.runner.observed(Before("index/publish_documents", reindex)):
+            index_texts(first, "mine", {"fish.txt": TEXTS["fish.txt"]})
+        running[0].result()
+    names = {f"embedding{suffix_of(database, 'mine')}"}
+    assert vectors_of(database, "mine")["Window"] == names != {"embedding"}
+
+    def change() -> None:
+        index_texts(second, "mine", {"form.txt": TEXTS["form.txt"]})
+        second.delete(["ship.txt"], corpus="mine")
+
+    with first.runner.observed(Before("reindex/switch", change)):
+        first.reindex(corpus="mine")
+    assert vectors_of(database, "mine")["Window"] == {"embedding"}
+    assert {*sources_in(first, "mine", FISH)} == TEXTS.keys() - {"ship.txt"}
+    assert wrong(first) == []
+
+
+def test_what_the_former_model_has_made_is_not_published(
+    opened: Open, database: Driver, prompted: str, another: str, at_once: None
+) -> None:
+    """Neither a layer, nor the vectors of another reindexing."""
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    third = opened(embedding_model=prompted, embedding_dimensions=DIMENSIONS // 4)
+    index_texts(first, "mine", TEXTS)
+    with (
+        first.runner.observed(Before("communities/publish", lambda: second.reindex(corpus="mine"))),
+        pytest.raises(CorpusChangedError),
+    ):
+        first.enrich(corpus="mine", layers=["communities"])
+    assert "Community" not in vectors_of(database, "mine")
+    with (
+        third.runner.observed(Before("reindex/switch", lambda: first.reindex(corpus="mine"))),
+        pytest.raises(FingerprintError, match=prompted),
+    ):
+        third.reindex(corpus="mine")
+    assert vectors_of(database, "mine") == {"Window": {"embedding"}, "Chunk": {"embedding"}, "Entity": {"none"}}
+    assert wrong(first) == []
+
+
+def test_a_changed_document_gets_summaries_of_the_new_model(
+    opened: Open, database: Driver, prompted: str, another: str, tmp_path: Path, at_once: None
+) -> None:
+    """Summaries stay, but the vectors of their sentences are of the former model: a change of the document makes them
+    again. Until then, archives have none of them. Windows that do not fit the new model are told."""
+    chunks: dict[str, Any] = {"chunk_tokens": 64, "chunk_overlap": 4, "group_size": 2, "summary_tokens": 32}
+    first, second = opened(embedding_model=prompted, **chunks), opened(embedding_model=another, **chunks)
+    index_texts(first, "mine", {"long.txt": LONG[:1500], "fish.txt": TEXTS["fish.txt"]})
+    texts = "MATCH (s:Summary {corpus: 'mine'}) RETURN s.text AS text ORDER BY s.id"
+    before = [row["text"] for row in database.execute_query(texts).records]
+    report = second.reindex(corpus="mine")
+    assert [row["text"] for row in database.execute_query(texts).records] == before
+    assert report.long_windows == 0
+    second.export_corpus(tmp_path / "mine.zip", corpus="mine")
+    second.import_corpus(tmp_path / "mine.zip", corpus="copy")
+    for corpus in ("mine", "copy", "fresh"):
+        index_texts(second, corpus, {"long.txt": f"The fish is red. {LONG[300:1500]}", "fish.txt": TEXTS["fish.txt"]})
+    for corpus in ("mine", "copy"):
+        assert comparable(database, corpus) == comparable(database, "fresh"), corpus
+    short = str(write_embedder(tmp_path, WORDS, dimensions=DIMENSIONS // 4, max_tokens=32))
+    report = opened(embedding_model=short).reindex(corpus="mine")
+    assert report.long_windows == first.stats("mine")["chunks"] - 1
+    assert sources_in(first, "mine", FISH)[0] == "fish.txt"
 
 
 # --- the reranker ------------------------------------------------------------------------------------

@@ -315,6 +315,13 @@ def enrich(client: Any, two: Two) -> None:
         client.enrich(corpus=f"{two.mine}-none")
 
 
+def reindex(client: Any, two: Two) -> None:
+    """With the same model: what is written with another one is in test_same_ids.py."""
+    assert client.reindex(corpus=two.mine).vectors == 0
+    with pytest.raises(NotFoundError):
+        client.reindex(corpus=f"{two.mine}-none")
+
+
 def link(client: Any, two: Two) -> None:
     """Entities of the other corpus stay without links, and facts hang on this one's."""
     report = client.link(corpus=two.mine, label=two.label, name="name")
@@ -450,11 +457,12 @@ CALLS: dict[str, Callable[[Any, Two], None]] = {
     for call in (
         *(index, plan, resume, delete, status, documents, corpora, stats, modes, retrieve, answer, stream, text),
         *(paths, entities, merges, merge, split, join, export_corpus, import_corpus, link, links, unlink),
-        *(enrich, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
+        *(enrich, reindex, add_graph_documents, adopt, unadopt, run_template, text_to_cypher),
     )
 }
 WRITING = {"index", "delete", "resume", "merge", "split", "join", "import_corpus", "link", "links", "unlink"} | {
     "enrich",
+    "reindex",
     "add_graph_documents",
     "adopt",
     "unadopt",
@@ -528,6 +536,7 @@ QUESTION_FILE = {"id": "1", "question": QUESTIONS[0], "evidence": ["Ann Harper m
 COMMANDS: dict[str, list[str]] = {
     "index": ["{library}", "--corpus", "{mine}"],
     "enrich": ["--corpus", "{mine}"],
+    "reindex": ["--corpus", "{mine}"],
     "query": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100", "--full"],
     "ask": [QUESTIONS[0], "--corpus", "{mine}", "-k", "100"],
     "chat": ["--corpus", "{mine}"],

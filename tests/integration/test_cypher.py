@@ -126,6 +126,7 @@ VALUES: dict[str, Any] = {
     "order": "index",
     "part_of": "PART_OF",
     "unsuffixed": True,
+    **dict.fromkeys(("before", "added", "removed"), ""),
     "cjk": True,
     "database": "neo4j",
     **dict.fromkeys(("task", "worker", "kind", "body_sha256", "idempotency", "parameters", "found", "step"), "a"),
@@ -218,7 +219,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (:Entity)-[:IN_COMMUNITY]->(c:Community:OutdatedCommunity:StagedCommunity {run: '', level: 1, "
             "title: '', text: '', entities: 3, rating: 1, sha256: '', report_sha256: ''})-[:QUOTES]->(:Chunk) "
             "CREATE (c)-[:PARENT]->(:Community) CREATE (:Corpus {communities: 1, clusters: 1, entity_vectors: 1}) "
-            "CREATE (:Entity {embedded_name: ''}) "
+            "CREATE (:Entity {embedded_name: ''}), (:Chunk {sentence_vectors: []}), (:Summary {notes_of: ''}), "
+            "(:E2GIndex {unused: ['']}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
             "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5}), "

@@ -43,7 +43,18 @@ pytestmark = pytest.mark.by_turns(2)
 
 READS = sorted(
     f"{path.parent.name}/{path.stem}"
-    for kind in ("query", "index", "layers", "communities", "clusters", "entities", "statements", "link", "adopt")
+    for kind in (
+        "query",
+        "index",
+        "layers",
+        "communities",
+        "clusters",
+        "entities",
+        "statements",
+        "link",
+        "adopt",
+        "reindex",
+    )
     for path in (folder("cypher") / kind).glob("*.cypher")
     if "$corpus" in path.read_text(encoding="utf-8") and "// →" in path.read_text(encoding="utf-8")
     if path.stem not in ("hold", "vectors", "cached", "reports")  # depend on numbers and hashes of a corpus
@@ -63,11 +74,15 @@ WITH_WORDS = {"query/fulltext", "query/fulltext_chunks", "query/signals"}
 CONDITIONS = {
     *("adopt/is_left", "adopt/may_adopt"),
     *("index/hold_documents", "index/hold_version", "index/is_large", "index/needs_purge"),
+    *("reindex/missing_windows", "reindex/missing_texts", "reindex/has_unused"),
 }
 """Statements that give a row where something holds: of the other corpus it does, of this one it does not."""
 
 WORD = f"ann{uuid4().hex}"
 """A name that is in both corpora and in no other."""
+
+SUFFIX = "_0123abcd"
+"""Of the vectors of a further model."""
 
 NAMES = [WORD, "bob", "cid", "mr harker", "jonathan harker"]
 _RANDOM = Random(7)
@@ -170,6 +185,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 
 OF_ONE: dict[str, dict[str, Any]] = {
     "index/hold_version": {"known": [], "pairs": [], "any_words": []},
+    "reindex/document_windows": {"after": -1},
     "index/shared_names": {"pairs": [{"document": "d0", "full": "jonathan harker", "names": ["mr harker"]}]},
 }
 """Parameters of single statements, which are called like others of other statements."""
@@ -238,7 +254,9 @@ def unfinish(driver: Driver, corpus: str) -> None:
         "(:StagedCommunity {corpus: $corpus, run: 'theirs', id: ''}), "
         "(:OutdatedCluster {corpus: $corpus, text_sha256: ''}), "
         "(:StagedCluster {corpus: $corpus, run: 'theirs', id: ''}), "
-        "(:StagedStatement {corpus: $corpus, run: 'theirs', id: ''})",
+        "(:StagedStatement {corpus: $corpus, run: 'theirs', id: ''}), "
+        "(:Chunk {corpus: $corpus, id: 'bare', text: 'Bare.'}), "
+        "(:Summary {corpus: $corpus, id: 'bare', text: 'Bare.'})",
         corpus=corpus,
     )
 
@@ -305,6 +323,27 @@ def test_what_is_read_stays_when_another_corpus_comes(
     assert bool(before) == (read[0] not in CONDITIONS)
 
 
+def reindexed(driver: Driver, corpus: str) -> Iterator[Write]:
+    """What gives all nodes of a corpus vectors of a further model, and takes them away."""
+    nodes = driver.execute_query(
+        "MATCH (n:Window|Chunk|Summary|Community|Cluster|Statement {corpus: $corpus}) RETURN labels(n)[0] AS label, "
+        "n.id AS id, coalesce(n.report_sha256, n.text_sha256, '') AS version",
+        corpus=corpus,
+    ).records
+    rows = [{**row.data(), "embedding": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()} for row in nodes]
+    spreads = [{"document": id, "persistence": 0.5} for id in ("d0", "d1", "long")]
+    model = {"embedding_model": "m", "dimensions": 8, "pooling": "mean", "spacy_model": "en", "vectors": SUFFIX}
+    for name, parameters in (
+        ("set_vectors", {"rows": rows, "notes_of": "embedding"}),
+        ("set_persistence", {"rows": spreads}),
+        ("switch", {**model, "unsuffixed": False, "added": "", "removed": SUFFIX}),
+        ("remove_vectors", {"limit": 1_000}),
+        ("forget_unused", {"removed": ""}),
+        ("add_unused", {"added": SUFFIX}),
+    ):
+        yield Write(((f"reindex/{name}", {"corpus": corpus, **parameters}),), vectors=SUFFIX)
+
+
 def test_what_is_written_leaves_another_corpus_as_it_is(
     driver: Driver, two: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,15 +386,19 @@ def test_what_is_written_leaves_another_corpus_as_it_is(
         unharmed("properties set")
         assert driven(perform, unlink(mine, None))
         unharmed("unlinked")
+        for request in reindexed(driver, mine):
+            perform(request)
+            unharmed(request.statements[0][0])
         driven(perform, delete(mine, ["d0"]))
         unharmed("a document deleted")
         driven(perform, delete(mine, ["long"]))
         unharmed("all deleted")
         assert snapshot(driver, mine) == ({}, {})
     written = {
-        f"index/{path.stem}"
-        for path in (folder("cypher") / "index").glob("*.cypher")
+        f"{kind}/{path.stem}"
+        for kind in ("index", "reindex")
+        for path in (folder("cypher") / kind).glob("*.cypher")
         if "$corpus" in path.read_text(encoding="utf-8")
     }
-    elsewhere = {"index/cache_summary", "index/set_fingerprint", "index/set_merge"}
-    assert written - sent - set(READS) <= elsewhere, "which have tests in e2e/test_walls.py"
+    elsewhere = {"index/cache_summary", "index/set_fingerprint", "index/set_merge", "reindex/hold"}
+    assert written - sent - set(READS) <= elsewhere, "which have tests in e2e"

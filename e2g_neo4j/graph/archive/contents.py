@@ -19,6 +19,9 @@ from e2g_neo4j.models.entities.extraction_codec import own_sentences_before_list
 from e2g_neo4j.types.graph import Sentence
 from e2g_neo4j.types.properties import check_properties
 
+VECTORS = ("embedding", "embedded_name", "sentence_vectors")
+"""Properties whose names have the suffix of the model in a database, but not in an archive."""
+
 LARGEST_NOTES = 2**24
 """Maximum bytes of a packed extraction once it is unpacked."""
 

@@ -23,7 +23,7 @@ from e2g_neo4j.errors import (
     InputError,
     QueryError,
 )
-from e2g_neo4j.graph.archive import lines
+from e2g_neo4j.graph.archive import contents, lines
 from e2g_neo4j.graph.archive.format import (
     LONGEST_LINE,
     MANIFEST,
@@ -124,12 +124,13 @@ def _write_archive(
 
 
 def without_suffix(properties: dict[str, Any], suffix: str) -> dict[str, Any]:
-    """Return the properties of a node as a corpus has them whose indexes have no suffix."""
-    if not suffix:
-        return properties
-    vector = f"embedding{suffix.removesuffix(CJK)}"
-    kept = {name: value for name, value in properties.items() if name not in (vector, "cjk", "cjk_key")}
-    return {**kept, "embedding": properties[vector]} if vector in properties else kept
+    """Return the properties of a node as a corpus has them whose indexes have no suffix, without vectors of other
+    models."""
+    suffix = suffix.removesuffix(CJK)
+    kept = {name: value for name, value in properties.items() if name not in (*contents.VECTORS, "cjk", "cjk_key")}
+    if properties.get("notes_of") not in (None, f"embedding{suffix}"):
+        kept |= {"notes": None, "made_of": None}
+    return kept | {name: properties[name + suffix] for name in contents.VECTORS if name + suffix in properties}
 
 
 def _of_corpus(row: dict[str, Any], corpus: str) -> dict[str, Any]:

@@ -146,8 +146,8 @@ class Archive:
             match found:
                 case lines.Node():
                     labels = _staged(found.labels)
-                    embedding = properties.pop("embedding", None)
-                    row = {"key": found.key, "labels": labels, "embedding": embedding, "properties": properties}
+                    vectors = {name: properties.pop(name, None) for name in contents.VECTORS}
+                    row = {"key": found.key, "labels": labels, "properties": properties, **vectors}
                 case lines.Relationship():
                     start, end = contents.RELATIONSHIPS[found.type][1]
                     row = {"a": found.a, "type": found.type, "b": found.b, "properties": properties}

@@ -85,6 +85,8 @@ def _leaves(corpus: str) -> Operation[list[Leaf]]:
     leaves: list[Leaf] = []
     after = ""
     while rows := (yield Read("clusters/chunks", {"corpus": corpus, "after": after, "limit": CHUNKS_READ})):
+        if any(None in row["vectors"] for row in rows):
+            raise ChangedError  # the corpus has vectors of another model meanwhile
         leaves += map(leaf_of, rows)
         after = rows[-1]["chunk"]
     return leaves

@@ -1,0 +1,13 @@
+// Take the lock of a corpus. Return one row if nodes have vectors of a model, which is not the one that the corpus is asked
+// with, else none.
+// $corpus
+// → found
+MERGE (lock:E2GLock {corpus: $corpus})
+DELETE lock
+WITH count(*) AS locked
+// include: moved
+WITH moved
+WHERE moved
+// include: nodes_with_vectors
+WITH n LIMIT 1
+RETURN true AS found
