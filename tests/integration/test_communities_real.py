@@ -16,6 +16,7 @@ from libraries import (
     MODELS,
     NAMES,
     REAL_DIMENSIONS,
+    dangling,
     driven,
     few_examples,
     libraries,
@@ -147,6 +148,7 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
 
     new = small_document("d1", ["dan", "eve"], ["eve", "ann"], ["dan", "ann"])
     driven(interrupted, COMMUNITIES.enrich(MODELS, corpus, None))
+    assert not dangling(driver, corpus)
     write(driver, corpus, [new])
     driven(perform, COMMUNITIES.update(MODELS, corpus))
     write(driver, fresh, [TWO_GROUPS[0], new])
