@@ -284,9 +284,9 @@ def _unused(corpora: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "models",
             "note",
-            f"Being reindexed, or `e2g reindex` was interrupted: {', '.join(corpora)}. The vectors before answer.",
-            "If it was interrupted: the same command again continues, one with the model of the corpus removes its "
-            "vectors.",
+            f"There are vectors that no question uses, because `e2g reindex` is running or was interrupted: "
+            f"{', '.join(corpora)}.",
+            "If it was interrupted: the same command continues, and one with the model of the corpus removes them.",
         )
 
 

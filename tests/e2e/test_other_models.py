@@ -351,7 +351,8 @@ def test_a_corpus_is_reindexed_while_it_answers(
             stages.add(stage)
             assert found_in(first, "mine") == before, stage
 
-    for point in (*few_of(range(1, 7), 2), "reindex/switch"):
+    points: list[str | int] = [*few_of(range(1, 7), 2), "reindex/switch"]
+    for point in points:
         with second.runner.observed(Before(point, kill)), pytest.raises(Killed):
             second.reindex(corpus="mine", progress=ask)
         assert found_in(first, "mine") == before
