@@ -11,6 +11,7 @@ from graphs import cached_replies, snapshot
 from libraries import (
     MODELS,
     REAL_DIMENSIONS,
+    dangling,
     driven,
     performing,
     remove,
@@ -221,6 +222,7 @@ def test_updates_ask_about_new_text_alone(driver: Driver, corpora: list[str], co
     changed = [small_document("d1", ["dan", "fay"], ["gil", "cid"])]
     write(driver, corpus, changed)
     assert [row[0] for row in statements(driver, corpus)] == ["d0-c0", "d0-c0"], "at once, before any update"
+    assert not dangling(driver, corpus)
     assert corpus in behind(driver)
     updated(driver, corpus, None, UsageMeter())  # no chat model is configured
     updated(driver, corpus, model)  # nobody pays
