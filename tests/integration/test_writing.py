@@ -206,10 +206,12 @@ def test_an_entity_and_an_edge_go_with_the_last_document_that_has_them(
     driver: Driver, corpora: list[str], corpus: str
 ) -> None:
     corpora.append(corpus)
-    write(driver, corpus, [small_document("d0", ["ann", "bob"], ["cid"]), small_document("d1", ["ann", "cid"])])
+    """Bob is mentioned nowhere any more, and no sentence has cid and dan."""
+    first = [small_document("d0", ["ann", "bob"], ["cid", "dan"]), small_document("d1", ["ann", "cid"], ["dan"])]
+    write(driver, corpus, first)
     write(driver, corpus, [small_document("d0", ["ann"])])
     nodes, relationships = snapshot(driver, corpus)
-    assert {key[-1] for key in nodes if key[0] == "Entity"} == {"ann", "cid"}
+    assert {key[-1] for key in nodes if key[0] == "Entity"} == {"ann", "cid", "dan"}
     assert list(of_type(relationships, "CO_OCCURS")) == [("ann", "cid")]
 
 
