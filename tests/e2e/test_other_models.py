@@ -407,7 +407,7 @@ def test_what_others_change_meanwhile_has_the_new_vectors_too(
 
         def reindex() -> None:
             running.append(pool.submit(call))
-            assert waiting.wait(200)
+            assert waiting.wait(100)
 
         with first.runner.observed(Before("index/publish_documents", reindex)):
             index_texts(first, "mine", {"fish.txt": TEXTS["fish.txt"]})
@@ -424,6 +424,26 @@ def test_what_others_change_meanwhile_has_the_new_vectors_too(
     assert vectors_of(database, "mine")["Window"] == {"embedding"}
     assert {*sources_in(first, "mine", FISH)} == TEXTS.keys() - {"ship.txt"}
     assert wrong(first) == []
+
+
+def test_adopted_text_nodes_get_new_vectors(
+    opened: Open, database: Driver, prompted: str, another: str, at_once: None
+) -> None:
+    """Their texts are in the nodes of the user alone, and only windows have vectors."""
+    first, second = opened(embedding_model=prompted), opened(embedding_model=another)
+    rows = [[name, f"\U0001f40b {text}"] for name, text in TEXTS.items()]
+    database.execute_query("UNWIND $rows AS row CREATE (:Note {id: row[0], text: row[1]})", rows=rows)
+    first.adopt(corpus="mine", label="Note", document="id")
+    first.enrich(corpus="mine", layers=["sentences"])
+    second.reindex(corpus="mine")
+    suffix = suffix_of(database, "mine")
+    assert vectors_of(database, "mine")["Window"] == {f"embedding{suffix}"} != {"embedding"}
+    reindexed = snapshot(database, "mine")
+    first.unadopt(corpus="mine")
+    second.adopt(corpus="mine", label="Note", document="id")
+    second.enrich(corpus="mine", layers=["sentences"])
+    assert suffix_of(database, "mine") == suffix
+    assert snapshot(database, "mine") == reindexed
 
 
 def test_what_the_former_model_has_made_is_not_published(
@@ -463,8 +483,8 @@ def test_a_changed_document_gets_summaries_of_the_new_model(
     assert report.long_windows == 0
     second.export_corpus(tmp_path / "mine.zip", corpus="mine")
     second.import_corpus(tmp_path / "mine.zip", corpus="copy")
-    for corpus in ("mine", "copy", "fresh"):
-        index_texts(second, corpus, {"long.txt": f"The fish is red. {LONG[300:1500]}", "fish.txt": TEXTS["fish.txt"]})
+    for corpus in ("mine", "copy", "fresh"):  # most summaries cover the same text as before
+        index_texts(second, corpus, {"long.txt": f"{LONG[:1400]} The fish is red.", "fish.txt": TEXTS["fish.txt"]})
     for corpus in ("mine", "copy"):
         assert comparable(database, corpus) == comparable(database, "fresh"), corpus
     short = str(write_embedder(tmp_path, WORDS, dimensions=DIMENSIONS // 4, max_tokens=32))
