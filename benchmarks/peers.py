@@ -12,9 +12,9 @@ chat model of `peer_programs/stand_in.py`, which answers with a fixed latency, a
 over HTTP, this project and the script in their process. Calls and tokens do not depend on the latency; seconds do. What
 is found with the peers' graphs depends on the replies, which are mechanical.
 
-`--questions` questions are timed, with the evidence alone and with an answer. Evidence is located in the text for all
-questions of the file about this book. The database must not have the corpus `benchmark-peers`. Records its figures in
-results.json.
+`--timed` questions are timed, in a second turn with the evidence alone, then with an answer. Evidence is located in the
+text for all questions of the file about this book. Without NEO4J_URI, a managed server is started for the comparison;
+otherwise the database must not have the corpus `benchmark-peers`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def run(program: Program, python: Path, job: dict[str, Any]) -> dict[str, Any]:
         peak = 0.0
         while process.poll() is None:
             peak = max(peak, memory(process.pid))
-            time.sleep(0.2)
+            time.sleep(0.5)
     lines = log.read_text(encoding="utf-8").splitlines()
     if process.returncode:
         said = "\n".join(lines[-20:])
@@ -133,13 +133,14 @@ def run(program: Program, python: Path, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def memory(pid: int) -> float:
-    """Return the memory of a process and its children in MiB."""
+    """Return the memory of a process and its children, without a Neo4j server, in MiB. What they share counts once."""
     total = 0
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         for one in (process, *process.children(recursive=True)):
             with suppress(psutil.NoSuchProcess):
-                total += one.memory_info().rss
+                if one.name() != "java":
+                    total += one.memory_full_info().pss
     return total / 2**20
 
 

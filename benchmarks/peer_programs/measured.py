@@ -82,8 +82,10 @@ def counts(host: str) -> dict[str, int]:
     return found
 
 
-def timed(host: str, calls: Sequence[Callable[[], object]]) -> Phase:
-    """Make calls one after the other."""
+def timed(host: str, calls: Sequence[Callable[[], object]], *, warm: bool = False) -> Phase:
+    """Make calls one after the other. With `warm`, all are made before, too, and not measured."""
+    for call in calls if warm else ():
+        call()
     before, began, each = counts(host), time.perf_counter(), []
     for call in calls:
         start = time.perf_counter()

@@ -58,8 +58,7 @@ def main() -> None:
         said: str = await rag.aquery(question, QueryParam(only_need_context=only_need_context, **local))
         return said
 
-    later(ask, job.questions[0], only_need_context=False)()  # warm up
-    question = timed(job.host, [later(ask, one, only_need_context=True) for one in job.questions])
+    question = timed(job.host, [later(ask, one, only_need_context=True) for one in job.questions], warm=True)
     answer = timed(job.host, [later(ask, one, only_need_context=False) for one in job.questions])
     chunks = [one["content"] for one in rag.text_chunks._data.values()]
     found = {one: texts(later(ask, one, only_need_context=True)(), chunks) for one in job.evidence}
