@@ -28,10 +28,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 from record import Figure, add_option, record
 
@@ -101,66 +102,92 @@ class Text:
 
 
 @contextmanager
-def stand_in(wait: float, rate: float) -> Iterator[str]:
-    """Run the stand-in, and yield its address."""
+def stand_in(wait: float, rate: float) -> Iterator[tuple[str, int]]:
+    """Run the stand-in, and yield its address and pid."""
     command = [sys.executable, str(PROGRAMS / "stand_in.py"), "--wait", str(wait), "--rate", str(rate)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
-            yield process.stdout.readline().strip()
+            yield process.stdout.readline().strip(), process.pid
         finally:
             process.terminate()
 
 
-def run(program: Program, python: Path, job: dict[str, Any]) -> dict[str, Any]:
-    """Run a program, and return its result with the peak memory of its processes."""
+@dataclass
+class Watched:
+    """The memory and processor time of a program: its process and children, and the stand-in, which embeds for some.
+
+    Attributes:
+        pid: The process of the program.
+        other: That of the stand-in.
+        mib: The greatest memory of the program, without a Neo4j server. What its processes share counts once.
+        seconds: The processor time by Unix time.
+    """
+
+    pid: int
+    other: int
+    mib: float = 0.0
+    seconds: list[tuple[float, float]] = field(default_factory=list)
+    _of: dict[int, float] = field(default_factory=dict)
+
+    def look(self) -> None:
+        memory = 0
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(self.pid)
+            for one in (process, *process.children(recursive=True), psutil.Process(self.other)):
+                with suppress(psutil.NoSuchProcess):
+                    times = one.cpu_times()
+                    self._of[one.pid] = times.user + times.system
+                    if one.pid != self.other and one.name() != "java":
+                        memory += one.memory_full_info().pss
+        self.mib = max(self.mib, memory / 2**20)
+        self.seconds.append((time.time(), sum(self._of.values())))
+
+    def between(self, phase: dict[str, Any]) -> float:
+        """Return the processor time of a phase."""
+        began, ended = np.interp([phase["began"], phase["ended"]], *zip(*self.seconds, strict=True))
+        return float(ended - began)
+
+
+def run(program: Program, python: Path, job: dict[str, Any], other: int) -> tuple[dict[str, Any], Watched]:
+    """Run a program, and return its result and what it used."""
     file = Path(job["folder"]).with_suffix(".json")
     file.write_text(json.dumps(job), encoding="utf-8")
     Path(job["folder"]).mkdir()
     command = [str(python), str(PROGRAMS / program.script), str(file), *program.arguments]
     log = file.with_suffix(".log")
     with log.open("w", encoding="utf-8") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
-        peak = 0.0
+        watched = Watched(process.pid, other)
         while process.poll() is None:
-            peak = max(peak, memory(process.pid))
+            watched.look()
             time.sleep(0.5)
     lines = log.read_text(encoding="utf-8").splitlines()
     if process.returncode:
         said = "\n".join(lines[-20:])
         sys.exit(f"{said}\n{program.name} failed with exit code {process.returncode}: {' '.join(command)}")
-    result: dict[str, Any] = json.loads(next(line for line in reversed(lines) if line.startswith('{"index"')))
-    return result | {"mib": peak}
+    return json.loads(next(line for line in reversed(lines) if line.startswith('{"index"'))), watched
 
 
-def memory(pid: int) -> float:
-    """Return the memory of a process and its children, without a Neo4j server, in MiB. What they share counts once."""
-    total = 0
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        for one in (process, *process.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):
-                if one.name() != "java":
-                    total += one.memory_full_info().pss
-    return total / 2**20
-
-
-def figures(name: str, result: dict[str, Any], text: Text, evidence: Sequence[Question]) -> Iterator[Figure]:
+def figures(
+    name: str, result: dict[str, Any], watched: Watched, text: Text, evidence: Sequence[Question]
+) -> Iterator[Figure]:
     """Yield the figures of a program. Those of a mode are named after both."""
     index, tokens = result["index"], len(text.tokens) / 1000
     counts = index["counts"]
-    yield Figure("peers-index", name, "seconds", round(index["seconds"], 1))
+    yield Figure("peers-index", name, "seconds", round(index["ended"] - index["began"]))
+    yield Figure("peers-index", name, "processor seconds", round(watched.between(index)))
     yield Figure("peers-index", name, "calls per 1,000 tokens", round(counts["calls"] / tokens, 2))
     yield Figure("peers-index", name, "prompt tokens per 1,000", round(counts["prompt_tokens"] / tokens))
     yield Figure("peers-index", name, "reply tokens per 1,000", round(counts["reply_tokens"] / tokens))
     yield Figure("peers-index", name, "failed calls", round(counts["unknown"] / max(counts["calls"], 1), 3))
-    yield Figure("peers-index", name, "MiB of memory", round(result["mib"]))
+    yield Figure("peers-index", name, "MiB of memory", round(watched.mib))
     if result.get("bytes"):
         yield Figure("peers-index", name, "MiB stored", round(result["bytes"] / 2**20, 1))
     if result.get("server_mib"):
         yield Figure("peers-index", name, "MiB of the server", round(result["server_mib"]))
     for mode, phase in result["questions"].items():
         shown = f"{name}-{mode}" if mode else name
-        yield from asked("peers-question", shown, phase)
+        yield from asked("peers-question", shown, phase, watched)
         scores = [
             fraction_found(
                 [Piece("", "", tuple(text.within(result["found"][mode][one.question], BUDGET)))],
@@ -171,12 +198,13 @@ def figures(name: str, result: dict[str, Any], text: Text, evidence: Sequence[Qu
         if scores:
             mean = round(statistics.mean(scores), 3)
             yield Figure("peers-question", shown, "evidence", mean, budget=f"{BUDGET // 1000}k tokens")
-    yield from asked("peers-answer", name, result["answer"])
+    yield from asked("peers-answer", name, result["answer"], watched)
 
 
-def asked(set: str, name: str, phase: dict[str, Any]) -> Iterator[Figure]:
+def asked(set: str, name: str, phase: dict[str, Any], watched: Watched) -> Iterator[Figure]:
     number, counts = len(phase["each"]), phase["counts"]
     yield Figure(set, name, "median ms", round(1000 * statistics.median(phase["each"]), 1))
+    yield Figure(set, name, "processor ms", round(1000 * watched.between(phase) / number))
     yield Figure(set, name, "calls", round(counts["calls"] / number, 2))
     yield Figure(set, name, "prompt tokens", round(counts["prompt_tokens"] / number))
     yield Figure(set, name, "reply tokens", round(counts["reply_tokens"] / number))
@@ -198,10 +226,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     asked_about = [one for one in read_questions(given.questions) if one.book == given.book.name]
     if not asked_about:
         sys.exit(f'No question of {given.questions} has "book": "{given.book.name}".')
-    with tempfile.TemporaryDirectory() as scratch, stand_in(given.wait, given.rate) as host:
+    with tempfile.TemporaryDirectory() as scratch, stand_in(given.wait, given.rate) as (host, pid):
         text = read_text(given.book, given.tokens, Path(scratch))
         evidence = [one for one in asked_about if all(end <= len(text.text) for _, _, end in one.spans)]
-        job = {
+        job: dict[str, Any] = {
             "text": str(text.path),
             "host": host,
             "questions": [one.question for one in asked_about[: given.timed]],
@@ -220,9 +248,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                     flush=True,
                 )
                 continue
-            result = run(program, python, job | {"folder": str(Path(scratch) / program.name)})
+            result, watched = run(program, python, job | {"folder": str(Path(scratch) / program.name)}, pid)
             print(f"{program.name}  {result.get('notes', '')}", flush=True)
-            found = list(figures(program.name, result, text, [one for one in evidence if one.spans]))
+            found = list(figures(program.name, result, watched, text, [one for one in evidence if one.spans]))
             for one in found:
                 print(f"    {one.set:14} {one.mode:26} {one.metric:24} {one.value:g}", flush=True)
             record(found, given.results)

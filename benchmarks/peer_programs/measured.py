@@ -48,9 +48,10 @@ class Job:
 
 @dataclass
 class Phase:
-    """What a phase took: its seconds, those of each question, and what the stand-in counted."""
+    """When a phase began and ended (Unix time), the seconds of each call, and what the stand-in counted."""
 
-    seconds: float
+    began: float
+    ended: float
     each: list[float] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -86,14 +87,13 @@ def timed(host: str, calls: Sequence[Callable[[], object]], *, warm: bool = Fals
     """Make calls one after the other. With `warm`, all are made before, too, and not measured."""
     for call in calls if warm else ():
         call()
-    before, began, each = counts(host), time.perf_counter(), []
+    before, began, each = counts(host), time.time(), []
     for call in calls:
         start = time.perf_counter()
         call()
         each.append(time.perf_counter() - start)
-    seconds = time.perf_counter() - began
-    after = counts(host)
-    return Phase(seconds, each, {name: after[name] - before.get(name, 0) for name in after})
+    ended, after = time.time(), counts(host)
+    return Phase(began, ended, each, {name: after[name] - before.get(name, 0) for name in after})
 
 
 def size_of(folder: Path) -> int:

@@ -3,7 +3,8 @@
     PYTHON benchmarks/peer_programs/run_lightrag.py JOB.json
 
 Everything has its default: chunks of 1,200 tokens with 100 shared, one gleaning, four calls of the chat model together,
-and questions in mode `mix`. But replies are not cached, reranking is off, since it needs a model of its own, and a slow embedding may take longer.
+and questions in mode `mix`. But replies are not cached, reranking is off, since it needs a model of its own, and a slow
+embedding may take longer.
 """
 
 from __future__ import annotations

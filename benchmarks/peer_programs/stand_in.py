@@ -234,8 +234,9 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        tags = {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64, "details": {}}]}
-        self._send({"/api/tags": tags, "/counts": dict(self.server.counts)}.get(self.path))
+        tags: dict[str, Any] = {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64, "details": {}}]}
+        found: dict[str, dict[str, Any]] = {"/api/tags": tags, "/counts": dict(self.server.counts)}
+        self._send(found.get(self.path))
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
