@@ -74,7 +74,7 @@ def summary(text: str, words: int = 150) -> str:
     """Return sentences from all parts of a text. The first is left out, since it might be the whole text."""
     every = sentences(text)
     if len(every) < 3:
-        return " ".join(text.split()[-words:])
+        return " ".join(text.split()[len(text.split()) // 2 :][:words])
     length = len(plain(text).split())
     chosen = every[1 :: max(length // words, 1)]
     return " ".join(" ".join(chosen).split()[: 2 * words])
@@ -137,6 +137,12 @@ def _topics(text: str) -> str:
     return ", ".join(sorted(set(text.split()), key=len)[-2:]).strip(",.;:")
 
 
+def _fenced(prompt: str) -> str:
+    """Return the text between the tags that this project's prompts put around it."""
+    found = re.search(r"^<([^<>]+)>\n(.*)^</\1>", prompt, re.DOTALL | re.MULTILINE)
+    return found[2] if found else ""
+
+
 def _after(text: str, mark: str) -> str:
     return text.rpartition(mark)[2]
 
@@ -153,7 +159,7 @@ RULES: dict[str, Callable[[str], str]] = {
     "Answer the question from the evidence": answer,
     "---Target response length and format---": answer,
     "synthesizing information from a provided knowledge base": answer,
-    "You summarise a part of a longer text": lambda prompt: summary(prompt.partition("\n\n<")[2]),
+    "You summarise a part of a longer text": lambda prompt: summary(_fenced(prompt)),
 }
 """What makes the reply, by a part of the prompt. The first that is in the last message decides, then the first that is
 in any."""

@@ -294,6 +294,8 @@ def test_stand_in_replies() -> None:
     assert len(report["findings"]) == 5
     keywords = json.loads(reply("---Real Data---\nUser Query: Where did Ada Venn meet Tom?\n\n---Output---") or "")
     assert keywords["low_level_keywords"] == ["Ada Venn", "Tom"]
+    summary = reply(f"You summarise a part of a longer text\n\n<text-1>\n{text}\n</text-1>")
+    assert summary == "It rained. Nobody saw Tom Quay again."
     assert reply("Tell me a story.") is None
 
 
