@@ -145,7 +145,8 @@ class Watched:
 
     def between(self, phase: dict[str, Any]) -> float:
         """Return the processor time of a phase."""
-        began, ended = np.interp([phase["began"], phase["ended"]], *zip(*self.seconds, strict=True))
+        times, used = np.array(self.seconds).T
+        began, ended = np.interp([phase["began"], phase["ended"]], times, used)
         return float(ended - began)
 
 
