@@ -233,8 +233,8 @@ def is_score(column: str) -> bool:
 
 
 def number(value: float) -> str:
-    """Return a share as .123, and any other number as it is."""
-    return f"{value:.3f}".replace("0.", ".", 1) if -1 < value < 1 else f"{value:g}"
+    """Return a share as .123, and any other number, and 0, as it is."""
+    return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
 def figures(arguments: str, path: str) -> str:
