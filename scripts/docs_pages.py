@@ -227,9 +227,14 @@ class Figures:
         return f"{self.sets[name]['title']}: {metric.removeprefix('evidence@')}"
 
 
+def is_score(column: str) -> bool:
+    """Return whether more is better: not for times, calls, tokens and memory."""
+    return column.partition(":")[2].startswith(("R@", "MRR", "evidence"))
+
+
 def number(value: float) -> str:
-    """Return a share as .123, and any other number as it is."""
-    return f"{value:.3f}".replace("0.", ".", 1) if -1 < value < 1 else f"{value:g}"
+    """Return a share as .123, and any other number, and 0, as it is."""
+    return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
 def figures(arguments: str, path: str) -> str:
@@ -244,7 +249,7 @@ def figures(arguments: str, path: str) -> str:
             raise KeyError(f"No figure of {column} is recorded for {names}.")
         best = max((one["value"] for one in entries.values() if one), default=0)
         for name, one in entries.items():
-            cells[name, column] = cell(one, bold=one is not None and one["value"] == best and " ms" not in column)
+            cells[name, column] = cell(one, bold=one is not None and one["value"] == best and is_score(column))
     return table(
         ("mode", *map(known.head, listed)),
         ([f"`{name}`", *(cells[name, column] for column in listed)] for name in names.split()),

@@ -31,10 +31,12 @@ CORPORA = (
     "benchmark-first-light",
     "benchmark-llm",
     "benchmark-papers",
+    "benchmark-peers",
     "llm-check",
     "ablation-length",
     *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
 )
+KINDS = ("entity", "relation")
 
 
 def benchmark(name: str) -> ModuleType:
@@ -235,6 +237,66 @@ def test_llm_throughput(server: None, capsys: pytest.CaptureFixture[str], tmp_pa
     calls = re.search(r"1 documents, \d+ chunks, (\d+) calls, 0 cached", told)
     assert calls
     assert int(calls[1]) > 0
+
+
+@pytest.mark.full
+def test_peers(server: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The script in memory, and this project with the stand-in's summaries. The peers have no environment here."""
+    text = BOOK.read_text(encoding="utf-8")
+    asked = {
+        "id": "1",
+        "question": QUESTION,
+        "book": BOOK.name,
+        "evidence": [[10, 60], [len(text) - 90, len(text) - 9]],
+    }
+    questions, results = tmp_path / "questions.jsonl", tmp_path / "results.json"
+    questions.write_text(json.dumps(asked), encoding="utf-8")
+    programs = ["--only", "in-memory,e2g-neo4j-summaries,lightrag", "--environments", str(tmp_path / "none")]
+    fast = ["--wait", "0", "--rate", "100000", "--results", str(results)]
+    benchmark("peers").main([str(BOOK), str(questions), *programs, *fast])
+    figures = json.loads(results.read_text(encoding="utf-8"))["figures"]
+    value = {(one["set"], one["mode"], one["metric"]): one["value"] for one in figures}
+    for mode in ("in-memory", "e2g-neo4j-summaries-auto", "e2g-neo4j-summaries-dense"):
+        assert value["peers-question", mode, "evidence"] == 1, "the whole text is within the budget"
+        assert value["peers-question", mode, "calls"] == 0
+    for name in ("in-memory", "e2g-neo4j-summaries"):
+        assert value["peers-answer", name, "calls"] == 1
+        assert value["peers-answer", name, "prompt tokens"] > 100
+        assert value["peers-index", name, "failed calls"] == 0
+    assert value["peers-index", "in-memory", "calls per 1,000 tokens"] == 0
+    assert value["peers-index", "e2g-neo4j-summaries", "calls per 1,000 tokens"] > 0
+    assert "lightrag is left out, because" in capsys.readouterr().out
+
+
+def test_stand_in_replies() -> None:
+    """It replies in the form that each prompt asks for, with what the text says, and knows no other prompt."""
+    module = benchmark("peer_programs/stand_in")
+    text = "One day old Ada Venn met Tom Quay in Lantry. It rained. Nobody saw Tom Quay again."
+
+    def reply(prompt: str) -> str | None:
+        found: str | None = module.reply_to([{"content": prompt}])
+        return found
+
+    *rows, end = (reply(f"---Task---\n---Input Text---\n```\n{text}\n```") or "").split("\n")
+    kinds = {
+        kind: [row for kind_of, *row in (line.split("<|#|>") for line in rows) if kind_of == kind] for kind in KINDS
+    }
+    assert {row[0] for row in kinds["entity"]} == {"Ada Venn", "Tom Quay", "Lantry"}
+    assert {len(row) for row in kinds["entity"]} == {3}
+    assert {(row[0], row[1], len(row)) for row in kinds["relation"]} >= {("Tom Quay", "Ada Venn", 4)}
+    assert end == "<|COMPLETE|>"
+    records = (reply(f"-Real Data-\n######\nEntity_types: [person]\nText: {text}\n######\nOutput:") or "").split("##\n")
+    assert all(
+        re.fullmatch(r'\("(entity"(<\|>"[^"]+"){3}|relationship"(<\|>"[^"]+"){3}<\|>5)\)(<\|COMPLETE\|>)?', one)
+        for one in records
+    )
+    report = json.loads(reply(f"# Real Data\n\nText:\n```\n{text}\n```\nThe report should include") or "")
+    assert len(report["findings"]) == 5
+    keywords = json.loads(reply("---Real Data---\nUser Query: Where did Ada Venn meet Tom?\n\n---Output---") or "")
+    assert keywords["low_level_keywords"] == ["Ada Venn", "Tom"]
+    summary = reply(f"You summarise a part of a longer text\n\n<text-1>\n{text}\n</text-1>")
+    assert summary == "It rained. Nobody saw Tom Quay again."
+    assert reply("Tell me a story.") is None
 
 
 @pytest.mark.full
