@@ -94,7 +94,6 @@ def test_indexing_again_changes_nothing_and_says_so(run, sample):
     assert run("stats", "-c", sample, "--json") == before
 
 
-@pytest.mark.full
 def test_good_files_are_indexed_beside_bad_ones_which_are_all_named(run, tmp_path, corpus):
     (tmp_path / "good.txt").write_text("Ann Harper met Bob Miller in Lantry.")
     german = (
