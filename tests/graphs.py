@@ -135,10 +135,11 @@ def _compared(name: str, value: Any, properties: Mapping[str, Any]) -> Any:
 def comparable(driver: Driver, corpus: str) -> Snapshot:
     """A snapshot without the ids of documents and chunks, which the corpus is a part of."""
     ids = {
-        row["id"]: f"{row['label']} {row['title'] or row['text']}"
+        row["id"]: f"{row['label']} {row['level']} {row['start']} {row['title'] or row['text']}"  # texts may repeat
         for row in driver.execute_query(
             "MATCH (n {corpus: $corpus}) WHERE n.id IS NOT NULL "
-            "RETURN n.id AS id, labels(n)[0] AS label, n.title AS title, n.text AS text",
+            "RETURN n.id AS id, labels(n)[0] AS label, n.level AS level, n.start AS start, n.title AS title, "
+            "n.text AS text",
             corpus=corpus,
         ).records
     }
