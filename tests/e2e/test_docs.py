@@ -282,6 +282,9 @@ def test_the_exit_codes_are_those_of_the_errors() -> None:
         name: one for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.E2GError)
     }
     assert documented == {(name, one.exit_code) for name, one in kinds.items()}
+    own = [one.exit_code for one in kinds.values() if "exit_code" in vars(one)]
+    taken = {0, 2, errors.INCOMPLETE, errors.WORSE, 130}  # also success, usage and interrupted
+    assert len({*own, *taken}) == len(own) + len(taken)
 
 
 def names(cell: str) -> list[str]:

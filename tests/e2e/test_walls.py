@@ -429,7 +429,7 @@ def export_corpus(client: Any, two: Two) -> None:
 def import_corpus(client: Any, two: Two) -> None:
     file = two.library.parent / f"{uuid4().hex}.zip"
     client.export_corpus(file, corpus=two.mine)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="exists already"):
         client.import_corpus(file, corpus=two.other)
     client.delete(corpus=two.mine)
     client.import_corpus(file)
