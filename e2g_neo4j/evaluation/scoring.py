@@ -120,6 +120,7 @@ def evaluate(
         raise QueryError("No question has an answer: add the field `answer`, or evaluate without answers.")
     if judged and against is None:
         raise QueryError("Judging compares with a base mode: name it (`--against`).")
+    methods = list(dict.fromkeys(methods))
     for method in methods:
         check_method(method, (), 1)
     if "direct" in methods:
@@ -243,7 +244,7 @@ class _Asking:
         return self._outcome(question, evidence, scores, parts, scored)
 
     def outcome_of_method(self, method: Method, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
-        """Answer by a method other than \"direct\"."""
+        """Answer by a method other than "direct"."""
         began = perf_counter()
         retrieval = RetrievalKeywords(history=question.history)
         if method != "global":

@@ -284,9 +284,9 @@ def _unused(corpora: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "models",
             "note",
-            f"There are vectors that no question uses, because `e2g reindex` is running or was interrupted: "
+            f"`e2g reindex` is running or was interrupted, and has left vectors that no question uses: "
             f"{', '.join(corpora)}.",
-            "If it was interrupted: the same command continues, and one with the model of the corpus removes them.",
+            "If it was interrupted, run the same command again to finish it, or with the present model to remove them.",
         )
 
 
