@@ -302,7 +302,9 @@ def last_event(http: httpx.Client, begun: list[int], number: int) -> tuple[str, 
 def test_a_stopped_service_ends_streams_and_puts_its_task_back(
     queue: Queue, scratch: Connection, ollama_server: RealOllama, corpus: str, tmp_path: Path
 ) -> None:
-    ollama_server.create("endless", Says("And then another wave came over the rail. ", endless=True))
+    # A reply that repeats itself within 300 characters would be ended.
+    waves = "".join(f"At {hour} o'clock another wave came over the rail. " for hour in range(12))
+    ollama_server.create("endless", Says(waves, endless=True))
     models = {"E2G_CHAT_MODEL": "ollama:endless", "E2G_ANSWER_TOKENS": "20000", "E2G_OLLAMA_HOST": ollama_server.host}
     variables = environment(scratch, **SMALL, **models)
     ships = queue.create("index", "ships", ("log.txt", OTHER.encode()))
