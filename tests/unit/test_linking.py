@@ -24,11 +24,15 @@ def node(number: int, name: Any, aliases: Any = None) -> dict[str, Any]:
     return {"node": f"n{number:03}", "name": name, "aliases": aliases}
 
 
+directions: dict[str, int] = {}
+"""The axis of each name that `nothing_near` has seen."""
+
+
 def nothing_near(names: list[str]) -> Vectors:
     """Every name at right angles to every other."""
     vectors = np.zeros((len(names), 1000), dtype=np.float32)
     for row, name in enumerate(names):
-        vectors[row, hash(name) % 1000] = 1
+        vectors[row, directions.setdefault(name, len(directions))] = 1
     return vectors
 
 
