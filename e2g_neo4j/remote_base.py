@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_type_hints
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -28,6 +30,10 @@ from e2g_neo4j.types.reports import IndexReport, Progress
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+ADDRESS_NAMES = {"query": "q"}
+"""Arguments that have another name in an address."""
 
 WAIT_SECONDS = 30
 """How long one request waits for the end of a task."""
@@ -154,6 +160,54 @@ class RemoteBase:
 
     def _unreachable(self, error: Exception) -> UnreachableError:
         return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")
+
+
+def like(method: Callable[Concatenate[Any, P], T]) -> Callable[[Callable[..., T]], Callable[Concatenate[Any, P], T]]:
+    """Give a call the signature and the documentation of a method of `E2G`.
+
+    It is called with every argument by name: with all that the method has, defaults too.
+    """
+    signature = inspect.signature(method)
+    rest = next((one.name for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), "")
+
+    def give(call: Callable[..., T]) -> Callable[Concatenate[Any, P], T]:
+        @wraps(method)
+        def called(self: Any, /, *args: P.args, **keywords: P.kwargs) -> T:
+            bound = signature.bind(self, *args, **keywords)
+            bound.apply_defaults()
+            _, *given = bound.arguments.items()  # without self
+            arguments = dict(given)
+            return call(self, **arguments.pop(rest, {}), **arguments)
+
+        return called
+
+    return give
+
+
+def request(
+    method: Callable[Concatenate[Any, P], T], verb: str, *parts: str, task: bool = False
+) -> Callable[Concatenate[Any, P], T]:
+    """Return a method of `E2G` as one request for what belongs to a corpus.
+
+    Args:
+        method: The method: the call has its signature and its result.
+        verb: The method of HTTP.
+        *parts: The address after that of the corpus; "{name}" stands for an argument. The other arguments are sent as
+            the query of a GET, and as JSON otherwise.
+        task: The request starts a task, whose end is waited for.
+    """
+
+    @like(method)
+    def call(self: RemoteBase, corpus: str, progress: Progress | None = None, **given: Any) -> T:
+        path = corpus_path(corpus, *(given.pop(part[1:-1]) if part[0] == "{" else part for part in parts))
+        kind: type[T] = get_type_hints(method)["return"]
+        if verb == "GET":
+            sent = self._get(path, **{ADDRESS_NAMES.get(name, name): one for name, one in given.items()})
+        else:
+            sent = self._send(verb, path, json=given) if given else self._send(verb, path)
+        return self._finished(sent, kind, progress) if task else TypeAdapter(kind).validate_python(sent)
+
+    return call
 
 
 def corpus_path(corpus: str, *parts: str) -> str:

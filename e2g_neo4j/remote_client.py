@@ -1,4 +1,4 @@
-"""The client of a service elsewhere. It has the calls of `E2G`.
+"""The client of a service elsewhere. Its calls are those of `E2G`, with their signatures.
 
 with RemoteE2G("http://127.0.0.1:8000", key="e2g_…") as e2g:
     e2g.index(["dracula.txt"], corpus="novels")
@@ -11,17 +11,18 @@ import json
 import re
 import shutil
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 from uuid import uuid4
 
 import httpx
 from pydantic import TypeAdapter
 
-from e2g_neo4j.answering.answer import Method
-from e2g_neo4j.answering.global_search import Level
+from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
+from e2g_neo4j.graph.archive.importing import Archive
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
 from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.remote_base import (
@@ -35,25 +36,21 @@ from e2g_neo4j.remote_base import (
     error_in,
     error_of,
     events,
+    like,
     name_of,
+    request,
 )
-from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
+from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.types.documents import SourceDocument
-from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.ids import corpora_to_ask
-from e2g_neo4j.types.properties import Properties, check_names, check_properties
+from e2g_neo4j.types.properties import Properties, check_properties
 from e2g_neo4j.types.reports import (
-    AdoptReport,
     ArchiveInfo,
     DocumentInfo,
     DocumentText,
-    EnrichReport,
     IndexPlan,
     IndexReport,
-    Layer,
-    LinkReport,
     Progress,
-    ReportKind,
 )
 from e2g_neo4j.types.results import Answer, Evidence
 
@@ -61,11 +58,13 @@ from e2g_neo4j.types.results import Answer, Evidence
 class RemoteE2G(RemoteBase):
     """Index documents and ask them, at a service. A context manager. Thread-safe.
 
-    The calls are those of `E2G`, with the same results. Those that look after the database itself are missing:
-    `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and `wait_for`;
-    those for graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`; `chat_model` and
-    `progress` of questions, and `dry_run` of `enrich` and `link`. Calls that change a corpus block until that is done;
-    if the service or its worker is restarted meanwhile, it goes on.
+    The calls are those of `E2G`, with the same arguments and results. Those that look after the database itself are
+    missing: `modes`, `migrate`, `migrations`, `validate`, `doctor`, `paths`, `resume`, `reindex`, `bookmark` and
+    `wait_for`; and those for graph documents and Cypher: `add_graph_documents`, `run_template` and `text_to_cypher`.
+    Questions use the chat model of the service, and call no `progress`. Without a chat model, an answer has no text.
+
+    Calls that change a corpus block until that is done; if the service or its worker is restarted meanwhile, it goes
+    on. `index` uploads the files: each is identified by its name, and in a folder by its path from there.
 
     Args:
         url: The address of the service, such as https://e2g.example.org.
@@ -77,24 +76,30 @@ class RemoteE2G(RemoteBase):
         AccessError: every call, if the key is not valid, or lacks a scope.
     """
 
+    stats = request(E2G.stats, "GET")
+    entities = request(E2G.entities, "GET", "entities")
+    merges = request(E2G.merges, "GET", "merges")
+    merge = request(E2G.merge, "PUT", "merges", "{name}")
+    split = request(E2G.split, "PUT", "splits", "{name}")
+    join = request(E2G.join, "DELETE", "splits", "{name}")
+    enrich = request(E2G.enrich, "POST", "enrich", task=True)
+    links = request(E2G.links, "GET", "links")
+    link = request(E2G.link, "POST", "links", task=True)
+    adopt = request(E2G.adopt, "POST", "adoption", task=True)
+
     # --- documents -------------------------------------------------------------------------------------
 
+    @like(E2G.index)
     def index(
         self,
         sources: Iterable[str | Path | SourceDocument],
-        *,
         corpus: str,
-        progress: Progress | None = None,
-        budget_tokens: int | None = None,
-        properties: Properties | None = None,
-        language: str | None = None,
-        strict: bool = False,
+        progress: Progress | None,
+        budget_tokens: int | None,
+        properties: Properties | None,
+        language: str | None,
+        strict: bool,
     ) -> IndexReport:
-        """Upload files, folders, globs or documents, and wait until they are indexed; see `E2G.index`.
-
-        A file is identified by its name, and in a folder by its path from there. Many files are sent in several
-        requests, one task each.
-        """
         if properties is not None:
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
@@ -124,15 +129,10 @@ class RemoteE2G(RemoteBase):
         report.failed = reading.failed | report.failed
         return report
 
+    @like(E2G.plan)
     def plan(
-        self,
-        sources: Iterable[str | Path | SourceDocument],
-        *,
-        corpus: str,
-        language: str | None = None,
-        strict: bool = False,
+        self, sources: Iterable[str | Path | SourceDocument], corpus: str, language: str | None, strict: bool
     ) -> IndexPlan:
-        """See `E2G.plan`. The documents are uploaded for this, in one request."""
         reading = ReadingReport()
         [*groups] = batches(sources, reading.failed)
         reading.check(strict=strict, read=bool(groups))
@@ -143,8 +143,8 @@ class RemoteE2G(RemoteBase):
         plan.failed = reading.failed | plan.failed
         return plan
 
-    def delete(self, targets: Iterable[str | Path] | None = None, *, corpus: str) -> list[DocumentInfo]:
-        """See `E2G.delete`. Targets are ids, sources or titles of documents."""
+    @like(E2G.delete)
+    def delete(self, targets: Iterable[str | Path] | None, corpus: str) -> list[DocumentInfo]:
         listed = self.documents(corpus)
         if targets is None:
             self._finished(self._send("DELETE", corpus_path(corpus)), dict, None)
@@ -154,8 +154,8 @@ class RemoteE2G(RemoteBase):
             self._finished(self._send("DELETE", corpus_path(corpus, "documents", document.id)), dict, None)
         return chosen
 
+    @like(E2G.documents)
     def documents(self, corpus: str) -> list[DocumentInfo]:
-        """See `E2G.documents`."""
         return list(self._documents(corpus))
 
     def _documents(self, corpus: str) -> Iterator[DocumentInfo]:
@@ -167,81 +167,37 @@ class RemoteE2G(RemoteBase):
             if cursor is None:
                 return
 
-    def text(self, document: str, *, corpus: str, start: int = 0, end: int | None = None) -> DocumentText:
-        """See `E2G.text`."""
+    @like(E2G.text)
+    def text(self, document: str, corpus: str, start: int, end: int | None) -> DocumentText:
         if not re.fullmatch(r"[0-9a-f]{16}", document):  # the id that every document has
             document = choose_document(document, self.documents(corpus), corpus).id
         found = self._get(corpus_path(corpus, "documents", document, "text"), start=start, end=end)
         return TypeAdapter(DocumentText).validate_python(found)
 
-    def status(self, corpus: str | None = None) -> dict[str, list[DocumentInfo]]:
-        """See `E2G.status`."""
+    @like(E2G.status)
+    def status(self, corpus: str | None) -> dict[str, list[DocumentInfo]]:
         return {name: self.documents(name) for name in ([corpus] if corpus is not None else self.corpora())}
 
+    @like(E2G.corpora)
     def corpora(self) -> dict[str, int]:
-        """The corpora that the key may see; see `E2G.corpora`."""
         return {row["corpus"]: row["documents"] for row in self._get("/v1/corpora")}
-
-    def stats(self, corpus: str) -> dict[str, int]:
-        """See `E2G.stats`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(corpus_path(corpus)))
 
     # --- questions -------------------------------------------------------------------------------------
 
-    def retrieve(
-        self,
-        question: str,
-        *,
-        corpus: str | None = None,
-        corpora: Sequence[str] = (),
-        options: RetrievalOptions | None = None,
-        **retrieval: Unpack[RetrievalKeywords],
-    ) -> Evidence:
-        """See `E2G.retrieve`."""
-        body = _question(question, corpus, corpora, retrieval, options)
-        return Evidence.from_dict(self._send("POST", "/v1/retrieve", json=body))
+    @like(E2G.retrieve)
+    def retrieve(self, question: str, **how: Any) -> Evidence:
+        return Evidence.from_dict(self._send("POST", "/v1/retrieve", json=_question(question, **how)))
 
-    def answer(
-        self,
-        question: str,
-        *,
-        corpus: str | None = None,
-        corpora: Sequence[str] = (),
-        choices: Sequence[str] = (),
-        samples: int = 1,
-        method: Method = "direct",
-        level: Level | None = None,
-        max_tokens: int | None = None,
-        options: RetrievalOptions | None = None,
-        **retrieval: Unpack[RetrievalKeywords],
-    ) -> Answer:
-        """See `E2G.answer`. Without a chat model at the service, the answer has no text."""
-        asked = _question(question, corpus, corpora, retrieval, options)
-        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
-        body = {**asked, **how, "max_tokens": max_tokens}
+    @like(E2G.answer)
+    def answer(self, question: str, **how: Any) -> Answer:
         try:
-            return Answer.from_dict(self._send("POST", "/v1/ask", json=body))
+            return Answer.from_dict(self._send("POST", "/v1/ask", json=_question(question, **how)))
         except NoChatModelError:
-            return Answer(None, self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval))
+            return Answer(None, self.retrieve(question, **_retrieval(**how)))
 
-    def stream(
-        self,
-        question: str,
-        *,
-        corpus: str | None = None,
-        corpora: Sequence[str] = (),
-        choices: Sequence[str] = (),
-        samples: int = 1,
-        method: Method = "direct",
-        level: Level | None = None,
-        max_tokens: int | None = None,
-        options: RetrievalOptions | None = None,
-        **retrieval: Unpack[RetrievalKeywords],
-    ) -> Generator[Evidence | str | Answer]:
-        """See `E2G.stream`."""
-        asked = _question(question, corpus, corpora, retrieval, options)
-        how = {"choices": list(choices), "samples": samples, "method": method, "level": level}
-        body = {**asked, **how, "max_tokens": max_tokens, "stream": True}
+    @like(E2G.stream)
+    def stream(self, question: str, **how: Any) -> Generator[Evidence | str | Answer]:
+        body = _question(question, **how) | {"stream": True}
         try:
             with self._http.stream("POST", "/v1/ask", json=body) as reply:
                 if reply.is_error:
@@ -257,106 +213,28 @@ class RemoteE2G(RemoteBase):
                     elif name == "done":
                         yield Answer.from_dict(data)
         except NoChatModelError:
-            evidence = self.retrieve(question, corpus=corpus, corpora=corpora, options=options, **retrieval)
+            evidence = self.retrieve(question, **_retrieval(**how))
             yield evidence
             yield Answer(None, evidence)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
-    # --- entities and other graphs ---------------------------------------------------------------------
+    # --- other graphs and archives ---------------------------------------------------------------------
 
-    def entities(self, query: str = "", *, corpus: str, type: str | None = None, limit: int = 50) -> list[EntityInfo]:
-        """See `E2G.entities`."""
-        found = self._get(corpus_path(corpus, "entities"), q=query, type=type, limit=limit)
-        return TypeAdapter(list[EntityInfo]).validate_python(found)
-
-    def merges(self, query: str = "", *, corpus: str) -> list[Alias]:
-        """See `E2G.merges`."""
-        return TypeAdapter(list[Alias]).validate_python(self._get(corpus_path(corpus, "merges"), q=query))
-
-    def merge(self, name: str, into: str, *, corpus: str) -> list[Alias]:
-        """See `E2G.merge`."""
-        sent = self._send("PUT", corpus_path(corpus, "merges", name), json={"into": into})
-        return TypeAdapter(list[Alias]).validate_python(sent)
-
-    def split(self, name: str, *, corpus: str) -> list[Alias]:
-        """See `E2G.split`."""
-        return TypeAdapter(list[Alias]).validate_python(self._send("PUT", corpus_path(corpus, "splits", name)))
-
-    def join(self, name: str, *, corpus: str) -> list[Alias]:
-        """See `E2G.join`."""
-        return TypeAdapter(list[Alias]).validate_python(self._send("DELETE", corpus_path(corpus, "splits", name)))
-
-    def enrich(
-        self,
-        *,
-        corpus: str,
-        layers: Sequence[Layer] | None = None,
-        progress: Progress | None = None,
-        budget_tokens: int | None = None,
-        reports: ReportKind | None = None,
-    ) -> EnrichReport:
-        """See `E2G.enrich`."""
-        body = {
-            "layers": None if layers is None else list(layers),
-            "reports": reports,
-            "budget_tokens": budget_tokens,
-        }
-        return self._finished(self._send("POST", corpus_path(corpus, "enrich"), json=body), EnrichReport, progress)
-
-    def link(
-        self, *, corpus: str, label: str, name: str, aliases: str | None = None, type: str | None = None
-    ) -> LinkReport:
-        """See `E2G.link`."""
-        body = {"label": label, "name": name, "aliases": aliases, "type": type}
-        return self._finished(self._send("POST", corpus_path(corpus, "links"), json=body), LinkReport, None)
-
-    def links(self, *, corpus: str, label: str | None = None) -> dict[str, int]:
-        """See `E2G.links`."""
-        return TypeAdapter(dict[str, int]).validate_python(self._get(corpus_path(corpus, "links"), label=label))
-
-    def unlink(self, *, corpus: str, label: str | None = None) -> int:
-        """See `E2G.unlink`."""
+    @like(E2G.unlink)
+    def unlink(self, corpus: str, label: str | None) -> int:
         parameters = {"label": label} if label else {}
         task = self._send("DELETE", corpus_path(corpus, "links"), params=parameters)
         return int(self._finished(task, dict, None)["links"])
 
-    def adopt(
-        self,
-        *,
-        corpus: str,
-        label: str,
-        text: str = "text",
-        key: str = "id",
-        order: str | None = None,
-        document: str | None = None,
-        part_of: str | None = None,
-        properties: Sequence[str] = (),
-        progress: Progress | None = None,
-        budget_tokens: int | None = None,
-    ) -> AdoptReport:
-        """See `E2G.adopt`."""
-        body = {
-            "label": label,
-            "text": text,
-            "key": key,
-            "order": order,
-            "document": document,
-            "part_of": part_of,
-            "properties": check_names(properties),
-            "budget_tokens": budget_tokens,
-        }
-        task = self._send("POST", corpus_path(corpus, "adoption"), json=body)
-        return self._finished(task, AdoptReport, progress)
-
-    def unadopt(self, *, corpus: str) -> list[DocumentInfo]:
-        """See `E2G.unadopt`."""
+    @like(E2G.unadopt)
+    def unadopt(self, corpus: str) -> list[DocumentInfo]:
         listed = self.documents(corpus)
         self._finished(self._send("DELETE", corpus_path(corpus, "adoption")), dict, None)
         return listed
 
-    def export_corpus(self, file: str | Path, *, corpus: str, format: Format = "archive") -> ArchiveInfo:
-        """Download a corpus to a file that does not exist yet; see `E2G.export_corpus`."""
+    @like(E2G.export_corpus)
+    def export_corpus(self, file: str | Path, corpus: str, format: Format) -> ArchiveInfo:
         path = Path(file)
         partial = path.with_name(f"{path.name}.{uuid4().hex}.part")
         try:
@@ -379,9 +257,12 @@ class RemoteE2G(RemoteBase):
         finally:
             partial.unlink(missing_ok=True)
 
-    def import_corpus(self, file: str | Path, *, corpus: str) -> ArchiveInfo:
-        """Upload an archive of `export_corpus` and make a corpus of it; see `E2G.import_corpus`."""
+    @like(E2G.import_corpus)
+    def import_corpus(self, file: str | Path, corpus: str | None) -> ArchiveInfo:
         path = Path(file)
+        if corpus is None:
+            with closing(Archive(path)) as archive:
+                corpus = archive.manifest.corpus
         try:
             with path.open("rb") as content:
                 task = self._send("POST", "/v1/imports", data={"corpus": corpus}, files={"file": (path.name, content)})
@@ -394,11 +275,22 @@ def _question(
     question: str,
     corpus: str | None,
     corpora: Sequence[str],
-    retrieval: RetrievalKeywords,
     options: RetrievalOptions | None,
+    chat_model: object = None,
+    progress: object = None,
+    **given: Any,
 ) -> dict[str, Any]:
-    given = RetrievalOptions.of(retrieval, options).model_dump(exclude_defaults=True)
-    return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **given}
+    """Return the body of a question: what is not an option of retrieval stays as it is."""
+    if chat_model is not None:
+        raise InputError("A service asks its own chat model: leave `chat_model` out, and set E2G_CHAT_MODEL there.")
+    retrieval: Any = {name: given.pop(name) for name in [*given] if name in RetrievalOptions.model_fields}
+    chosen = RetrievalOptions.of(retrieval, options).model_dump(exclude_defaults=True)
+    return {"question": question, "corpora": corpora_to_ask(corpus, corpora), **given, **chosen}
+
+
+def _retrieval(**how: Any) -> dict[str, Any]:
+    """Return what `retrieve` takes of the arguments of `answer`."""
+    return {name: how[name] for name in how if name in {"corpus", "corpora", "options", *RetrievalOptions.model_fields}}
 
 
 def _tokens(report: IndexReport) -> int:

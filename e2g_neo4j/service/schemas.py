@@ -211,6 +211,7 @@ class NewLayers(Body):
     layers: Annotated[list[Layer], Field(min_length=1, max_length=10, fail_fast=True)] | None = None
     reports: ReportKind | None = None
     budget_tokens: Budget = None
+    dry_run: bool = False
 
     @model_validator(mode="after")
     def _with_communities(self) -> Self:
@@ -226,6 +227,7 @@ class NewLinks(Body):
     name: Name
     aliases: Name | None = None
     type: Name | None = None
+    dry_run: bool = False
 
 
 class NewMerge(Body):

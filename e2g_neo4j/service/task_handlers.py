@@ -315,6 +315,7 @@ async def _enrich(run: Run) -> dict[str, Any]:
         reports=run.parameters.get("reports"),
         progress=run.progress,
         budget_tokens=run.budget_tokens,
+        dry_run=run.parameters.get("dry_run", False),
     )
     for made in report.layers.values():
         run.prompt_tokens += made.usage.prompt_tokens
@@ -344,7 +345,7 @@ async def _unadopt(run: Run) -> dict[str, Any]:
 
 
 async def _link(run: Run) -> dict[str, Any]:
-    names = {"label", "name", "aliases", "type"}
+    names = {"label", "name", "aliases", "type", "dry_run"}
     options: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
     return asdict(await run.client.link(corpus=run.corpus, **options))
 

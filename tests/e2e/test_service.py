@@ -16,6 +16,7 @@ import psutil
 import pytest
 from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
 from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
@@ -224,6 +225,12 @@ def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2
             here.entities,
             here.pairs,
         )
+    made = remote.stats("library")
+    estimates = [one.enrich(corpus="library", layers=["communities"], dry_run=True) for one in (remote, local)]
+    assert estimates[0] == estimates[1]
+    assert remote.stats("library") == made
+    with pytest.raises(InputError, match="leave `chat_model` out"):
+        remote.answer(QUESTION, corpus="library", chat_model=FakeListChatModel(responses=["no"]))
     history = [{"question": "Who was Theodora Quill?"}]
     talk = [one.retrieve("When did she die?", corpus="library", history=history) for one in (remote, local)]
     assert [one.searched_as for one in talk] == ["When did she die? (Theodora Quill)"] * 2
@@ -437,6 +444,8 @@ def test_a_corpus_is_exported_and_imported(remote: RemoteE2G, tmp_path: Path) ->
     assert remote.stats("copy") == remote.stats("library")
     with pytest.raises(InputError, match="exists"):
         remote.import_corpus(tmp_path / "library.zip", corpus="copy")
+    with pytest.raises(InputError, match="'library' exists"):
+        remote.import_corpus(tmp_path / "library.zip")
     remote.delete(corpus="copy")
 
 
