@@ -4,7 +4,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 LIGHT  := $(VENV)/.light
 
-.PHONY: env demo ollama test test-every test-all coverage llm-check lint async-client docs train-pipeline clean
+.PHONY: env demo ollama test test-every test-all coverage llm-check lint docs train-pipeline clean
 
 env: $(READY)
 
@@ -46,10 +46,6 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/generate_async_client.py --check
-
-async-client: env
-	$(BIN)/python scripts/generate_async_client.py
 
 docs: env
 	$(BIN)/mkdocs build --strict

@@ -4,8 +4,6 @@ with E2G() as e2g:
     e2g.index(["dracula.txt"], corpus="novels")
     for passage in e2g.retrieve("How does Van Helsing know Dracula?", corpus="novels").passages:
         print(passage.document, passage.start, passage.text)
-
-`async_client.py` is generated from this file by `make async-client`.
 """
 
 from __future__ import annotations
@@ -95,7 +93,7 @@ class E2G(SyncClient):
         Raises:
             MigrationError: the schema is not what the migrations say.
         """
-        self._run(schema.check_migrations())
+        return self._run(schema.check_migrations())
 
     def index(
         self,
@@ -302,7 +300,7 @@ class E2G(SyncClient):
         samples, the text of the chosen answer is one piece."""
         chosen, options = corpora_to_ask(corpus, corpora), RetrievalOptions.of(retrieval, options, self.strategies)
         how = choices, samples, method, level, max_tokens, chat_model, progress
-        yield from self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
+        return self._stream(answer(self.models, question, chosen, options, *how), whole=samples > 1)
 
     def run_template(
         self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None

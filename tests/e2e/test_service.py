@@ -229,8 +229,9 @@ def test_a_program_moves_to_the_service_by_one_line(remote: RemoteE2G, local: E2
     estimates = [one.enrich(corpus="library", layers=["communities"], dry_run=True) for one in (remote, local)]
     assert estimates[0] == estimates[1]
     assert remote.stats("library") == made
+    own: Any = FakeListChatModel(responses=["no"])
     with pytest.raises(InputError, match="leave `chat_model` out"):
-        remote.answer(QUESTION, corpus="library", chat_model=FakeListChatModel(responses=["no"]))
+        remote.answer(QUESTION, corpus="library", chat_model=own)
     history = [{"question": "Who was Theodora Quill?"}]
     talk = [one.retrieve("When did she die?", corpus="library", history=history) for one in (remote, local)]
     assert [one.searched_as for one in talk] == ["When did she die? (Theodora Quill)"] * 2
