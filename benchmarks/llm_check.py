@@ -180,7 +180,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     answered: list[Figure] = []
     # Papers of several chunks have summaries.
     small = {"chunk_tokens": 400, "chunk_overlap": 40}
-    settings = load_settings().model_copy(update={"text_to_cypher": True} | small)
+    # One call at a time, so that no reply's seconds include the wait for another.
+    settings = load_settings().model_copy(update={"text_to_cypher": True, "llm_concurrency": 1} | small)
     with recorded(calls, schemas=not chosen.without_schemas), E2G(settings=settings) as e2g:
         for name, take in paths(e2g, papers, sample / "questions.jsonl", chosen.questions):
             if chosen.only and name not in chosen.only.split(","):
