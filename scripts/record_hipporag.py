@@ -3,9 +3,10 @@
     git clone https://github.com/OSU-NLP-Group/HippoRAG checkout
     python scripts/record_hipporag.py checkout
 
-Runs its `retrieve` (at c617143) on small random libraries and writes inputs and outputs to tests/data/hipporag.json. Its
-models and stores are replaced: vectors and the facts that the filter keeps are drawn. Its graph is built without edges
-by triples and between similar names, which mode `hipporag` does not have. Needs igraph, tqdm and numpy.
+Runs its `retrieve` (at c617143) on small random libraries and writes inputs and outputs to tests/data/hipporag.json.
+Its models and stores are replaced: vectors and the facts that the filter keeps are drawn. Its graph is built without
+edges by triples and between similar names, which mode `hipporag` does not have. Needs igraph, tqdm and numpy, in an
+environment of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ RECORDED = Path(__file__).parents[1] / "tests" / "data" / "hipporag.json"
 NAMES = ("ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal", "ivy", "jim", "kit", "lou")
 CASES = 24
 FACTS = 5
-"""Facts that the filter gets, and entities that are seeds: `linking_top_k`."""
+"""Facts that the filter gets, and entities that are seeds at most: its default."""
 
 
 class AmbiguousError(Exception):
@@ -38,8 +39,11 @@ def vector(x: int) -> list[int]:
 
 
 def library(drawn: random.Random) -> list[dict[str, Any]]:
-    """Draw passages with facts of two names, each name in one fact of a passage at most. The least cosine of a fact with
-    the question (1, 0) is 0 and the highest is 1, so that the published scaling of cosines changes nothing."""
+    """Draw passages with facts of two names, each name in one fact of a passage at most.
+
+    The least cosine of a fact with the question (1, 0) is 0 and the highest is 1, so that the published scaling of
+    cosines changes nothing.
+    """
     shapes = [drawn.randint(1, 3) for _ in range(drawn.randint(6, 14))]
     near = [0, 127, *drawn.sample(range(5, 123), sum(shapes) - 2)]
     drawn.shuffle(near)
@@ -86,7 +90,6 @@ def published(module: Any, passages: Sequence[dict[str, Any]], kept: Sequence[in
 
     system = module.HippoRAG.__new__(module.HippoRAG)
     system.global_config = module.BaseConfig()
-    assert system.global_config.linking_top_k == FACTS
     system.graph = module.ig.Graph(directed=False)
     system.entity_embedding_store = Store({key: (name, (1, 0)) for key, name in of_name.items()})
     system.chunk_embedding_store = Store({f"p{at}": (f"p{at}", vector(one["near"])) for at, one in enumerate(passages)})

@@ -5,11 +5,13 @@
 
 Runs its `index` and `retrieve` (at 4ecfa25) with the constants of its command on small random libraries, and writes
 inputs and outputs to tests/data/linearrag.json. Its models are replaced: vectors and names are drawn. Needs igraph,
-tqdm and numpy. LinearRAG is under the GPL: nothing of it is in this project.
+tqdm and numpy, in an environment of their own. LinearRAG is under the GPL: it is run apart, and nothing of it is in
+this project.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 import sys
@@ -145,16 +147,15 @@ def main(checkout: str) -> None:
     for name in ("torch", "spacy", "pandas", "httpx", "openai"):
         sys.modules[name] = MagicMock()
     sys.path.insert(0, checkout)
-    from src import LinearRAG as module
-    from src.config import LinearRAGConfig
-
+    module = importlib.import_module("src.LinearRAG")
+    config = importlib.import_module("src.config").LinearRAGConfig
     drawn = random.Random(7)  # noqa: S311
     cases = []
     for at in range(2 * CASES):
         rounds = 1 if at < CASES else drawn.choice((2, 3))
         seeds, sentences = web(drawn) if at < CASES else trees(drawn, rounds)
         case = {"seeds": seeds, "rounds": rounds, "passages": passages_of(drawn, sentences)}
-        cases.append({**case, **published(module, LinearRAGConfig, case)})
+        cases.append({**case, **published(module, config, case)})
     RECORDED.write_text("[\n {}\n]\n".format(",\n ".join(map(json.dumps, cases))), encoding="utf-8")
 
 

@@ -7,9 +7,9 @@ scripts/record_hipporag.py and scripts/record_linearrag.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest
-from math import exp, log
+from math import exp, hypot, log
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.sentences import Sentence
 from e2g_neo4j.retrieval.strategies import hipporag, linear
 from e2g_neo4j.retrieval.windows import Window
-from e2g_neo4j.runtime.requests import Embed
+from e2g_neo4j.runtime.requests import Embed, Operation
 
 DATA = Path(__file__).parents[1] / "data"
 HIPPORAG = json.loads((DATA / "hipporag.json").read_text(encoding="utf-8"))
@@ -38,7 +38,7 @@ def vector(x: int) -> list[int]:
 
 def cosine(x: int) -> float:
     """The cosine of this vector with the question."""
-    return x / float(np.hypot(*vector(x)))
+    return x / hypot(*vector(x))
 
 
 def drive(operation: Any, replies: Mapping[str, Callable[..., Any]]) -> Any:
@@ -61,7 +61,7 @@ class Library:
         self.names = [[names for _, *names in passage[sentences]] for passage in passages]
         self.counts = [{name: sum(name in one for one in of) for one in of for name in one} for of in self.names]
         self.entities = sorted({name for counts in self.counts for name in counts})
-        self.replies = {
+        self.replies: dict[str, Callable[..., Any]] = {
             "query/sentence_vectors": self.sentence_vectors,
             "query/activate": self.activate,
             "query/entity_windows": self.entity_windows,
@@ -126,11 +126,11 @@ def assert_ranked_by(scores: Sequence[float], found: Sequence[tuple[Window, floa
 
 @pytest.mark.parametrize("case", HIPPORAG, ids=lambda case: f"{len(case['kept'])}-facts")
 def test_hipporag_ranks_as_published(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With passages as seeds of .05, five entities, and all others in the graph. No entity is in two facts of a passage,
-    no triple is an edge, and the least and the highest cosine of facts are 0 and 1, so that scaling changes nothing."""
+    """With passages as seeds of .05, five entities, and all others in the graph. No entity is in two facts of a
+    passage, no triple is an edge, and cosines of facts go from 0 to 1, so that scaling them changes nothing."""
     library = Library(case["passages"], "facts")
 
-    def kept(question: str, chat: object, facts: list[Any]) -> Iterator[Any]:
+    def kept(question: str, chat: object, facts: list[Any]) -> Operation[list[Any]]:
         yield from ()
         return [facts[at] for at in case["kept"]]
 
@@ -201,23 +201,23 @@ def test_linear_activates_as_published(case: dict[str, Any], as_published: pytes
     sums = {name: sum(score for _, score in of) for name, of in reached.items()}
     assert sums == pytest.approx(case["weights"], abs=1e-5)
     last = {name: (of[-1][1], of[-1][0]) for name, of in reached.items()}
-    assert last == {name: (pytest.approx(score, abs=1e-5), step) for name, (score, step) in case["active"].items()}
+    again: Any = {name: (pytest.approx(score, abs=1e-5), step) for name, (score, step) in case["active"].items()}
+    assert last == again
     first = {("c", name): (max(s for at, s in of if at == of[0][0]), of[0][0]) for name, of in reached.items()}
     assert active == first
 
 
 @pytest.mark.parametrize("case", LINEARRAG, ids=lambda case: f"{case['rounds']}-rounds")
 def test_linear_ranks_what_is_active_as_published(case: dict[str, Any], as_published: pytest.MonkeyPatch) -> None:
-    """With all entities in the graph. An edge weighs there by the share that an entity has of the mentions of a passage,
-    here by 1 + ln(sentences)."""
+    """With all entities in the graph. An edge weighs there by the share that an entity has of the mentions of a
+    passage, here by 1 + ln(sentences)."""
     library = Library(case["passages"], "sentences")
     every = {"c": dict.fromkeys(library.entities, 1.0)}
     graph = drive(read_passage_graph(Query("?", ["c"], 200), QUESTION, every), library.replies)
     active = {("c", name): (score, step) for name, (score, step) in case["active"].items()}
     own = [{node: count for node, count in of.items() if node in active} for of in graph.mentions]
-    seeds = linear.PASSAGES * linear.window_seeds(
-        PassageGraph(graph.windows, graph.cosines, graph.degrees, own), active
-    )
+    part = PassageGraph(graph.windows, graph.cosines, graph.degrees, own)
+    seeds = linear.PASSAGES * linear.window_seeds(part, active)
     assert seeds.tolist() == pytest.approx(case["windows"], abs=1e-6)
 
     shares = [{node: 100 * count / sum(of.values()) for node, count in of.items()} for of in graph.mentions]

@@ -2,10 +2,10 @@
 
 This is the retrieval of HippoRAG 2 (arXiv 2502.14802). There, facts are triples that a chat model has extracted, and a
 chat model filters those nearest to the question. Here they are sentences, and only the option `llm` filters them; if
-the model keeps none, the nearest windows are returned, as there. Entities of the facts are seeds of PageRank, and so
-are all passages, by their cosine. Here entities of the question are seeds too, as in the first HippoRAG (arXiv
-2405.14831); passages are windows; entities are connected by windows only; and PageRank runs on a part of the graph
-(`e2g_neo4j.retrieval.passage_graph`).
+the model keeps none, the nearest windows are returned, as there. Up to five entities of the facts are seeds of
+PageRank, and so are all passages, by their cosine. Here all entities of the facts are seeds, and those of the question,
+as in the first HippoRAG (arXiv 2405.14831); passages are windows; entities are connected by windows only; and PageRank
+runs on a part of the graph (`e2g_neo4j.retrieval.passage_graph`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 This is LinearRAG (arXiv 2510.10114): relations are not extracted; a sentence connects the entities that it mentions.
 Entities of the question are active. In each step, the sentences nearest to the question among those that mention an
 active entity activate their other entities, until scores fall below a threshold. Then PageRank runs over entities and
-passages. Here passages are windows, the entities of the question are linked by name instead of by the vectors of names,
-and PageRank runs on a part of the graph (`e2g_neo4j.retrieval.passage_graph`).
+passages. The published code sums the scores of an entity; here the highest of its first step counts. Here passages are
+windows, the entities of the question are linked by name instead of by the vectors of names, and PageRank runs on a part
+of the graph (`e2g_neo4j.retrieval.passage_graph`).
 """
 
 from __future__ import annotations
