@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,13 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 MODEL = "stated"
 """The model's name, by which replies are cached."""
+
+
+def statements(lines: str) -> str:
+    """The reply that states lines of subject | predicate | object | description | keywords | strength."""
+    names = ("subject", "predicate", "object", "description", "keywords", "strength")
+    rows = [dict(zip(names, map(str.strip, line.split("|")), strict=False)) for line in lines.splitlines()]
+    return json.dumps({"statements": [] if lines == "NONE" else rows})
 
 
 class Model:
@@ -35,6 +43,7 @@ class Model:
         self.requests.append(request)
         reply: str | list[str] = next((reply for word, reply in self.replies.items() if word in request.user), "NONE")
         text = reply if isinstance(reply, str) else reply[min(request.seed, len(reply) - 1)]
+        text = statements(text) if "|" in text or text == "NONE" else text
         return ChatReply(text, "stop", self.count(request.text), self.count(text))
 
 

@@ -75,7 +75,7 @@ class TextTask(ABC):
         return cls(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
-        """Return the request; after an unusable reply, with more tokens, another seed and the reason."""
+        """Return the request; after an unusable reply, with another seed and the reason."""
         retry = filled(self._again, fault=wrong, **self.values)
         request = text_request(
             text, self._instructions, retry=retry, tokens=self.tokens, attempt=attempt, **self.values

@@ -11,6 +11,7 @@ import pytest
 from graphs import evidence, forget_replies, snapshot
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
+from stated import statements
 
 from e2g_neo4j import E2G, LayerReport, Settings, cli
 from e2g_neo4j.errors import BudgetError, ConfigurationError, QueryError
@@ -19,9 +20,9 @@ from e2g_neo4j.models.chat import retry
 
 pytestmark = pytest.mark.full
 
-LINES = """Luke Farran | sails | Averil | Luke Farran sailed the brig Averil into a gale. | voyage, gale | 9
+LINES = statements("""Luke Farran | sails | Averil | Luke Farran sailed the brig Averil into a gale. | voyage, gale | 9
 Josiah Quill | serves under | Luke Farran | Josiah Quill was the mate of Luke Farran. | crew | 6
-King Arthur | rules | Britain | King Arthur ruled Britain. | kings | 1"""
+King Arthur | rules | Britain | King Arthur ruled Britain. | kings | 1""")
 TEXT = "\n\n".join(
     f"On day {day} of the voyage Luke Farran wrote in the log of the Averil. The wind was in the north and the mate, "
     f"Josiah Quill, counted {day + 3} sails. They spoke of Port Hesk and of the gale."
@@ -34,9 +35,9 @@ REPLYING = tuple(f"ollama:{one}@" for one in ("lister", "shy-lister", "silent-li
 
 @pytest.fixture(scope="module", autouse=True)
 def models(ollama_server: RealOllama) -> None:
-    """A prompt ends with the fence, one after an unusable reply with a full stop."""
+    """A prompt ends with the fence, one after an unusable reply with a brace."""
     ollama_server.create("lister", Says(LINES))
-    ollama_server.create("shy-lister", {"": Says("Aye, aye."), ".": Says(LINES)})
+    ollama_server.create("shy-lister", {"": Says("Aye, aye."), "}": Says(LINES)})
     ollama_server.create("silent-lister", Says("Aye, aye."))
 
 

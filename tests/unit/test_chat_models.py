@@ -237,13 +237,14 @@ def test_each_request_for_a_summary_differs_from_the_one_before():
 
         def ask(self, request: ChatRequest) -> ChatReply:
             asked.append(request)
-            return ChatReply("", "stop", 1, 0)
+            return ChatReply("", "length" if len(asked) == 2 else "stop", 1, 0)
 
     with pytest.raises(ModelError, match="no text"):
         ChatSummariser(Mute(), remembering()[0], UsageMeter(), budget=40).summarise(SummaryInput(TEXT))
     first, second, third = asked
     assert (first.temperature, first.seed, first.max_tokens) == (0.0, 0, 80)
-    assert (second.seed, second.max_tokens, third.seed, third.max_tokens) == (1, 160, 2, 320)
+    assert (second.seed, third.seed) == (1, 2)
+    assert (second.max_tokens, third.max_tokens) == (80, 160), "only a reply that was cut off may become longer"
     assert min(second.temperature, third.temperature) > 0
 
 

@@ -13,8 +13,10 @@ from e2g_neo4j.indexing.statements.chat import StatementExtractor
 from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 
-LINE = "Luke Farran | commands | the Averil | Luke Farran commands the Averil. | command | 5\n"
-OTHER = "Hester Pendry | keeps | the light | Hester Pendry keeps the light of Gannet Head. | light | 6\n"
+LINE = (
+    '{"subject": "Luke Farran", "predicate": "commands", "object": "the Averil", "description": "He is its master."},\n'
+)
+OTHER = '{"statements": [{"subject": "Hester Pendry", "predicate": "keeps", "object": "the light", "description": "Yes."},\n'
 
 
 def reply_of(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> tuple[ChatReply, int]:

@@ -2,60 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
+from stated import statements
 
-from e2g_neo4j.indexing.statements.chat import MOST, StatementExtractor, fault_of
+from e2g_neo4j.indexing.statements.chat import ENOUGH, StatementExtractor, fault_of
 from e2g_neo4j.indexing.statements.entities import entity_of
 from e2g_neo4j.indexing.statements.parts import PART_TOKENS, parts
-from e2g_neo4j.indexing.statements.replies import KEYWORDS, LONGEST_TEXT, STRENGTH, Claim, ParsedReply, parse
+from e2g_neo4j.indexing.statements.replies import (
+    KEYWORDS,
+    LONGEST_TEXT,
+    STRENGTH,
+    Claim,
+    ParsedReply,
+    parse,
+    read_claim,
+)
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.documents import Span
 
 ANN = Claim("Ann", "sails", "the Averil", "Ann sails the Averil to Port Hesk.", ("voyage", "ship"), 7)
 BOB = Claim("Bob", "is the mate of", "", "Bob is the mate.", (), STRENGTH)
+_ANN = """{"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": ["voyage", "ship"],
+"description": "Ann sails the Averil to Port Hesk.", "strength": 7}"""
+_BOB = """{"subject": "**Bob**", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."}"""
 GOLD = {
-    "as asked": """Ann | sails | the Averil | Ann sails the Averil to Port Hesk. | voyage, ship | 7
-Bob | is the mate of | - | Bob is the mate. | - | -""",
-    "with a beginning, numbers and emphasis": """Here are the statements:
-
-1. **Ann** | sails | "the Averil" | Ann sails the Averil to Port Hesk. | voyage; ship; voyage | 7/10
-2) Bob | is the mate of |  | Bob is the mate.""",
-    "a table": """```
-| Subject | Predicate | Object | Description | Keywords | Strength |
-|---------|-----------|--------|-------------|----------|----------|
-| Ann | sails | the Averil | Ann sails the Averil to Port Hesk. | voyage, ship | 7 |
-| Bob | is the mate of | N/A | Bob is the mate. |
-```""",
-    "lines of JSON": """{"subject": "Ann", "predicate": "sails", "object": "the Averil", "strength": 7,
- "description": "Ann sails the Averil to Port Hesk.", "keywords": ["voyage", "ship"]},
-""".replace("\n ", " ")
-    + '{"Source": "Bob", "relation": "is the mate of", "target": null, "text": "Bob is the mate."}',
-    "a list of JSON": """```json
-{"statements": [{"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": "voyage, ship",
-"description": "Ann sails the Averil to Port Hesk.", "strength": "7"},
-{"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."}]}
-```""",
-    "a list of JSON between words": """Here are the statements:
-[{"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": "voyage, ship", "strength": 7,
-"description": "Ann sails the Averil to Port Hesk."},
-{"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."}]
-These are all.""",
-    "a list of JSON that is cut off": """[
- {"subject": "Ann", "predicate": "sails", "object": "the Averil", "keywords": ["voyage", "ship"], "strength": 7,
-  "description": "Ann sails the Averil to Port Hesk."},
- {"subject": "Bob", "predicate": "is the mate of", "object": "-", "description": "Bob is the mate."},
- {"subject": "Bob", "predic""",
-    "entities and relationships": """{"entities": [{"name": "Ann", "type": "person"}, {"name": "Bob"}],
-"relationships": [{"source": "Ann", "type": "sails", "target": "the Averil", "keywords": ["voyage", "ship"],
-"description": "Ann sails the Averil to Port Hesk.", "weight": 7},
-{"source": "Bob", "type": "is the mate of", "target": null, "description": "Bob is the mate."}]}""",
-    "tuples and tabs": """("Ann" | "sails" | "the Averil" | "Ann sails the Averil to Port Hesk." | "voyage, ship" | 7)
-Bob\tis the mate of\tnone\tBob is the mate.""",
-    "no keywords": """Ann | sails | the Averil | Ann sails the Averil to Port Hesk. | voyage, ship | 7
-Bob | is the mate of | - | Bob is the mate. | 5""",
+    "as asked": f'{{"statements": [{_ANN}, {_BOB}]}}',
+    "between words": f'Here they are:\n```json\n{{"statements": [{_ANN}, {_BOB}]}}\n```\nThese are all.',
+    "one by one": f"1. {_ANN}\n2. {_BOB}",
+    "cut off": f'{{"statements": [{_ANN}, {_BOB}, {{"subject": "Bob", "predic',
+    "texts for lists and numbers": """{"statements": [{"subject": "Ann", "predicate": "sails", "object": "'the Averil'",
+"keywords": "voyage; ship; voyage", "description": "Ann sails the Averil to Port Hesk.", "strength": "7/10"},
+{"subject": "Bob", "predicate": "is the mate of", "object": null, "description": "Bob is the mate.", "keywords": "-"}]}""",
 }
 
 
@@ -68,38 +49,39 @@ def test_statements_are_read_in_all_forms_that_models_write(form: str) -> None:
     assert parse(GOLD[form]).claims == (ANN, BOB)
 
 
-def test_lines_that_say_nothing_are_counted() -> None:
-    """Once for each line; a statement that is repeated is one."""
-    reply = f"""I read the text.
-Ann | sails
- | sails | the Averil | No subject.
-Ann | | the Averil | No predicate.
-Ann | sails | - | -
-{"x" * 201} | sails | the Averil | Too long for a name.
-Ann | {"x" * 101} | the Averil | Too long for a predicate.
-{GOLD["as asked"]}
-{GOLD["as asked"]}"""
-    assert parse(reply) == ParsedReply((ANN, BOB), nothing=False, unreadable=7)
+def test_what_is_no_statement_is_left_out() -> None:
+    """A statement that is repeated is one."""
+    faulty: list[dict[str, Any]] = [
+        {"predicate": "sails", "object": "the Averil", "description": "No subject."},
+        {"subject": "Ann", "predicate": " ", "object": "the Averil", "description": "No predicate."},
+        {"subject": "Ann", "predicate": "sails", "object": "none", "description": "-"},
+        {"subject": "x" * 201, "predicate": "sails", "object": "the Averil"},
+        {"subject": "Ann", "predicate": "x" * 101, "object": "the Averil"},
+    ]
+    good = [json.loads(one) for one in (_ANN, _BOB, _ANN)]
+    assert parse(json.dumps({"statements": [*faulty, *good, "Ann sails."]})) == ParsedReply((ANN, BOB), nothing=False)
 
 
-@pytest.mark.parametrize("reply", ["NONE", "None.", "- none", "**Nothing**", "no statements"])
-def test_a_reply_may_say_that_nothing_is_stated(reply: str) -> None:
-    assert parse(reply) == ParsedReply((), nothing=True, unreadable=0)
+def test_a_reply_may_say_that_nothing_is_stated() -> None:
+    assert parse('None. {"statements": []}') == ParsedReply((), nothing=True)
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot do that.", "[1, 2]", "{}", "[]", "[" * 5_000, '{"a": {}}', "|||||||"])
+@pytest.mark.parametrize(
+    "reply", ["", "I cannot do that.", "[1, 2]", "{}", "[]", "[" * 5_000, '{"a": {}}', '{"statements": 3}']
+)
 def test_other_replies_are_not_usable(reply: str) -> None:
     assert not parse(reply).usable
 
 
 def test_what_is_too_much_is_cut_off() -> None:
-    keywords = ",".join(f"k{number}" for number in range(20))
-    [claim] = parse(f"Ann | sails | Averil | {'x' * 2_000} | {keywords} | 99999999999999999999").claims
+    row: dict[str, Any] = {"subject": "Ann", "predicate": "sails", "object": "Averil"}
+    words = [f"k{number}" for number in range(20)]
+    claim = read_claim(row | {"description": "x" * 2_000, "keywords": words, "strength": 10**19})
+    assert claim
     assert (len(claim.text), len(claim.keywords), claim.strength) == (LONGEST_TEXT, KEYWORDS, 10)
-    [claim] = parse("Ann | sails | Averil | one | two | three | sea | 0").claims
-    assert (claim.text, claim.keywords, claim.strength) == ("one | two | three", ("sea",), 1)
-    [claim] = parse('{"subject": "Ann\\ud800\\u0000", "predicate": "sails", "object": "Averil"}').claims
-    assert (claim.subject, claim.text) == ("Ann", "Ann sails Averil")
+    claim = read_claim(row | {"subject": "Ann\ud800\u0000", "strength": 0})
+    assert claim
+    assert (claim.subject, claim.text, claim.strength) == ("Ann", "Ann sails Averil", 1)
 
 
 def test_parts_cover_the_own_text_at_the_beginnings_of_sentences() -> None:
@@ -156,7 +138,6 @@ def test_the_prompt_is_replaced_and_part_of_the_name(tmp_path: Any) -> None:
     assert (request.temperature, request.seed) == (0.0, 0)
     again = bundled.request("Text.", 1, "it returned no text")
     assert "could not be used: it returned no text" in again.user
-    assert again.max_tokens == 2 * request.max_tokens
     assert again.temperature > 0
     (tmp_path / "statements.txt").write_text("List it, $fence, $most.")
     assert StatementExtractor(Model(), prompts=tmp_path).request("Text.").system.startswith("List it, text-")
@@ -168,12 +149,12 @@ def test_the_prompt_is_replaced_and_part_of_the_name(tmp_path: Any) -> None:
     ("said", "finish", "fault"),
     [
         (GOLD["as asked"], "stop", ""),
-        ("NONE", "stop", ""),
+        ('{"statements": []}', "stop", ""),
         ("", "stop", "it returned no text"),
-        ("I list nothing.", "stop", "no line has a subject"),
+        ("I list nothing.", "stop", "no JSON object with statements"),
         ("I cannot.", "refusal", "the model refused"),
         (GOLD["as asked"], "length", "not finished after 9 tokens"),
-        ("\n".join(f"Ann | sails | {number} | Yes." for number in range(MOST)), "length", ""),
+        (statements("\n".join(f"Ann | sails | {number} | Yes." for number in range(ENOUGH))), "length", ""),
     ],
 )
 def test_replies_are_asked_for_again_with_the_reason(said: str, finish: Any, fault: str) -> None:

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Any
 
 from e2g_neo4j.indexing.statements.chunks import ChunkParts
-from e2g_neo4j.indexing.statements.replies import Claim, parse
+from e2g_neo4j.indexing.statements.replies import Claim, read_claim
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.types.graph_documents import GraphDocument
@@ -110,7 +110,7 @@ def _claim(subject: str | int, predicate: str, object: str | int, properties: Ma
         "keywords": properties.get("keywords") or "",
         "strength": properties.get("strength") or "",
     }
-    return next(iter(parse(json.dumps(held, default=str)).claims), None)
+    return read_claim(held)
 
 
 def _text(properties: Mapping[str, Any]) -> str:

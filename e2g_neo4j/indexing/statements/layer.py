@@ -20,7 +20,7 @@ from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of,
 from e2g_neo4j.indexing.statements.chat import LEVEL, StatementExtractor
 from e2g_neo4j.indexing.statements.chunks import ChunkParts, read_chunks, texts_of
 from e2g_neo4j.indexing.statements.entities import entity_of
-from e2g_neo4j.indexing.statements.replies import Claim, parse
+from e2g_neo4j.indexing.statements.replies import Claim, ParsedReply, parse
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
@@ -232,7 +232,8 @@ def _found(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Adde
         for part in chunk.parts:
             claims = added.get(part.text)
             if claims is None:
-                parsed = parse(next((replies[key] for key in part.keys if key in replies), "NONE"))
+                reply = next((replies[key] for key in part.keys if key in replies), None)
+                parsed = ParsedReply((), nothing=True) if reply is None else parse(reply)
                 found.unreadable += not parsed.usable
                 claims = parsed.claims
             for claim in claims:

@@ -24,9 +24,9 @@ def object_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def list_schema(items: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return the JSON schema of a list of at most so many items."""
-    return {"type": "array", "items": items, "maxItems": most}
+def list_schema(items: Mapping[str, Any], most: int, *, least: int = 0) -> dict[str, Any]:
+    """Return the JSON schema of a list of at most, and at least, so many items."""
+    return {"type": "array", "items": items, "maxItems": most} | ({"minItems": least} if least else {})
 
 
 def number_schema(least: int, most: int) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest
 def text_request(
     text: str, instructions: str, *, retry: str, tokens: int, attempt: int = 0, **values: object
 ) -> ChatRequest:
-    """Build the request about a text. Each further one has twice as many tokens and another seed.
+    """Build the request about a text. Each further one has another seed.
 
     Args:
         text: The text.
         instructions: The system prompt. $fence is the tag of the text.
         retry: What is added after an unusable reply, such as the reason.
-        tokens: The expected length of the reply. The first one may be twice as long.
+        tokens: The expected length of the reply. It may be twice as long.
         attempt: Number of the attempt, from 0.
         values: What other $names in the instructions are replaced with.
     """
@@ -24,7 +24,7 @@ def text_request(
     return ChatRequest(
         filled(instructions, fence=fence, **values),
         f"{user}\n\n{retry}" if attempt else user,
-        max_tokens=2 * tokens * 2**attempt,
+        max_tokens=2 * tokens,
         temperature=0.7 if attempt else 0.0,
         seed=attempt,
     )

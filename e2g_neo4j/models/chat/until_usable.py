@@ -45,8 +45,8 @@ def ask_until_usable(
 
     Args:
         model: The chat model.
-        request: The request. Each further one has twice as many tokens, for models that think, as far as the context
-            has room, and other samples.
+        request: The request. Each further one has other samples, and after a reply that was cut off, as those of models
+            that think may be, twice as many tokens, as far as the context has room.
         parse: Returns what a reply means, or None if it is not usable.
         used: The usage so far. The calls are added.
         again: Returns the request after an unusable reply. None: the same.
@@ -56,19 +56,21 @@ def ask_until_usable(
     Returns:
         None if no reply was usable.
     """
+    longer = 1
     for attempt in range(tries):
-        asked = _resampled(again() if again else request, attempt, model) if attempt else request
+        asked = _resampled(again() if again else request, attempt, longer, model) if attempt else request
         reply: ChatReply = yield Chat(model, asked, shown())
         used.add(reply)
+        longer *= 2 if reply.finish == "length" else 1
         found = parse(reply)
         if found is not None:
             return found
     return None
 
 
-def _resampled(request: ChatRequest, attempt: int, model: StreamingChatModel) -> ChatRequest:
-    """Return the request of another attempt, from 1."""
-    most = request.max_tokens * 2**attempt
+def _resampled(request: ChatRequest, attempt: int, longer: int, model: StreamingChatModel) -> ChatRequest:
+    """Return the request of another attempt, from 1, with so many times as many tokens."""
+    most = request.max_tokens * longer
     if model.context is not None:
         most = max(request.max_tokens, min(most, model.context - model.count(request.text) - MARGIN))
     return replace(request, max_tokens=most, temperature=0.7, seed=request.seed + attempt)
@@ -100,7 +102,8 @@ def ask_metered(
 
     Args:
         model: The chat model.
-        request: Returns the request of an attempt, from 0, with the fault of the reply before, or "".
+        request: Returns the request of an attempt, from 0, with the fault of the reply before, or "". After each reply
+            that was cut off, it may have twice as many tokens.
         judge: Returns what a reply is worth.
         meter: Counts the use of the chat model.
         level: Where the usage is counted.
@@ -113,9 +116,10 @@ def ask_metered(
         BudgetError: The budget of the meter is used up.
         ModelError: The model failed.
     """
-    best, used, fault = JudgedReply("", -1, ""), ChatUsage(), ""
+    best, used, fault, longer = JudgedReply("", -1, ""), ChatUsage(), "", 1
     for attempt in range(TRIES):
         asked = request(attempt, fault)
+        asked = replace(asked, max_tokens=longer * asked.max_tokens)
         most = model.count(asked.text) + asked.max_tokens
         if model.context is not None and most > model.context:
             if attempt == 0:
@@ -127,6 +131,7 @@ def ask_metered(
         with meter.call(level, most) as call:
             reply = call.reply = ask(model, asked)
         used.add(reply)
+        longer *= 2 if reply.finish == "length" else 1
         judged = judge(reply)
         if not judged.fault or judged.value >= best.value:
             best = judged
