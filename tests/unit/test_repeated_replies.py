@@ -16,7 +16,7 @@ from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
 LINE = (
     '{"subject": "Luke Farran", "predicate": "commands", "object": "the Averil", "description": "He is its master."},\n'
 )
-OTHER = '{"statements": [{"subject": "Hester Pendry", "predicate": "keeps", "object": "the light", "description": "Yes."},\n'
+OTHER = '{"statements": [{"subject": "Hester Pendry", "predicate": "keeps", "object": "light", "description": "."},\n'
 
 
 def reply_of(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> tuple[ChatReply, int]:

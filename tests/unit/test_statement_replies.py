@@ -36,7 +36,8 @@ GOLD = {
     "cut off": f'{{"statements": [{_ANN}, {_BOB}, {{"subject": "Bob", "predic',
     "texts for lists and numbers": """{"statements": [{"subject": "Ann", "predicate": "sails", "object": "'the Averil'",
 "keywords": "voyage; ship; voyage", "description": "Ann sails the Averil to Port Hesk.", "strength": "7/10"},
-{"subject": "Bob", "predicate": "is the mate of", "object": null, "description": "Bob is the mate.", "keywords": "-"}]}""",
+{"subject": "Bob", "predicate": "is the mate of", "object": null, "description": "Bob is the mate.",
+"keywords": "-"}]}""",
 }
 
 

@@ -29,7 +29,7 @@ FIRST = ChatRequest("System.", "User.", max_tokens=100, seed=30)
 def run(
     *replies: str, context: int | None = None, again: Callable[[], ChatRequest] | None = None, tries: int = TRIES
 ) -> tuple[str | None, list[ChatRequest], ChatUsage]:
-    """Answer the requests with these replies, of which only those without "no" are usable."""
+    """Answer the requests with these replies, of which only those without "no" are usable, and "no…" are cut off."""
     used, requests = ChatUsage(), list[ChatRequest]()
     operation: Any = ask_until_usable(
         Model(context),  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def run(
         chat = next(operation)
         for text in replies:
             requests.append(chat.request)
-            chat = operation.send(ChatReply(text, "stop", 10, 1))
+            chat = operation.send(ChatReply(text, "length" if text == "no…" else "stop", 10, 1))
     except StopIteration as end:
         return end.value, requests, used
     raise AssertionError("it still asks")
@@ -61,20 +61,20 @@ def test_tries_are_spent(tries: int) -> None:
     assert (found, len(requests), used.calls) == (None, tries, tries)
 
 
-def test_attempts_have_other_samples_and_twice_as_many_tokens() -> None:
-    _, requests, _ = run("no", "no", "no")
+def test_attempts_have_other_samples_and_twice_as_many_tokens_after_one_that_was_cut_off() -> None:
+    _, requests, _ = run("no…", "no", "no")
     assert requests[0] == FIRST
     assert [(one.seed, one.max_tokens, one.temperature > 0) for one in requests] == [
         (30, 100, False),
         (31, 200, True),
-        (32, 400, True),
+        (32, 200, True),
     ]
 
 
 def test_more_tokens_are_those_for_which_the_context_has_room() -> None:
-    _, requests, _ = run("no", "no", "no", context=MARGIN + 2 + 250)
+    _, requests, _ = run("no…", "no…", "no", context=MARGIN + 2 + 250)
     assert [one.max_tokens for one in requests] == [100, 200, 250]
-    _, requests, _ = run("no", "no", "no", context=50)
+    _, requests, _ = run("no…", "no…", "no", context=50)
     assert [one.max_tokens for one in requests] == [100, 100, 100]
 
 
@@ -85,6 +85,6 @@ def test_the_request_may_change_after_an_unusable_reply() -> None:
         said.append("Again.")
         return ChatRequest("System.", " ".join(said), max_tokens=7)
 
-    _, requests, _ = run("no", "no", "yes", again=again)
+    _, requests, _ = run("no…", "no…", "yes", again=again)
     assert [one.user for one in requests] == ["User.", "Again.", "Again. Again."]
     assert [one.max_tokens for one in requests[1:]] == [14, 28]
