@@ -4,7 +4,7 @@ LightRAG has a chat model name specific and general keywords of a question. It f
 relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
 specific keywords are the entities of the question, and the question itself is used for the general ones. With the
 option `llm`, a chat model names both. As in the published code, text units are taken by their similarity to the
-question, 2.5 for each entity or relation.
+question, 2.5 for each entity, then of the others 2.5 for each relation.
 
 This is LightRAG's mode "mix", its default. "hybrid" leaves out the vectors; "local" has the entities of the question
 with their relations only, "global" the others with their ends only; "naive" is a vector search. Each is a mode here.
@@ -38,7 +38,8 @@ NEAREST = 20
 """Windows by vector: LightRAG's `chunk_top_k`."""
 
 RELATIONS = 40
-"""Relations of the question's entities, and as many others: LightRAG's `top_k`."""
+"""Relations that general keywords lead to, LightRAG's `top_k`; and as many of the question's entities, which it limits
+to 8,000 tokens."""
 
 CANDIDATES = 100
 """Statements that the index is asked for. It is approximate, and some statements only describe an entity."""
