@@ -221,19 +221,16 @@ def test_lightrag_selects_the_same(
         monkeypatch.setattr(lightrag, name, value)
     corpora.append(corpus)
     write(driver, corpus, [published_document(case)])
-    told: dict[str, str | list[str]] = {}
+    lines = defaultdict[str, list[str]](list)
     for pair, number in first_chunks(case).items():
-        a, b = map(CALLED.__getitem__, pair)
-        told[f"Part {number}:"] = "\n".join(
-            filter(None, [told.get(f"Part {number}:"), f"{a} | is with | {b} | {pair}"])
-        )
-    models: Any = Models(Model(told, f"{MODEL}-{corpus}"))
+        lines[f"Part {number}:"].append(f"{CALLED[pair[0]]} | is with | {CALLED[pair[1]]} | {pair}")
+    models: Any = Models(Model({part: "\n".join(some) for part, some in lines.items()}, f"{MODEL}-{corpus}"))
     driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter()))
     cosines = {pair: 0.9 - place / 10 for place, pair in enumerate(case["near"])}
+    pairs = [*first_chunks(case)]
     rows = [
         {"pair": pair, "weight": weight, "vector": direction(cosines.get(pair, -1))}
-        for pair in first_chunks(case)
-        for [(_, weight)] in [criteria(case, [pair])]
+        for pair, (_, weight) in zip(pairs, criteria(case, pairs), strict=True)
     ]
     driver.execute_query(
         "UNWIND $rows AS row MATCH (s:Statement {corpus: $corpus, text: row.pair}) "
@@ -241,16 +238,18 @@ def test_lightrag_selects_the_same(
         corpus=corpus,
         rows=rows,
     )
-    query = Query("Who?", [corpus], 200)
+    query, vector = Query("Who?", [corpus], 200), direction(1)
     entities = {corpus: [CALLED[name] for name in case["named"]]}
-    reading = lightrag._rows(query, direction(1), entities, entry=0)
-    [row] = driven(performing(driver), reading)
-    assert sorted(map(letters, row["local"])) == sorted(case["local"])
-    assert criteria(case, [*map(letters, row["local"])]) == criteria(case, case["local"])
+    [row] = driven(performing(driver), lightrag._rows(query, vector, entities, entry=0))
+    local = [*map(letters, row["local"])]
+    assert sorted(local) == sorted(case["local"])
+    assert criteria(case, local) == criteria(case, case["local"])
 
     stated = replace(query, layered=[corpus])
-    [row] = driven(performing(driver), lightrag._rows_of_statements(stated, direction(1), entities, direction(1)))
-    assert criteria(case, [*map(letters, row["local"])]) == criteria(case, case["local"])
+    [row] = driven(performing(driver), lightrag._rows_of_statements(stated, vector, entities, vector))
+    local = [*map(letters, row["local"])]
+    assert sorted(local) == sorted(case["local"])
+    assert criteria(case, local) == criteria(case, case["local"])
     assert [*map(letters, row["global"])] == case["near"]
     for mode, sources in MODES.items():
         expected = case["stated"][mode]
