@@ -667,7 +667,7 @@ def taking_turns(
     relations: int = 40,
     hub: int = 1000,
     limit: int = 200,
-    each: float = 2.5,
+    each: float = 12.5,
 ) -> list[str]:
     """Windows: nearest, of entities and of relations in turn, then all others that were found. No list has ties.
 

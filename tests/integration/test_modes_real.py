@@ -773,7 +773,7 @@ def test_turns_equal_the_naive_implementation_in_every_corpus(driver: Driver, da
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
     run = uuid4().hex
     written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
-    wide = {"nearest": 20, "entry": 5, "relations": 40, "hub": 1000, "limit": 200, "each": 2.5}
+    wide = {"nearest": 20, "entry": 5, "relations": 40, "hub": 1000, "limit": 200, "each": 12.5}
     tight = {"nearest": 3, "entry": 2, "relations": 2, "hub": 2, "limit": 4, "each": 0.5}
     try:
         for corpus, library in written.items():

@@ -4,7 +4,7 @@ LightRAG has a chat model name specific and general keywords of a question. It f
 relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
 specific keywords are the entities of the question, and the question itself is used for the general ones. With the
 option `llm`, a chat model names both. As in the published code, text units are taken by their similarity to the
-question, 2.5 for each entity, then of the others 2.5 for each relation.
+question, 2.5 for each entity, then of the others 2.5 for each relation; here, these are as many windows.
 
 This is LightRAG's mode "mix", its default. "hybrid" leaves out the vectors; "local" has the entities of the question
 with their relations only, "global" the others with their ends only; "naive" is a vector search. Each is a mode here.
@@ -47,8 +47,8 @@ CANDIDATES = 100
 ENTRY = 5
 """The nearest windows whose relations are taken. In *Dracula*, a window has about 130, so the first gives all 40."""
 
-WINDOWS_EACH = 2.5
-"""Windows per entity and per relation: half of LightRAG's `related_chunk_number` of 5."""
+WINDOWS_EACH = 12.5
+"""Windows per entity and per relation, five for each of 2.5 chunks: half of LightRAG's `related_chunk_number` of 5."""
 
 LIMIT = 200
 """Windows by entities that are read."""
