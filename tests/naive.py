@@ -667,9 +667,12 @@ def taking_turns(
     relations: int = 40,
     hub: int = 1000,
     limit: int = 200,
-    each: float = 2.5,
+    each: float = 12.5,
 ) -> list[str]:
-    """Windows: nearest, of entities and of relations in turn, then all others that were found. No list has ties."""
+    """Windows: nearest, of entities and of relations in turn, then all others that were found. No list has ties.
+
+    A window of several relations belongs to the first; relations without a window of their own do not count.
+    """
     order = dense(documents, vector)
     places = windows(documents)
     held = [set(counts_of(documents, chunk)) for chunk in all_chunks(documents)]
@@ -696,10 +699,16 @@ def taking_turns(
     number = {id: int(id.rsplit("-w", 1)[1]) for id in places}
     kept = sorted(mentioned, key=lambda id: (-len(mentioned[id]), places[id].chunk, number[id]))[:limit]
     found = [id for id in order if id in kept or id in order[:nearest]]
-    ends, pairs = named.union(*near), {*local, *near}
+    ends = named.union(*near)
     by_entity = [id for id in found if id in kept and mentioned[id] & ends][: int(each * len(ends))]
-    by_relation = [id for id in found if id in kept and any(set(pair) <= mentioned[id] for pair in pairs)]
-    lists = [order[:nearest], by_entity, by_relation[: int(each * len(pairs))]]
+    owners: dict[str, tuple[str, str]] = {}
+    in_turn = [one[turn] for turn in range(len(edges)) for one in (local, near) if turn < len(one)]
+    for pair in in_turn:
+        for id in kept:
+            if id not in by_entity and set(pair) <= mentioned[id]:
+                owners.setdefault(id, pair)
+    by_relation = [id for id in found if id in owners][: int(each * len({*owners.values()}))]
+    lists = [order[:nearest], by_entity, by_relation]
     turns = [one[turn] for turn in range(len(found)) for one in lists if turn < len(one)]
     return list(dict.fromkeys([*turns, *found]))
 

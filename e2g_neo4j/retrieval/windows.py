@@ -10,10 +10,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.types.ties import best_first
+
+T = TypeVar("T")
 
 POOL = 110.0
 """With the topic persistence p of its document, a window of the pool takes up 1 / (1 + POOL * (p - POOL_FROM)) of its
@@ -129,9 +131,9 @@ def ranked_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, floa
     return [found[at] for at in best_first([score for _, score in found], TIE)]
 
 
-def round_robin(lists: Iterable[Sequence[str]]) -> list[str]:
-    """Merge lists of ids: the first id of each, then the second of each, and so on. Repeated ids are left out."""
-    return [id for id in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if id is not None]
+def round_robin(lists: Iterable[Sequence[T]]) -> list[T]:
+    """Merge lists: the first item of each, then the second of each, and so on. Repeated items are left out."""
+    return [item for item in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if item is not None]
 
 
 def pack(ranked: Iterable[tuple[Window, float]], budget: Budget) -> list[tuple[Window, float]]:

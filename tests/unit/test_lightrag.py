@@ -42,8 +42,9 @@ def test_lists_take_turns() -> None:
     assert round_robin([]) == []
 
 
-def test_windows_by_vector_entity_and_relation_take_turns() -> None:
+def test_windows_by_vector_entity_and_relation_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """By vector 4 and 3, by entity 3, 2 and 1, by relation 1; and 0, which only mentions an end of a local relation."""
+    monkeypatch.setattr(lightrag, "WINDOWS_EACH", 2.5)
     windows = [(0, 0.9, "c"), (1, 0.5, "ac"), (2, 0.6, "a"), (3, 0.7, "a"), (4, 0.8, "")]
     one = row(*windows, nearest=["d-c0-w4", "d-c0-w3"], named=["a"], local=[["a", "c"]])
     assert numbers(one) == [4, 3, 1, 2, 0], "by entity two, 2.5 for one entity"

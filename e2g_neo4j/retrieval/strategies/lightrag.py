@@ -4,7 +4,7 @@ LightRAG has a chat model name specific and general keywords of a question. It f
 relations by the general ones, takes the text units of both, and mixes them with those found by vector. Here the
 specific keywords are the entities of the question, and the question itself is used for the general ones. With the
 option `llm`, a chat model names both. As in the published code, text units are taken by their similarity to the
-question, 2.5 for each entity or relation.
+question, 2.5 for each entity, then of the others 2.5 for each relation; here, these are as many windows.
 
 This is LightRAG's mode "mix", its default. "hybrid" leaves out the vectors; "local" has the entities of the question
 with their relations only, "global" the others with their ends only; "naive" is a vector search. Each is a mode here.
@@ -38,7 +38,8 @@ NEAREST = 20
 """Windows by vector: LightRAG's `chunk_top_k`."""
 
 RELATIONS = 40
-"""Relations of the question's entities, and as many others: LightRAG's `top_k`."""
+"""Relations that general keywords lead to, LightRAG's `top_k`; and as many of the question's entities, which it limits
+to 8,000 tokens."""
 
 CANDIDATES = 100
 """Statements that the index is asked for. It is approximate, and some statements only describe an entity."""
@@ -46,8 +47,8 @@ CANDIDATES = 100
 ENTRY = 5
 """The nearest windows whose relations are taken. In *Dracula*, a window has about 130, so the first gives all 40."""
 
-WINDOWS_EACH = 2.5
-"""Windows per entity and per relation: half of LightRAG's `related_chunk_number` of 5."""
+WINDOWS_EACH = 12.5
+"""Windows per entity and per relation, five for each of 2.5 chunks: half of LightRAG's `related_chunk_number` of 5."""
 
 LIMIT = 200
 """Windows by entities that are read."""
@@ -206,7 +207,8 @@ def _by_keywords(
     if keywords.general and sources.others:
         general = yield Embed(", ".join(keywords.general))
         related = yield from _rows(query, general, dict.fromkeys(query.corpora, ()), entry=ENTRY)
-        rows += yield from _scored_by_question(related, vector)
+        others = {row["corpus"]: row for row in (yield from _scored_by_question(related, vector))}
+        rows = [_joined(row, others[row["corpus"]]) for row in rows]
     rows += yield from _rows_of_statements(query, vector, entities, general)
     return mixed(rows, sources)
 
@@ -236,6 +238,21 @@ def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float])
     return rescored
 
 
+def _joined(row: Mapping[str, Any], related: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two rows of a corpus as one, the second with the global relations."""
+    chunks: dict[str, dict[str, Any]] = {}
+    windows: dict[tuple[str, int], dict[str, Any]] = {}
+    for one in (*row["candidates"], *related["candidates"]):
+        chunk = chunks.setdefault(one["chunk"], {**one, "windows": []})
+        for window in one["windows"]:
+            place = one["chunk"], window["number"]
+            if place not in windows:
+                windows[place] = {**window, "mentioned": []}
+                chunk["windows"].append(windows[place])
+            windows[place]["mentioned"] += window["mentioned"]
+    return {**row, "global": related["global"], "candidates": list(chunks.values())}
+
+
 def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWindows:
     """Return the windows of rows of `lightrag.cypher` or `lightrag_statements.cypher`: by vector, by entity and by
     relation in turn, then all others. Without vectors, these mention an entity or an end of a relation.
@@ -245,14 +262,14 @@ def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWi
     is (1 + cosine) / 2, so scores may rise down the list.
     """
     found: list[tuple[Window, float]] = []
-    by_vector, by_entity, by_relation = set[str](), set[str](), set[str]()
-    entities = relations = 0
+    by_vector, by_entity = set[str](), set[str]()
+    by_relation: list[set[str]] = []
+    entities = 0
     for row in rows:
         local, others = row["local"] if sources.local else [], row["global"] if sources.others else []
         of_entity = {*(row["named"] if sources.local else []), *(key for relation in others for key in relation[:2])}
         known = of_entity | {key for relation in local for key in relation[:2]}
-        different = {tuple(relation) for relation in (*local, *others)}
-        entities, relations = entities + len(of_entity), relations + len(different)
+        entities += len(of_entity)
         by_vector.update(row["nearest"] if sources.vectors else [])
         mentioning, of_chunk = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
         for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
@@ -266,19 +283,33 @@ def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWi
                 for key in one["mentioned"]:
                     mentioning[key].add(window.id)
         by_entity.update(*(mentioning[key] for key in of_entity))
-        for a, b, *chunk in different:
+        for a, b, *chunk in round_robin([[*map(tuple, local)], [*map(tuple, others)]]):
             both = mentioning[a] & mentioning[b]
             if chunk:
                 stating = of_chunk[chunk[0]]
                 both = both & stating or (mentioning[a] | mentioning[b]) & stating
-            by_relation |= both
+            by_relation.append(both)
     nearest = {found[at][0].id: found[at] for at in best_first([score for _, score in found], TIE)}
+    of_entities = [id for id in nearest if id in by_entity][: int(WINDOWS_EACH * entities)]
+    further, relations = _further(by_relation, of_entities)
     lists = [
         [id for id in nearest if id in by_vector][:NEAREST],
-        [id for id in nearest if id in by_entity][: int(WINDOWS_EACH * entities)],
-        [id for id in nearest if id in by_relation][: int(WINDOWS_EACH * relations)],
+        of_entities,
+        [id for id in nearest if id in further][: int(WINDOWS_EACH * relations)],
     ]
     return [nearest[id] for id in dict.fromkeys([*round_robin(lists), *nearest])]
+
+
+def _further(by_relation: Iterable[Collection[str]], taken: Collection[str]) -> tuple[set[str], int]:
+    """Return the windows of relations that are not taken yet, and how many relations have one that no relation before
+    them has. As in the published code, only these count."""
+    further: set[str] = set()
+    relations = 0
+    for windows in by_relation:
+        new = {*windows}.difference(taken, further)
+        relations += bool(new)
+        further |= new
+    return further, relations
 
 
 def relations_told(corpora: Sequence[str], with_statements: Collection[str]) -> str:
