@@ -3,10 +3,10 @@
     E2G_CHAT_MODEL=ollama:NAME python benchmarks/llm_check.py [--questions N] [--papers N] [--without-schemas]
 
 Indexes papers of the sample library with written summaries, extracts statements, writes reports, and asks in every way
-that uses the chat model. For each kind of call, it prints how many replies were usable at once and within two tries,
-and their tokens and seconds; for answers their scores by mode; for each path, the error if it ended in one.
-`--without-schemas` does not hold replies to a JSON schema. The database must not have the corpus `llm-check`. Records
-its figures in results.json.
+that uses the chat model. Answers are scored on the whole library, without written summaries. For each kind of call, it
+prints how many replies were usable at once and within two tries, and their tokens and seconds; for answers their scores
+by mode; for each path, the error if it ended in one. `--without-schemas` does not hold replies to a JSON schema. The
+database must not have the corpora `llm-check` and `library`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from e2g_neo4j.retrieval.strategies.lightrag import keywords_in
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
-CORPUS, SET = "llm-check", "chat model"
+CORPUS, LIBRARY = "llm-check", "library"
+SET, ANSWERS = "chat-model", "chat-model-answers"
 PACKAGE = Path(e2g_neo4j.__file__).parent
 ANY = range(1, 1000)
 SCORES = ("exact match", "F1", "support", "evidence cited")
@@ -147,7 +148,12 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
         return lambda: [e2g.answer(text, corpus=CORPUS, k=k, **how) for text in texts[:number]]
 
     def scores(number: int, **how: Any) -> Callable[[], object]:
-        return lambda: evaluate(e2g, asked[:number], corpus=CORPUS, modes=["auto", "dense"], k=5, answers=True, **how)
+        def score() -> Evaluation:
+            with E2G(settings=e2g.settings.model_copy(update={"chat_model": None})) as plain:
+                plain.index([questions.with_name("library")], corpus=LIBRARY)
+            return evaluate(e2g, asked[:number], corpus=LIBRARY, modes=["auto", "dense"], k=5, answers=True, **how)
+
+        return score
 
     yield "summaries", lambda: e2g.index(papers, corpus=CORPUS)
     yield "statements", lambda: e2g.enrich(corpus=CORPUS, layers=["statements"])
@@ -161,8 +167,12 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
         yield method, answers(1, k=None, method=method)
     yield "choices", answers(3, choices=choices)
     yield "judge", scores(3, against="dense", judged=True)
-    whom = "Whom does Theodora Quill occur with?"
-    yield "template", lambda: e2g.run_template("neighbours_of", corpus=CORPUS, question=whom)
+
+    def whom() -> object:
+        [name] = [one.name for one in e2g.entities(corpus=CORPUS, limit=1)]
+        return e2g.run_template("neighbours_of", corpus=CORPUS, question=f"Whom does {name} occur with?")
+
+    yield "template", whom
     yield "Cypher", lambda: e2g.text_to_cypher("Which ten entities are in the most chunks?", corpus=CORPUS)
 
 
@@ -200,7 +210,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     )
                     if name == "answers":
                         answered = [
-                            Figure(SET, f"answers in {mode}", key, round(mean, 3))
+                            Figure(ANSWERS, mode, key, round(mean, 3))
                             for mode, scores in means.items()
                             for key, mean in scores.items()
                         ]

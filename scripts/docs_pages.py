@@ -251,7 +251,7 @@ def figures(arguments: str, path: str) -> str:
         for name, one in entries.items():
             cells[name, column] = cell(one, bold=one is not None and one["value"] == best and is_score(column))
     return table(
-        ("mode", *map(known.head, listed)),
+        ("", *map(known.head, listed)),
         ([f"`{name}`", *(cells[name, column] for column in listed)] for name in names.split()),
     )
 
