@@ -116,7 +116,7 @@ def usable(kind: str, reply: ChatReply) -> bool:
 def summarised(calls: Sequence[Call]) -> Iterator[Figure]:
     """Yield the figures of each kind of call. Calls for the same text are tries of one."""
     beginnings = {
-        path.stem: path.read_text(encoding="utf-8").partition("$")[0][:60]
+        path.stem: path.read_text(encoding="utf-8").partition("$")[0].strip()
         for path in PACKAGE.rglob("prompts/*.txt")
         if path.stem in PARSERS
     }
