@@ -167,7 +167,7 @@ def test_unusable_replies_are_asked_for_again_and_counted(driver: Driver, corpor
     assert (report.usage.calls, report.total, report.unreadable) == (5, 2, 1)
     wrong = [request.user for request in model.requests if request.seed]
     assert len(wrong) == 3
-    assert all("no line has a subject, a predicate and an object" in one for one in wrong)
+    assert all("it has no JSON object with statements that have a subject" in one for one in wrong)
     again = made(driver, corpus, model)
     assert (again.usage.calls, again.unreadable) == (0, 1)
 
