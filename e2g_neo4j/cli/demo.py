@@ -37,11 +37,9 @@ def run(out: Console) -> None:
     out.print()
     out.rule("See the graph")
     if settings.neo4j_uri:
-        out.print(
-            f"Open Neo4j Browser of {settings.neo4j_uri} and run: MATCH (n:Summary {{corpus: 'sample'}}) RETURN n"
-        )
-        return
-    connection = LocalServer(settings).start()
-    out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
-    out.print("The password: e2g db status --show-password")
+        out.print(f"Open Neo4j Browser of {settings.neo4j_uri}.")
+    else:
+        connection = LocalServer(settings).start()
+        out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
+        out.print("The password: e2g db status --show-password")
     out.print("Paste the output of `e2g explain QUESTION --corpus sample` there.")
