@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,8 @@ FOLDER = BENCHMARKS / "questions"
 TEXTS = {path.name: path for path in (FOLDER / "texts").glob("*.md")}
 BOOKS = Path(__file__).parents[3] / "shared" / "books"
 SETS = ("texts-dev", "texts-held-out")
-FINAL = ("novels-held-out", "manual-held-out", "guide-held-out")
+FINAL = ("novels-held-out", "manual-held-out", "guide-held-out", "guide-held-out-2")
+GUIDES = ("guide-dev", "guide-held-out-2", "guide-held-out")
 GUIDE = BOOKS.parent / "eval" / "medical" / "corpus.txt"
 MAX_BYTES = 2**25
 
@@ -36,6 +38,11 @@ def questions() -> tuple[Question, ...]:
 @cache
 def final_questions() -> tuple[Question, ...]:
     return tuple(question for name in FINAL for question in read_questions(FOLDER / f"{name}.jsonl"))
+
+
+@cache
+def guides() -> dict[str, list[Question]]:
+    return {name: read_questions(FOLDER / f"{name}.jsonl") for name in GUIDES}
 
 
 def check(asked: list[Question], text: str) -> None:
@@ -71,7 +78,7 @@ def test_spans_of_texts_in_the_project(name):
 @pytest.mark.needs_data
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
 def test_spans_of_texts_beside_the_checkout():
-    asked = (*questions(), *final_questions())
+    asked = (*questions(), *final_questions(), *guides()["guide-dev"])
     elsewhere = {question.book for question in asked} - TEXTS.keys()
     assert elsewhere
     for name in elsewhere:
@@ -88,8 +95,25 @@ def test_final_sets_have_sixty_questions_each_and_no_id_twice():
         assert all(question.answer for question in asked)
     gold = [id for question in passages for id in question.documents]
     assert len(gold) == len(set(gold)) == 132
-    ids = [question.id for question in (*passages, *final_questions(), *questions())]
+    ids = [question.id for question in (*passages, *final_questions(), *guides()["guide-dev"], *questions())]
     assert len(ids) == len(set(ids))
+
+
+def test_questions_about_the_guide_share_nothing_and_are_split_evenly():
+    places = {"fact": (1, 1), "multi": (2, 4), "global": (3, 6)}
+    for asked in guides().values():
+        assert Counter(one.type for one in asked) == {"fact": 27, "multi": 24, "global": 9}
+        assert all(one.answer and one.book == GUIDE.name for one in asked)
+    for one in (*guides()["guide-dev"], *guides()["guide-held-out-2"]):
+        fewest, most = places[str(one.type)]
+        assert fewest <= len(one.spans) <= most, one.id
+    everything = [one for asked in guides().values() for one in asked]
+    assert len({one.question for one in everything}) == len(everything) == 180
+    spans = {name: sorted(span for one in asked for span in one.spans) for name, asked in guides().items()}
+    for name, others in (("guide-dev", GUIDES[1:]), ("guide-held-out-2", GUIDES[2:])):
+        taken = [span for other in others for span in spans[other]]
+        for _, start, end in spans[name]:
+            assert not [span for span in taken if span[1] < end and start < span[2]], (name, start)
 
 
 def test_a_bound_volume_has_the_same_evidence(tmp_path):
