@@ -6,6 +6,7 @@ import importlib.util
 import json
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,14 @@ FOLDER = BENCHMARKS / "questions"
 TEXTS = {path.name: path for path in (FOLDER / "texts").glob("*.md")}
 BOOKS = Path(__file__).parents[3] / "shared" / "books"
 SETS = ("texts-dev", "texts-held-out")
-FINAL = ("novels-held-out", "manual-held-out", "guide-held-out", "guide-held-out-2")
-GUIDES = ("guide-dev", "guide-held-out-2", "guide-held-out")
+FINAL = ("novels-held-out", "manual-held-out", "guide-held-out")
+SINGLE_TOPIC = {
+    "guide-dev": (27, 24, 9),
+    "guide-held-out-2": (27, 24, 9),
+    "crusoe-dev": (14, 12, 4),
+    "crusoe-held-out": (14, 12, 4),
+}
+PLACES = {"fact": (1, 1), "multi": (2, 4), "global": (3, 6)}
 GUIDE = BOOKS.parent / "eval" / "medical" / "corpus.txt"
 MAX_BYTES = 2**25
 
@@ -41,8 +48,12 @@ def final_questions() -> tuple[Question, ...]:
 
 
 @cache
-def guides() -> dict[str, list[Question]]:
-    return {name: read_questions(FOLDER / f"{name}.jsonl") for name in GUIDES}
+def single_topic() -> dict[str, list[Question]]:
+    return {name: read_questions(FOLDER / f"{name}.jsonl") for name in SINGLE_TOPIC}
+
+
+def all_questions() -> list[Question]:
+    return [*questions(), *final_questions(), *(one for asked in single_topic().values() for one in asked)]
 
 
 def check(asked: list[Question], text: str) -> None:
@@ -78,7 +89,7 @@ def test_spans_of_texts_in_the_project(name):
 @pytest.mark.needs_data
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
 def test_spans_of_texts_beside_the_checkout():
-    asked = (*questions(), *final_questions(), *guides()["guide-dev"])
+    asked = all_questions()
     elsewhere = {question.book for question in asked} - TEXTS.keys()
     assert elsewhere
     for name in elsewhere:
@@ -95,25 +106,24 @@ def test_final_sets_have_sixty_questions_each_and_no_id_twice():
         assert all(question.answer for question in asked)
     gold = [id for question in passages for id in question.documents]
     assert len(gold) == len(set(gold)) == 132
-    ids = [question.id for question in (*passages, *final_questions(), *guides()["guide-dev"], *questions())]
+    ids = [question.id for question in (*passages, *all_questions())]
     assert len(ids) == len(set(ids))
 
 
-def test_questions_about_the_guide_share_nothing_and_are_split_evenly():
-    places = {"fact": (1, 1), "multi": (2, 4), "global": (3, 6)}
-    for asked in guides().values():
-        assert Counter(one.type for one in asked) == {"fact": 27, "multi": 24, "global": 9}
-        assert all(one.answer and one.book == GUIDE.name for one in asked)
-    for one in (*guides()["guide-dev"], *guides()["guide-held-out-2"]):
-        fewest, most = places[str(one.type)]
-        assert fewest <= len(one.spans) <= most, one.id
-    everything = [one for asked in guides().values() for one in asked]
-    assert len({one.question for one in everything}) == len(everything) == 180
-    spans = {name: sorted(span for one in asked for span in one.spans) for name, asked in guides().items()}
-    for name, others in (("guide-dev", GUIDES[1:]), ("guide-held-out-2", GUIDES[2:])):
-        taken = [span for other in others for span in spans[other]]
-        for _, start, end in spans[name]:
-            assert not [span for span in taken if span[1] < end and start < span[2]], (name, start)
+def test_questions_on_single_topic_documents_are_split_evenly_and_share_no_span():
+    for name, asked in single_topic().items():
+        assert tuple(Counter(one.type for one in asked)[kind] for kind in PLACES) == SINGLE_TOPIC[name]
+        for one in asked:
+            fewest, most = PLACES[str(one.type)]
+            assert one.answer, one.id
+            assert fewest <= len(one.spans) <= most, one.id
+    texts = [one.question for one in all_questions()]
+    assert len(texts) == len(set(texts))
+    for book in {one.book for asked in single_topic().values() for one in asked}:
+        spans = sorted((start, end) for one in all_questions() if one.book == book for _, start, end in one.spans)
+        new = {(start, end) for asked in single_topic().values() for one in asked for _, start, end in one.spans}
+        for (start, end), (after, until) in pairwise(spans):
+            assert end <= after or not new & {(start, end), (after, until)}, (book, start, after)
 
 
 def test_a_bound_volume_has_the_same_evidence(tmp_path):
