@@ -570,7 +570,7 @@ def lent(id: str, scores: Mapping[str, float], places: Mapping[str, NaivePlace])
     here = places[id]
     of_document = {place.position: other for other, place in places.items() if place.document is here.document}
     vectors = [places[of_document[position]].vector for position in sorted(of_document)]
-    share = min(0.9, 3 * max(0.0, persistence(vectors) - 0.35))
+    share = min(0.9, 1.5 * max(0.0, persistence(vectors) - 0.35))
     total = 0.0
     for direction in (-1, 1):
         for step in range(1, 5):
@@ -968,7 +968,7 @@ def packed(
 ) -> list[str]:
     """The windows that fit a budget of chunks' worth and of tokens, of which a chunk has one per character.
 
-    With the topic persistence p of its document, a window takes up 1 / (1 + 110 (p - 0.45)) of its size in the pool,
+    With the topic persistence p of its document, a window takes up 1 / (1 + 30 (p - 0.45)) of its size in the pool,
     and all of it up to p = 0.45. The pool is filled from the best on; what does not fit is passed over. Then windows
     of the pool that follow each other stay together: from the best on, a window, then always the better of those on
     either side of what there is already, as long as one of them fits.
@@ -991,7 +991,7 @@ def packed(
     pool: list[str] = []
     used = 0.0
     for id in order:
-        small = size(id) / (1 + 110 * max(0.0, staying[places[id].document.id] - 0.45))
+        small = size(id) / (1 + 30 * max(0.0, staying[places[id].document.id] - 0.45))
         if used + small <= 1 + 1e-9:
             pool.append(id)
             used += small
