@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -14,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from e2g_neo4j.async_client import AsyncE2G
@@ -30,15 +27,6 @@ from e2g_neo4j.types.service import LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scop
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
 
-CHECKED_MEANWHILE = "/v1/retrieve"
-"""The path whose requests are answered while their key is looked up: it changes nothing, and speed matters most."""
-
-ACCEPTED_SECONDS = 60.0
-"""How long after a key was accepted its next question may be worked on before the key is looked up again."""
-
-MOST_ACCEPTED = 1000
-"""The number of keys that are remembered as accepted."""
-
 _LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
 _bearer = HTTPBearer(
@@ -52,8 +40,7 @@ class Authenticate:
 
     The caller is `request.state.caller`. Without a key in the database, requests from this machine need none.
 
-    Every request looks its key up, so that a revoked key is refused at once. A question whose key was accepted a short
-    time ago is worked on meanwhile, and its reply is held back until the key is accepted again.
+    Every request looks its key up, so that a revoked key is refused at once.
 
     Args:
         app: The application.
@@ -78,20 +65,15 @@ class Authenticate:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
         self._refused = refused
         self._always = always or issuer is not None
-        self._accepted: dict[bytes, tuple[Caller, float]] = {}  # by the hash of a key, with the time
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]):
             return await self._app(scope, receive, send)
         connection = HTTPConnection(scope)
         try:
-            meanwhile = scope["path"] == CHECKED_MEANWHILE
-            recent = self._recently_accepted(_key_in(connection.headers)) if meanwhile else None
-            caller = recent or await self._caller(connection)
+            caller = await self._caller(connection)
             self._limits.admit(caller)
             connection.state.caller = caller
-            if recent is not None:
-                return await self._answer_meanwhile(recent, connection, receive, send)
         except (ProblemError, E2GError) as error:
             if isinstance(error, ProblemError) and error.status == 401:
                 self._record(connection)
@@ -107,27 +89,6 @@ class Authenticate:
             request_id = str(getattr(connection.state, "request_id", ""))
             self._refused.record(address, parts[1] if parts else None, request_id)
 
-    def _recently_accepted(self, key: str | None) -> Caller | None:
-        """Return the caller of a key that was accepted a short time ago."""
-        caller, until = self._accepted.get(_hash(key or ""), (None, 0.0))
-        return caller if time.monotonic() < until else None
-
-    async def _answer_meanwhile(self, recent: Caller, connection: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Look the key up while the request is answered. Raises if it is not accepted again; nothing was sent then."""
-        check = asyncio.create_task(self._caller(connection))
-
-        async def send_if_accepted(message: Message) -> None:
-            await asyncio.wait([check])
-            if check.exception() is None and check.result() == recent:
-                await send(message)
-
-        try:
-            await self._app(connection.scope, receive, send_if_accepted)
-            if await check != recent:
-                raise _unauthenticated()
-        finally:
-            check.cancel()
-
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
         if text is None:
@@ -141,11 +102,7 @@ class Authenticate:
             found = await self._client.runner.look_up(keys.verified(text))
             caller = None if found is None else caller_of(found)
         if caller is None:
-            self._accepted.pop(_hash(text), None)
             raise _unauthenticated()
-        if len(self._accepted) >= MOST_ACCEPTED:
-            self._accepted.clear()
-        self._accepted[_hash(text)] = caller, time.monotonic() + ACCEPTED_SECONDS
         return caller
 
 
@@ -202,10 +159,6 @@ def _key_in(headers: Headers) -> str | None:
     if scheme.lower() == "bearer":
         return credentials.strip()
     return headers.get("x-api-key")
-
-
-def _hash(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
 
 
 def _unauthenticated() -> ProblemError:
