@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack, cast
 
@@ -55,7 +54,7 @@ def query(
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if as_json:
-        print_json(evidence.to_dict())
+        print_json(evidence)
     else:
         chosen = full or retrieval.get("k") or retrieval.get("tokens")
         show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
@@ -68,7 +67,7 @@ def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
         with E2G() as e2g:
             found = e2g.modes(corpora)
     if as_json:
-        print_json({"modes": [asdict(one) for one in found]})
+        print_json({"modes": found})
         return
     table = Table("mode", "ranks", "of", "needs")
     for one in found:
@@ -137,7 +136,7 @@ def ask(
         out.print(escape(answer.evidence.reason))
         return
     if as_json:
-        print_json(answer.to_dict())
+        print_json(answer)
     else:
         show_evidence.answer(out, answer)
 
@@ -158,7 +157,7 @@ def read(
         corpus = choose_corpus(e2g, corpus)
         found = e2g.text(document, corpus=corpus, start=at, end=at + characters)
         if as_json:
-            print_json(asdict(found))
+            print_json(found)
             return
         show_evidence.text(out, found, preceding_text(e2g, found, corpus))
 
