@@ -76,9 +76,8 @@ def create_app(
         caller_of_request,
         write=mcp_write,
         writer=writer,
-        used=state.used,
+        model_of=state.chat_model,
         turn=state.limits.turn,
-        reserve=state.limits.reserve,
     )
     mcp = mount(tools, allowed_hosts=None)
     app = FastAPI(

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -148,12 +148,10 @@ class Limits:
         finally:
             self._questions.release()
 
-    def reserve(self, caller: Caller, tokens: int) -> Callable[[], None]:
-        """Reserve the most tokens that a call of the chat model may use, so that calls at the same time cannot use more
-        than the caller's limits together.
-
-        Returns:
-            What gives them back, to be called once, after the tokens that were used have been added.
+    @contextmanager
+    def reserve(self, caller: Caller, tokens: int) -> Iterator[None]:
+        """Reserve the most tokens that a call of the chat model may use while it lasts, so that calls at the same time
+        cannot use more than the caller's limits together.
 
         Raises:
             ProblemError: A limit of the caller leaves less. The call must not be made.
@@ -172,11 +170,10 @@ class Limits:
                 calls = f"{left} are left, and the next call of the chat model may use {tokens}"
                 raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
         self._reserved[caller.key] += tokens
-
-        def give_back() -> None:
+        try:
+            yield
+        finally:
             self._reserved[caller.key] -= tokens
-
-        return give_back
 
     def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""

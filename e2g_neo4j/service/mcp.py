@@ -39,15 +39,14 @@ from e2g_neo4j.service.mcp_tools import (
     SCOPES,
     Access,
     CallerOf,
+    ModelOf,
     ReadingTools,
     Turn,
-    Used,
     WritingTools,
     add_reading_tools,
     add_writing_tools,
 )
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
-from e2g_neo4j.service.metering import Reserve
 from e2g_neo4j.types.service import LOCAL, Caller
 
 LISTED_CORPORA = 100
@@ -88,9 +87,8 @@ def create_mcp(
     *,
     write: bool = False,
     writer: Writer | None = None,
-    used: Used | None = None,
+    model_of: ModelOf | None = None,
     turn: Turn | None = None,
-    reserve: Reserve | None = None,
 ) -> MCPServer[Any]:
     """Create the MCP server.
 
@@ -99,10 +97,8 @@ def create_mcp(
         caller_of: returns who calls, from the HTTP request or, over stdio, None: `caller_of_request`, `local_caller`.
         write: whether it has the tools that change corpora.
         writer: makes these changes; None: at once, by the client.
-        used: counts the tokens of answers; None: they are not counted.
+        model_of: returns the chat model for a caller, which may count and limit its tokens; None: that of the client.
         turn: waits for the turn of a search; None: any number is searched at once.
-        reserve: reserves tokens before each call of the chat model, and returns what gives them back; None: any number
-            may be used.
 
     Raises:
         ConfigurationError: the configured chat model cannot be created.
@@ -119,7 +115,7 @@ def create_mcp(
             middleware=[_permitted(access, caller_of)],
         )
     add_reading_tools(
-        server, ReadingTools(client, access, results, used, turn, reserve), chat=client.models.chat_model is not None
+        server, ReadingTools(client, access, results, model_of, turn), chat=client.models.chat_model is not None
     )
     if write:
         add_writing_tools(server, WritingTools(client, access, results, writer or DirectWriter(client)))
@@ -150,32 +146,21 @@ def mount(
     server: MCPServer[Any],
     *,
     allowed_hosts: Sequence[str] | None = ("127.0.0.1:*", "localhost:*", "[::1]:*"),
-    allowed_origins: Sequence[str] = (),
-    json_response: bool = False,
-    max_body_bytes: int = 4 * 2**20,
 ) -> Mounted:
     """Serve MCP as streamable HTTP, without sessions, in the old protocols and in that of 2026-07-28.
+
+    Requests of web pages get 403, and bodies of more than 4 MiB 413.
 
     Args:
         server: the server; it can be mounted once.
         allowed_hosts: values of the header Host that are answered, `name`, `name:port` or `name:*`, against DNS
             rebinding; others get 421. None: all, because the application around checks them.
-        allowed_origins: values of the header Origin; requests with another one get 403, those without any are answered.
-        json_response: reply with JSON; otherwise long calls reply with a stream of events that keeps proxies from
-            closing the connection.
-        max_body_bytes: larger bodies get 413.
     """
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=allowed_hosts is not None,
         allowed_hosts=list(allowed_hosts or ()),
-        allowed_origins=list(allowed_origins),
     )
-    server.streamable_http_app(
-        stateless_http=True,
-        json_response=json_response,
-        max_request_body_size=max_body_bytes,
-        transport_security=security,
-    )
+    server.streamable_http_app(stateless_http=True, transport_security=security)
     manager = server.session_manager
     return Mounted(_HttpApp(manager.handle_request), manager.run)
 

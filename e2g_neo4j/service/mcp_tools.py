@@ -22,16 +22,16 @@ from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
-from e2g_neo4j.service.metering import Reserve, metered
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import Caller, Scope
 
-Used: TypeAlias = Callable[[Caller, int, int], None]
-"""Counts the prompt and completion tokens that a caller used."""
+ModelOf: TypeAlias = Callable[[Caller], StreamingChatModel | None]
+"""Returns the chat model for a caller."""
 
 Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 """Waits for the turn of a search, which lasts as long as the context."""
@@ -173,9 +173,8 @@ class ReadingTools:
         client: the client.
         access: what callers may do.
         results: builds the results.
-        used: counts the prompt and completion tokens of a caller's answer; None: they are not counted.
+        model_of: returns the chat model for a caller; None: that of the client.
         turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
-        reserve: reserves tokens before each call of the chat model; None: any number may be used.
     """
 
     def __init__(
@@ -183,12 +182,11 @@ class ReadingTools:
         client: AsyncE2G,
         access: Access,
         results: Results,
-        used: Used | None = None,
+        model_of: ModelOf | None = None,
         turn: Turn | None = None,
-        reserve: Reserve | None = None,
     ) -> None:
         self._client, self._access, self._results = client, access, results
-        self._used, self._reserve = used, reserve
+        self._model_of = model_of or (lambda _: client.models.chat_model)
         self._turn = turn or nullcontext
 
     @with_our_errors
@@ -244,7 +242,7 @@ class ReadingTools:
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
-        model = metered(self._client.models.chat_model, caller, self._used, self._reserve)
+        model = self._model_of(caller)
         options = RetrievalOptions.of({"where": where or (), "history": history or ()})
         async with aclosing(self._client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
             async with nullcontext() if history else self._turn():  # the chat model rewrites the question first
@@ -319,7 +317,7 @@ class ReadingTools:
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
         options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
-        model = metered(self._client.models.chat_model, caller, self._used, self._reserve) if llm else None
+        model = self._model_of(caller) if llm else None
         async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
             return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 

@@ -504,12 +504,12 @@ class Authenticates:
         await self.app(scope, receive, send)
 
 
-@pytest.fixture(params=[False, True], ids=["events", "json"])
-def service(request, settings, ids) -> Iterator[tuple[str, Queue]]:
+@pytest.fixture
+def service(settings, ids) -> Iterator[tuple[str, Queue]]:
     """The address of a bare web application with MCP in it, and its queue."""
     queue = Queue()
     client = AsyncE2G(settings=settings)
-    mounted = mount(create_mcp(client, caller_of_request, write=True, writer=queue), json_response=request.param)
+    mounted = mount(create_mcp(client, caller_of_request, write=True, writer=queue))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
