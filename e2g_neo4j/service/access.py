@@ -67,18 +67,17 @@ class Authenticate:
         self._always = always or issuer is not None
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]):
-            return await self._app(scope, receive, send)
-        connection = HTTPConnection(scope)
-        try:
-            caller = await self._caller(connection)
+        if scope["type"] == "http" and not _is_open(scope["path"]):
+            connection = HTTPConnection(scope)
+            try:
+                caller = await self._caller(connection)
+            except ProblemError as error:
+                if error.status == 401:
+                    self._record(connection)
+                raise
             self._limits.admit(caller)
             connection.state.caller = caller
-        except (ProblemError, E2GError) as error:
-            if isinstance(error, ProblemError) and error.status == 401:
-                self._record(connection)
-            return await problem_of(error, str(getattr(connection.state, "request_id", "")))(scope, receive, send)
-        return await self._app(scope, receive, send)
+        await self._app(scope, receive, send)
 
     def _record(self, connection: HTTPConnection) -> None:
         """Record that a key was refused. A request without one is none that tries to get in."""
@@ -86,8 +85,7 @@ class Authenticate:
         if self._refused is not None and text is not None:
             parts = keys.SECRET.fullmatch(text)
             address = connection.client.host if connection.client else "unknown"
-            request_id = str(getattr(connection.state, "request_id", ""))
-            self._refused.record(address, parts[1] if parts else None, request_id)
+            self._refused.record(address, parts[1] if parts else None, connection.state.request_id)
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)

@@ -31,7 +31,7 @@ from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
 from e2g_neo4j.service.oidc import issuer_of
 from e2g_neo4j.service.page import add_docs, add_page
-from e2g_neo4j.service.problems import PlainErrors, Problem, add_problems
+from e2g_neo4j.service.problems import Problem, Problems, add_problems
 from e2g_neo4j.service.routes import administration, corpora, documents, entities, questions
 from e2g_neo4j.service.routes import tasks as task_routes
 from e2g_neo4j.service.schemas import Health, NewText, TextDocuments
@@ -122,7 +122,7 @@ def create_app(
     app.add_middleware(Admission)
     app.add_middleware(OwnPages, public_url=base)
     app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)
-    app.add_middleware(PlainErrors)
+    app.add_middleware(Problems)
     app.add_middleware(Observe, metrics=state.metrics)
     _describe(app)
     add_docs(app)
