@@ -141,11 +141,6 @@ def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> S
 def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
     """Refuse a file that exists or cannot be written, before the work starts.
 
-    Args:
-        file: The file.
-        option: The option that names it.
-        overwrite: Whether the file may exist.
-
     Raises:
         InputError: The file is a folder, its own folder does not exist, or it exists although it must not.
     """
@@ -162,12 +157,6 @@ def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
 
 def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -> None:
     """Write a text to a file.
-
-    Args:
-        file: The file.
-        text: The text.
-        option: The option that names the file.
-        overwrite: Whether the file may exist.
 
     Raises:
         InputError: The file cannot be written.

@@ -36,10 +36,6 @@ class ReadYourWrites:
 
     It checks the signature. `needs` waits with `request.state.catch_up`, once the scope of the key was checked; MCP,
     which checks scopes within a message, waits here.
-
-    Args:
-        app: The application.
-        client: The client.
     """
 
     def __init__(self, app: ASGIApp, client: AsyncE2G) -> None:

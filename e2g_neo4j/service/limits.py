@@ -226,11 +226,7 @@ def _too_many(limit: str, seconds: int) -> ProblemError:
 
 
 class Admission:
-    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick.
-
-    Args:
-        app: The application.
-    """
+    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app, self._now = app, 0
@@ -252,9 +248,6 @@ class Shares:
     """Middleware that refuses requests of a key beyond its share, and bodies that arrive too slowly.
 
     So a slow or greedy client costs its own key only. It comes after the middleware that finds the caller.
-
-    Args:
-        app: The application.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -118,12 +118,7 @@ def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]
 
 
 class Access:
-    """What one caller may do.
-
-    Args:
-        client: the client.
-        caller_of: returns who calls.
-    """
+    """What one caller may do."""
 
     def __init__(self, client: AsyncE2G, caller_of: CallerOf) -> None:
         self._client, self._caller_of = client, caller_of
@@ -323,14 +318,7 @@ class ReadingTools:
 
 
 class WritingTools:
-    """The tools that change corpora.
-
-    Args:
-        client: the client.
-        access: what callers may do.
-        results: builds the results.
-        writer: makes the changes.
-    """
+    """The tools that change corpora."""
 
     def __init__(self, client: AsyncE2G, access: Access, results: Results, writer: Writer) -> None:
         self._client, self._access, self._results, self._writer = client, access, results, writer

@@ -38,11 +38,7 @@ class Writer(Protocol):
 
 
 class DirectWriter:
-    """Does everything at once, and remembers what it did while the process lives.
-
-    Args:
-        client: the client.
-    """
+    """Does everything at once, and remembers what it did while the process lives."""
 
     def __init__(self, client: AsyncE2G) -> None:
         self._client = client

@@ -145,12 +145,7 @@ class ProblemError(Exception):
 
 
 class ProblemReply(JSONResponse):
-    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it.
-
-    Args:
-        problem: The error.
-        headers: Headers of the reply.
-    """
+    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it."""
 
     def __init__(self, problem: Problem, headers: Mapping[str, str]) -> None:
         self.problem = problem

@@ -101,13 +101,7 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
 async def answer_pieces(
     state: State, question: AskedQuestion, caller: Caller
 ) -> AsyncGenerator[Evidence | str | Answer, None]:
-    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer.
-
-    Args:
-        state: What the routes share.
-        question: The question.
-        caller: Whose usage it is.
-    """
+    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer."""
     pieces = state.client.stream(
         question.question,
         corpora=question.corpora,
