@@ -22,7 +22,7 @@ from e2g_neo4j.graph import tasks
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit, RefusedKeys
+from e2g_neo4j.service.audit import Audit, Log, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
 from e2g_neo4j.service.browsers import KnownHosts, OwnPages
 from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits, Shares
@@ -69,7 +69,7 @@ def create_app(
     """
     base = (public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
-    issuer = issuer_of(client.settings)
+    issuer, log = issuer_of(client.settings), Log(client)
     writer = QueueWriter(client) if mcp_write else None
     tools = create_mcp(
         client,
@@ -108,7 +108,7 @@ def create_app(
     add_page(app)
     add_problems(app)
     app.add_middleware(CorpusAddresses)
-    app.add_middleware(Audit, client=client)
+    app.add_middleware(Audit, log=log)
     app.add_middleware(ReadYourWrites, client=client)
     app.add_middleware(Shares)
     app.add_middleware(
@@ -116,7 +116,7 @@ def create_app(
         client=client,
         limits=state.limits,
         issuer=issuer,
-        refused=RefusedKeys(client),
+        refused=RefusedKeys(log),
         always=bool(base),
     )
     app.add_middleware(Admission)

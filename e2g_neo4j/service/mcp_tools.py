@@ -204,7 +204,7 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.passages, found)
 
     @with_our_errors
@@ -221,7 +221,7 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.explanation, found)
 
     @with_our_errors
@@ -295,25 +295,16 @@ class ReadingTools:
         return await to_thread.run_sync(self._results.span, found)
 
     async def _retrieved(
-        self,
-        context: Context[Any, Any],
-        question: str,
-        corpora: list[str] | None,
-        k: int | None,
-        tokens: int | None,
-        mode: str,
-        *,
-        llm: bool,
-        where: list[str] | None,
+        self, context: Context[Any, Any], question: str, corpora: CorpusNames, k: K, tokens: Tokens, **how: Any
     ) -> Evidence:
         caller = self._access.caller(context, "read")
-        if llm:
+        if how["llm"]:
             self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
-        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
-        model = self._model_of(caller) if llm else None
-        async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
+        options = RetrievalOptions.of({"k": k, "tokens": limit, **how})  # type: ignore[typeddict-item]
+        model = self._model_of(caller) if options.llm else None
+        async with nullcontext() if options.llm else self._turn():  # calls of the chat model would keep others waiting
             return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 

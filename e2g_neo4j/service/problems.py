@@ -297,4 +297,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: these errors, and those of every route."""
     every = (400, 401, 403, 408, 413, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"description": _TITLES[status], "content": content} for status in sorted({*statuses, *every})}
+    return {
+        status: {"description": f"{_TITLES[status]} {_NEXT.get(status, '')}".rstrip(), "content": content}
+        for status in sorted({*statuses, *every})
+    }
