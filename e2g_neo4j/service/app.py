@@ -70,12 +70,10 @@ def create_app(
     base = (public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
     issuer, log = issuer_of(client.settings), Log(client)
-    writer = QueueWriter(client) if mcp_write else None
     tools = create_mcp(
         client,
         caller_of_request,
-        write=mcp_write,
-        writer=writer,
+        writer=QueueWriter(client) if mcp_write else None,
         model_of=state.chat_model,
         turn=state.limits.turn,
     )

@@ -3,7 +3,7 @@
 `create_mcp` makes the server. `serve_stdio` runs it for the user of this machine, `mount` for a web application, which
 authenticates each request and puts the `Caller` into `scope["state"]["caller"]` (Starlette: `request.state.caller`).
 
-    mcp = create_mcp(client, caller_of_request, write=True, writer=queue)
+    mcp = create_mcp(client, caller_of_request, writer=queue)
     mounted = mount(mcp, allowed_hosts=["e2g.example.org"])
     app.router.routes.append(Route("/mcp", endpoint=mounted.app))  # in its lifespan: async with mounted.lifespan(): …
 """
@@ -64,11 +64,6 @@ INSTRUCTIONS = (
 )
 
 
-def local_caller(request: Any) -> Caller:
-    """The user of this machine calls, over stdio."""
-    return LOCAL
-
-
 def caller_of_request(request: Any) -> Caller:
     """Return the caller that the application around has put into the state of an HTTP request.
 
@@ -85,7 +80,6 @@ def create_mcp(
     client: AsyncE2G,
     caller_of: CallerOf,
     *,
-    write: bool = False,
     writer: Writer | None = None,
     model_of: ModelOf | None = None,
     turn: Turn | None = None,
@@ -94,9 +88,8 @@ def create_mcp(
 
     Args:
         client: the client.
-        caller_of: returns who calls, from the HTTP request or, over stdio, None: `caller_of_request`, `local_caller`.
-        write: whether it has the tools that change corpora.
-        writer: makes these changes; None: at once, by the client.
+        caller_of: returns who calls, from the HTTP request or, over stdio, None: such as `caller_of_request`.
+        writer: makes the changes of the tools that change corpora; None: it does not have these.
         model_of: returns the chat model for a caller, which may count and limit its tokens; None: that of the client.
         turn: waits for the turn of a search; None: any number is searched at once.
 
@@ -117,8 +110,8 @@ def create_mcp(
     add_reading_tools(
         server, ReadingTools(client, access, results, model_of, turn), chat=client.models.chat_model is not None
     )
-    if write:
-        add_writing_tools(server, WritingTools(client, access, results, writer or DirectWriter(client)))
+    if writer:
+        add_writing_tools(server, WritingTools(client, access, results, writer))
     _add_resources(server, client, access, results)
     _add_prompts(server)
     return server
@@ -126,7 +119,8 @@ def create_mcp(
 
 async def serve_stdio(client: AsyncE2G, *, write: bool = False) -> None:
     """Serve the user of this machine over standard input and output, until the input ends."""
-    await create_mcp(client, local_caller, write=write).run_stdio_async()
+    server = create_mcp(client, lambda _: LOCAL, writer=DirectWriter(client) if write else None)
+    await server.run_stdio_async()
 
 
 @dataclass(frozen=True, slots=True)

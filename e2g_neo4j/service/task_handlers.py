@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -42,7 +42,7 @@ from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
-from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
+from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
 
 IMPORT_SECONDS = 3.0
@@ -309,14 +309,8 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
 
 
 async def _enrich(run: Run) -> dict[str, Any]:
-    report = await run.client.enrich(
-        corpus=run.corpus,
-        layers=run.parameters.get("layers"),
-        reports=run.parameters.get("reports"),
-        progress=run.progress,
-        budget_tokens=run.budget_tokens,
-        dry_run=run.parameters.get("dry_run", False),
-    )
+    how = {**run.parameters, "budget_tokens": run.budget_tokens}
+    report = await run.client.enrich(corpus=run.corpus, progress=run.progress, **how)
     for made in report.layers.values():
         run.prompt_tokens += made.usage.prompt_tokens
         run.completion_tokens += made.usage.completion_tokens
@@ -325,11 +319,8 @@ async def _enrich(run: Run) -> dict[str, Any]:
 
 
 async def _adopt(run: Run) -> dict[str, Any]:
-    names = {field.name for field in fields(Adoption)}
-    adoption: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
-    report = await run.client.adopt(
-        corpus=run.corpus, **adoption, progress=run.progress, budget_tokens=run.budget_tokens
-    )
+    how = {**run.parameters, "budget_tokens": run.budget_tokens}
+    report = await run.client.adopt(corpus=run.corpus, progress=run.progress, **how)
     run.count(report.index)
     return asdict(report)
 
@@ -345,9 +336,7 @@ async def _unadopt(run: Run) -> dict[str, Any]:
 
 
 async def _link(run: Run) -> dict[str, Any]:
-    names = {"label", "name", "aliases", "type", "dry_run"}
-    options: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
-    return asdict(await run.client.link(corpus=run.corpus, **options))
+    return asdict(await run.client.link(corpus=run.corpus, **run.parameters))
 
 
 async def _unlink(run: Run) -> dict[str, Any]:
