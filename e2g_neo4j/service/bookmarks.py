@@ -55,14 +55,13 @@ class ReadYourWrites:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and scope["method"] not in ("GET", "HEAD"):
                 with suppress(E2GError):  # the secret cannot be read; the reply is worth more
-                    MutableHeaders(scope=message)[HEADER] = await self._signed(await self._client.bookmark())
+                    bookmark = await self._client.bookmark()
+                    signed = f"{await self._signature(bookmark)}.{bookmark}" if bookmark else ""
+                    MutableHeaders(scope=message)[HEADER] = signed
             await send(message)
 
         await self._app(scope, receive, sending)
         return None
-
-    async def _signed(self, bookmark: str) -> str:
-        return f"{await self._signature(bookmark)}.{bookmark}" if bookmark else ""
 
     async def _read(self, header: str) -> str:
         """Return the bookmark of a header, or an empty one. Raises a 422 if the service did not sign it."""

@@ -182,7 +182,7 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
     `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    settings = run.client.settings
+    client, settings = run.client, run.client.settings
     largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
@@ -191,8 +191,8 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
         try:
             if texts is not None:
                 title = title or (replaced.title if replaced else None)
-                text = await _content(run, blob)
-                document = read_text(text, blob.name, run.corpus, largest, title=title)
+                parts = [await client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
+                document = read_text(b"".join(parts), blob.name, run.corpus, largest, title=title)
                 documents.append(replace(document, properties=given[blob.file].get("properties")))
             else:
                 path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
@@ -205,11 +205,6 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
             report.failed[UPLOAD + blob.name] = str(error)
         run.progress("parsing", number + 1, len(stored))
     return documents
-
-
-async def _content(run: Run, blob: BlobInfo) -> bytes:
-    parts = [await run.client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
-    return b"".join(parts)
 
 
 async def _file(run: Run, blob: BlobInfo, suffix: str) -> Path:
