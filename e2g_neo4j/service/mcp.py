@@ -43,8 +43,7 @@ from e2g_neo4j.service.mcp_tools import (
     ReadingTools,
     Turn,
     WritingTools,
-    add_reading_tools,
-    add_writing_tools,
+    add_tools,
 )
 from e2g_neo4j.service.mcp_writing import DirectWriter, Writer
 from e2g_neo4j.types.service import LOCAL, Caller
@@ -107,11 +106,10 @@ def create_mcp(
             subscriptions=False,
             middleware=[_permitted(access, caller_of)],
         )
-    add_reading_tools(
-        server, ReadingTools(client, access, results, model_of, turn), chat=client.models.chat_model is not None
-    )
+    chat = client.models.chat_model is not None
+    add_tools(server, ReadingTools(client, access, results, model_of, turn), chat=chat)
     if writer:
-        add_writing_tools(server, WritingTools(client, access, results, writer))
+        add_tools(server, WritingTools(client, access, results, writer), chat=chat)
     _add_resources(server, client, access, results)
     _add_prompts(server)
     return server

@@ -89,18 +89,21 @@ EntityType = Annotated[
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
-SCOPES: dict[str, Scope] = {
-    "list_corpora": "read",
-    "search": "read",
-    "ask": "ask",
-    "explain": "read",
-    "find_entities": "read",
-    "connect": "read",
-    "read_passage": "read",
-    "index_text": "write",
-    "task_status": "write",
-    "delete_document": "write",
+TOOLS: dict[str, tuple[str, Scope, ToolAnnotations]] = {
+    "list_corpora": ("List corpora", "read", READS),
+    "search": ("Search documents", "read", READS),
+    "explain": ("Explain a search", "read", READS),
+    "find_entities": ("Find entities", "read", READS),
+    "connect": ("Connect two entities", "read", READS),
+    "read_passage": ("Read a document", "read", READS),
+    "ask": ("Ask documents", "ask", READS),
+    "index_text": ("Index a text", "write", WRITES),
+    "task_status": ("State of a task", "write", READS),
+    "delete_document": ("Delete a document", "write", WRITES),
 }
+"""The tools: title, needed scope and hints for the client."""
+
+SCOPES = {name: scope for name, (_, scope, _) in TOOLS.items()}
 """The scope that each tool needs."""
 
 
@@ -184,13 +187,11 @@ class ReadingTools:
         self._model_of = model_of or (lambda _: client.models.chat_model)
         self._turn = turn or nullcontext
 
-    @with_our_errors
     async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
         """List the corpora that can be searched, with their number of documents."""
         visible = await self._access.visible(self._access.caller(context, "read"))
         return await to_thread.run_sync(self._results.corpora, visible)
 
-    @with_our_errors
     async def search(
         self,
         context: Context[Any, Any],
@@ -207,7 +208,6 @@ class ReadingTools:
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.passages, found)
 
-    @with_our_errors
     async def explain(
         self,
         context: Context[Any, Any],
@@ -224,7 +224,6 @@ class ReadingTools:
         found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.explanation, found)
 
-    @with_our_errors
     async def ask(
         self,
         context: Context[Any, Any],
@@ -245,7 +244,6 @@ class ReadingTools:
             [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)
 
-    @with_our_errors
     async def find_entities(
         self,
         context: Context[Any, Any],
@@ -260,7 +258,6 @@ class ReadingTools:
         found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
         return await to_thread.run_sync(self._results.entities, chosen, found)
 
-    @with_our_errors
     async def connect(
         self,
         context: Context[Any, Any],
@@ -276,7 +273,6 @@ class ReadingTools:
             steps = await self._client.runner.run(connect(chosen, a, b, hops))
         return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
 
-    @with_our_errors
     async def read_passage(
         self,
         context: Context[Any, Any],
@@ -314,7 +310,6 @@ class WritingTools:
     def __init__(self, client: AsyncE2G, access: Access, results: Results, writer: Writer) -> None:
         self._client, self._access, self._results, self._writer = client, access, results, writer
 
-    @with_our_errors
     async def index_text(
         self,
         context: Context[Any, Any],
@@ -330,7 +325,6 @@ class WritingTools:
             raise CorpusNotFoundError(corpus)
         return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
 
-    @with_our_errors
     async def task_status(
         self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
     ) -> Annotated[CallToolResult, Task]:
@@ -342,7 +336,6 @@ class WritingTools:
             raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
         return self._results.task(found)
 
-    @with_our_errors
     async def delete_document(
         self, context: Context[Any, Any], corpus: Name, document: DocumentId
     ) -> Annotated[CallToolResult, Task]:
@@ -354,29 +347,10 @@ class WritingTools:
         return self._results.task(await self._writer.delete_document(caller, chosen, document))
 
 
-def add_reading_tools(server: MCPServer[Any], tools: ReadingTools, *, chat: bool) -> None:
-    """Add the tools that read; `ask` only if there is a chat model."""
-    titles: dict[Callable[..., Any], str] = {
-        tools.list_corpora: "List corpora",
-        tools.search: "Search documents",
-        tools.explain: "Explain a search",
-        tools.find_entities: "Find entities",
-        tools.connect: "Connect two entities",
-        tools.read_passage: "Read a document",
-    }
-    for tool, title in (titles | ({tools.ask: "Ask documents"} if chat else {})).items():
-        server.add_tool(tool, title=title, annotations=READS, description=_one_line(tool))
-
-
-def add_writing_tools(server: MCPServer[Any], tools: WritingTools) -> None:
-    """Add the tools that change corpora."""
-    for tool, title, hints in (
-        (tools.index_text, "Index a text", WRITES),
-        (tools.task_status, "State of a task", READS),
-        (tools.delete_document, "Delete a document", WRITES),
-    ):
-        server.add_tool(tool, title=title, annotations=hints, description=_one_line(tool))
-
-
-def _one_line(tool: Callable[..., Any]) -> str:
-    return " ".join((tool.__doc__ or "").split())
+def add_tools(server: MCPServer[Any], tools: ReadingTools | WritingTools, *, chat: bool) -> None:
+    """Add tools to a server; `ask` only if there is a chat model."""
+    for name, (title, _, hints) in TOOLS.items():
+        tool = getattr(tools, name, None)
+        if tool is not None and (chat or name != "ask"):
+            description = " ".join(tool.__doc__.split())
+            server.add_tool(with_our_errors(tool), title=title, annotations=hints, description=description)
