@@ -48,7 +48,7 @@ class Authenticate:
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
-        refused: Records keys that are refused; None: they are not recorded.
+        refused: Records keys that are refused.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
@@ -58,9 +58,9 @@ class Authenticate:
         client: AsyncE2G,
         limits: Limits,
         *,
-        issuer: Issuer | None = None,
-        refused: RefusedKeys | None = None,
-        always: bool = False,
+        issuer: Issuer | None,
+        refused: RefusedKeys,
+        always: bool,
     ) -> None:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
         self._refused = refused
@@ -82,7 +82,7 @@ class Authenticate:
     def _record(self, connection: HTTPConnection) -> None:
         """Record that a key was refused. A request without one is none that tries to get in."""
         text = _key_in(connection.headers)
-        if self._refused is not None and text is not None:
+        if text is not None:
             parts = keys.SECRET.fullmatch(text)
             address = connection.client.host if connection.client else "unknown"
             self._refused.record(address, parts[1] if parts else None, connection.state.request_id)

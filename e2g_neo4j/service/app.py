@@ -46,20 +46,11 @@ DESCRIPTION = """Index documents into Neo4j and ask them: evidence with exact ci
 What changes a corpus is a task: the reply is 202 with the task, which `GET /v1/tasks/{task}?wait=30` waits for."""
 
 
-def create_app(
-    client: AsyncE2G,
-    *,
-    public_url: str | None = None,
-    upload_mb: int = 100,
-    mcp_write: bool = False,
-    as_ollama: bool = False,
-) -> FastAPI:
+def create_app(client: AsyncE2G, *, mcp_write: bool = False, as_ollama: bool = False) -> FastAPI:
     """Return the application. It opens and closes the client.
 
     Args:
         client: The client whose calls the service offers.
-        public_url: The address under which the service is reached, such as https://e2g.example.org; None: this machine.
-        upload_mb: Maximum size of an upload, in MiB.
         mcp_write: Whether MCP has the tools that change corpora.
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
@@ -67,7 +58,7 @@ def create_app(
         ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed,
             or an OpenID Connect issuer is configured without an audience.
     """
-    base = (public_url or "").rstrip("/")
+    base = (client.settings.public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
     issuer, log = issuer_of(client.settings), Log(client)
     tools = create_mcp(
@@ -100,7 +91,7 @@ def create_app(
     ):
         app.include_router(router, max_body_size=MAX_BODY)
     for router in (documents.uploads, corpora.imports):
-        app.include_router(router, max_body_size=upload_mb * 2**20)
+        app.include_router(router, max_body_size=client.settings.upload_mb * 2**20)
     app.router.routes.append(Route("/mcp", endpoint=mcp.app))
     _add_health(app)
     add_page(app)

@@ -38,7 +38,7 @@ class Client:
     """
 
     def __init__(self) -> None:
-        self.settings = Settings()
+        self.settings = Settings(upload_mb=1)
         self.models = Models(self.settings, FakeListChatModel(responses=["It was so [1]."]))
         self.asked: list[str] = []
         self.task: TaskInfo | None = None
@@ -84,7 +84,7 @@ def client() -> Client:
 @pytest.fixture
 async def http(client: Client) -> AsyncIterator[httpx.AsyncClient]:
     """The service, in this process, with the key TEAM."""
-    app = create_app(cast(Any, client), upload_mb=1, as_ollama=True)
+    app = create_app(cast(Any, client), as_ollama=True)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"X-API-Key": f"e2g_{TEAM.id}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as http:
