@@ -301,3 +301,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"description": f"{_TITLES[status]} {_NEXT.get(status, '')}".rstrip(), "content": content}
         for status in sorted({*statuses, *every})
     }
+
+
+def streamed(description: str, media_type: str = "text/event-stream") -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of a route whose reply is a stream."""
+    return {200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
