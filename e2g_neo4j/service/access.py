@@ -22,7 +22,7 @@ from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
-from e2g_neo4j.types.service import LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
+from e2g_neo4j.types.service import LIMITS, LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
@@ -135,16 +135,8 @@ def _check_names(method: str, address: list[str]) -> None:
 
 def caller_of(key: KeyInfo) -> Caller:
     """Return the caller that a key stands for."""
-    return Caller(
-        key.id,
-        frozenset(key.scopes),
-        key.corpora,
-        key.requests_per_minute,
-        key.requests_per_day,
-        key.tokens_per_minute,
-        key.tokens_per_day,
-        key.expires,
-    )
+    limits = {name: getattr(key, name) for name in LIMITS}
+    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits)
 
 
 def _is_open(path: str) -> bool:
