@@ -151,4 +151,12 @@ def _documents(evidence: Evidence, k: int | None) -> list[Document]:
 
 
 class E2GEmbeddings(IndexEmbedder, Embeddings):
-    """The embedding model of the index, for LangChain's vector stores."""
+    """The embedding model of the index, for LangChain's vector stores. Accepts texts of any length.
+
+    Args:
+        settings: The settings. They must name the model that the index was made with. Default: from the environment and
+            `.env`.
+
+    Raises:
+        ModelError: The model does not exist.
+    """

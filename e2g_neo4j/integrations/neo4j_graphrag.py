@@ -212,7 +212,15 @@ class E2GRetriever(Retriever):
 
 
 class E2GEmbedder(IndexEmbedder, Embedder):
-    """The embedding model of the index, for the retrievers of neo4j-graphrag."""
+    """The embedding model of the index, for the retrievers of neo4j-graphrag. Accepts texts of any length.
+
+    Args:
+        settings: The settings. They must name the model that the index was made with. Default: from the environment and
+            `.env`.
+
+    Raises:
+        ModelError: The model does not exist.
+    """
 
     async def async_embed_query(self, text: str) -> list[float]:
         """Like `embed_query`, in a thread."""

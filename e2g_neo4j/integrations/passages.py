@@ -82,15 +82,7 @@ def facts_of(evidence: Evidence) -> dict[str, list[str]]:
 
 
 class IndexEmbedder:
-    """The embedding model of the index. Accepts texts of any length. Vectors have length 1.
-
-    Args:
-        settings: The settings. They must name the model that the index was made with. Default: from the environment and
-            `.env`.
-
-    Raises:
-        ModelError: The model does not exist.
-    """
+    """What the embedding models of the integrations share. They accept texts of any length. Vectors have length 1."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
