@@ -141,16 +141,15 @@ def mount(
 ) -> Mounted:
     """Serve MCP as streamable HTTP, without sessions, in the old protocols and in that of 2026-07-28.
 
-    Requests of web pages get 403, and bodies of more than 4 MiB 413.
+    Bodies of more than 4 MiB get 413.
 
     Args:
         server: the server; it can be mounted once.
         allowed_hosts: values of the header Host that are answered, `name`, `name:port` or `name:*`, against DNS
-            rebinding; others get 421. None: all, because the application around checks them.
+            rebinding; others get 421, and requests of web pages 403. None: the application around checks both.
     """
     security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=allowed_hosts is not None,
-        allowed_hosts=list(allowed_hosts or ()),
+        enable_dns_rebinding_protection=allowed_hosts is not None, allowed_hosts=list(allowed_hosts or ())
     )
     server.streamable_http_app(stateless_http=True, transport_security=security)
     manager = server.session_manager
