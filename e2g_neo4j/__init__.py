@@ -14,44 +14,41 @@ from e2g_neo4j.remote_client import RemoteE2G
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types import (
-    Absence,
+from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.graph import Alias, Ambiguity, EntityInfo, Link
+from e2g_neo4j.types.modes import ModeInfo
+from e2g_neo4j.types.reports import (
     Adoption,
     AdoptReport,
-    Alias,
-    Ambiguity,
-    Answer,
     ArchiveInfo,
-    Citation,
-    CitedReport,
     DocumentInfo,
     DocumentText,
     EnrichReport,
-    EntityInfo,
-    Evidence,
-    Fact,
     Finding,
     GraphDocumentReport,
     IndexPlan,
     IndexReport,
     LayerReport,
-    Link,
     LinkReport,
-    ModeInfo,
+    Progress,
+    ReindexReport,
+    TokenUsage,
+)
+from e2g_neo4j.types.results import (
+    Absence,
+    Answer,
+    Citation,
+    CitedReport,
+    Evidence,
+    Fact,
     Pair,
     Passage,
     Point,
-    Progress,
-    ReindexReport,
     Round,
-    SourceDocument,
-    StatementResult,
-    Template,
-    TemplateParameter,
     TextNode,
-    TokenUsage,
     Turn,
 )
+from e2g_neo4j.types.statements import StatementResult, Template, TemplateParameter
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 

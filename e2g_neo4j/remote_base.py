@@ -7,8 +7,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import fields
+from contextlib import ExitStack, suppress
+from dataclasses import astuple, fields, replace
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.properties import Properties
-from e2g_neo4j.types.reports import IndexReport, Progress
+from e2g_neo4j.types.reports import IndexReport, Progress, TokenUsage
 from e2g_neo4j.types.service import ENDED, TaskInfo
 
 T = TypeVar("T")
@@ -128,21 +128,22 @@ class RemoteBase:
         strict: bool = False,
     ) -> Any:
         """Send documents or files. `failed` takes the reasons why files cannot be opened any more."""
-        asked = [f"{name}=true" for name, value in (("dry_run", dry_run), ("strict", strict)) if value]
-        asked += [f"language={quote(language, safe='')}"] if language else []
-        path = f"{corpus_path(corpus, 'documents')}?{'&'.join(asked)}".rstrip("?")
-        if isinstance(batch[0], SourceDocument):
-            texts = [
-                {
-                    "source": one.source,
-                    "title": one.title,
-                    "text": one.text,
-                    "properties": None if one.properties is None else dict(one.properties),
-                }
-                for one in batch
-                if isinstance(one, SourceDocument)
-            ]
-            return self._send("POST", path, json={"documents": texts, "budget_tokens": budget_tokens})
+        path = corpus_path(corpus, "documents")
+        options = {"dry_run": dry_run, "strict": strict, "language": language}
+        parameters = {name: value for name, value in options.items() if value}
+        documents = [
+            {
+                "source": one.source,
+                "title": one.title,
+                "text": one.text,
+                "properties": None if one.properties is None else dict(one.properties),
+            }
+            for one in batch
+            if isinstance(one, SourceDocument)
+        ]
+        if documents:
+            body = {"documents": documents, "budget_tokens": budget_tokens}
+            return self._send("POST", path, params=parameters, json=body)
         with ExitStack() as stack:
             files = []
             for one in batch:
@@ -150,13 +151,13 @@ class RemoteBase:
                     try:
                         files.append(("files", (one[0], stack.enter_context(one[1].open("rb")))))
                     except OSError as error:
-                        failed[shown(one[1])] = _unreadable(one[1], error)
+                        failed[shown(one[1])] = f"{shown(one[1])} cannot be read: {error.strerror or error}."
             if strict or not files:
                 ReadingReport(failed).check(strict=strict, read=bool(files))
-            fields = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
+            form = {} if budget_tokens is None else {"budget_tokens": str(budget_tokens)}
             if properties is not None:
-                fields["properties"] = json.dumps(dict(properties))
-            return self._send("POST", path, files=files, data=fields)
+                form["properties"] = json.dumps(dict(properties))
+            return self._send("POST", path, params=parameters, files=files, data=form)
 
     def _unreachable(self, error: Exception) -> UnreachableError:
         return UnreachableError(f"The service at {self._http.base_url} cannot be reached ({error}): check the address.")
@@ -221,45 +222,44 @@ def corpus_path(corpus: str, *parts: str) -> str:
     return "/".join(["/v1/corpora", *(quote(part, safe="") for part in (corpus, *parts))])
 
 
-def _unreadable(path: Path, error: OSError) -> str:
-    return f"{shown(path)} cannot be read: {error.strerror or error}."
-
-
 def batches(
     sources: Iterable[str | Path | SourceDocument], failed: dict[str, str]
-) -> Iterator[list[tuple[str, Path] | SourceDocument]]:
+) -> Iterator[Sequence[tuple[str, Path] | SourceDocument]]:
     """Return documents, and files with their names, in groups that fit into one request. `failed` takes the reasons why
     files cannot be read."""
-    listed = list(sources)
-    given: list[tuple[str, Path] | SourceDocument] = [one for one in listed if isinstance(one, SourceDocument)]
-    for one in listed:
-        if not isinstance(one, SourceDocument):
-            root = Path(one).expanduser()
-            given += [
-                (str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file)
-                for file in find(one, failed)
-            ]
-    if not given and not failed:
-        find([])  # says that there is nothing to read
-    batch: list[tuple[str, Path] | SourceDocument] = []
-    size = 0
-    for item in given:
-        if isinstance(item, SourceDocument):
-            length = len(item.text.encode())
+    documents: list[SourceDocument] = []
+    files: list[tuple[str, Path]] = []
+    for one in sources:
+        if isinstance(one, SourceDocument):
+            documents.append(one)
         else:
-            try:
-                length = item[1].stat().st_size
-            except OSError as error:
-                failed[shown(item[1])] = _unreadable(item[1], error)
-                continue
-        full = len(batch) == FILES_AT_ONCE or size + length > BYTES_AT_ONCE
-        if batch and (full or isinstance(item, SourceDocument) != isinstance(batch[0], SourceDocument)):
+            root = Path(one).expanduser()
+            found = find(one, failed)
+            files += [(str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file) for file in found]
+    if not (documents or files or failed):
+        find([])  # says that there is nothing to read
+    yield from _groups(documents, lambda one: len(one.text.encode()))
+    yield from _groups(files, lambda one: _size(one[1]))
+
+
+def _groups(items: Iterable[T], size_of: Callable[[T], int]) -> Iterator[list[T]]:
+    batch: list[T] = []
+    left = BYTES_AT_ONCE
+    for item in items:
+        size = size_of(item)
+        if batch and (len(batch) == FILES_AT_ONCE or size > left):
             yield batch
-            batch, size = [], 0
+            batch, left = [], BYTES_AT_ONCE
         batch.append(item)
-        size += length
+        left -= size
     if batch:
         yield batch
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):  # it is gone, which is found when it is opened
+        return path.stat().st_size
+    return 0
 
 
 def name_of(one: tuple[str, Path] | SourceDocument) -> str:
@@ -269,31 +269,17 @@ def name_of(one: tuple[str, Path] | SourceDocument) -> str:
 
 def add_reports(report: IndexReport, other: IndexReport) -> IndexReport:
     """Return the sum of two reports of one corpus. Of what the corpus has, the later counts."""
-    for name in (
-        "documents",
-        "unchanged",
-        "replaced",
-        "chunks",
-        "kept",
-        "tokens",
-        "summaries_kept",
-        "properties_replaced",
-        "cost",
-    ):
-        setattr(report, name, getattr(report, name) + getattr(other, name))
-    for name in ("entities", "co_occurrences", "mentions"):
-        setattr(report, name, getattr(other, name))
-    report.failed |= other.failed
-    report.warnings |= other.warnings
-    for name in ("summaries_by_level", "seconds"):
-        sums = getattr(report, name)
-        for key, value in getattr(other, name).items():
-            sums[key] = sums.get(key, 0) + value
-    for level, usage in other.spending.items():
-        before = report.spending.setdefault(level, type(usage)())
-        for field in fields(usage):
-            setattr(before, field.name, getattr(before, field.name) + getattr(usage, field.name))
-    return report
+    summed = {field.name for field in fields(IndexReport)} - {"corpus", "entities", "co_occurrences", "mentions"}
+    return replace(other, **{name: _sum(getattr(report, name), getattr(other, name)) for name in summed})
+
+
+def _sum(first: Any, second: Any) -> Any:
+    """Add numbers, and those in dicts and in the use of a chat model. Of texts, the second remains."""
+    if isinstance(first, dict):
+        return first | {key: _sum(first[key], value) if key in first else value for key, value in second.items()}
+    if isinstance(first, TokenUsage):
+        return TokenUsage(*map(sum, zip(astuple(first), astuple(second), strict=True)))
+    return second if isinstance(first, str) else first + second
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:

@@ -122,7 +122,8 @@ class RemoteE2G(RemoteBase):
                 continue
             report = done if report is None else add_reports(report, done)
             if budget_tokens is not None:  # at least 1: a batch that needs no call ends well
-                left = max(1, budget_tokens - _tokens(report))
+                spent = sum(one.prompt_tokens + one.completion_tokens for one in report.spending.values())
+                left = max(1, budget_tokens - spent)
         if report is None:
             reading.check(strict=True, read=False)
             report = IndexReport(corpus)
@@ -291,7 +292,3 @@ def _question(
 def _retrieval(**how: Any) -> dict[str, Any]:
     """Return what `retrieve` takes of the arguments of `answer`."""
     return {name: how[name] for name in how if name in {"corpus", "corpora", "options", *RetrievalOptions.model_fields}}
-
-
-def _tokens(report: IndexReport) -> int:
-    return sum(usage.prompt_tokens + usage.completion_tokens for usage in report.spending.values())

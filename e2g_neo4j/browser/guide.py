@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -115,14 +114,6 @@ def _blocks(text: str) -> list[str]:
     return re.findall(r"(?ms)^----\n(.*?)\n----$", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The content that is served under a path."""
-
-    kind: str
-    content: bytes
-
-
 class GuideServer(ThreadingHTTPServer):
     """Serves the guide on loopback, to Neo4j Browser only.
 
@@ -149,9 +140,9 @@ class GuideServer(ThreadingHTTPServer):
         self.origins = LOOPBACK | origins
         text = asciidoc(parameters, self.address(STYLE))
         self.pages = {
-            "/guide.html": Page("text/html", html(text).encode()),
-            "/guide.adoc": Page("text/asciidoc", text.encode()),
-            f"/{STYLE}": Page("text/plain", STYLE_FILE.read_bytes()),
+            "/guide.html": ("text/html", html(text).encode()),
+            "/guide.adoc": ("text/asciidoc", text.encode()),
+            f"/{STYLE}": ("text/plain", STYLE_FILE.read_bytes()),
         }
 
     def address(self, name: str) -> str:
@@ -176,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         page = self.server.pages.get(urlsplit(self.path).path)
         self._reply(HTTPStatus.OK, page) if page else self._reply(HTTPStatus.NOT_FOUND)
 
-    def _reply(self, status: HTTPStatus, page: Page | None = None) -> None:
+    def _reply(self, status: HTTPStatus, page: tuple[str, bytes] | None = None) -> None:
         """Send a reply. Requests with another host name are rejected, to prevent DNS rebinding by other pages."""
         if _hostname(f"//{self.headers.get('Host', '')}") not in LOOPBACK:
             status, page = HTTPStatus.FORBIDDEN, None
@@ -192,9 +183,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Vary", "Origin")
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
-        content = page.content if page else b""
-        if page:
-            self.send_header("Content-Type", f"{page.kind}; charset=utf-8")
+        kind, content = page or ("", b"")
+        if kind:
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

@@ -37,10 +37,6 @@ def evidence_address(browser_url: str, evidence: Evidence) -> str:
     """Return the address that opens Neo4j Browser with the statement that shows the best passages of a question.
 
     Browser only fills its editor. The user runs the statement.
-
-    Args:
-        browser_url: The address of Neo4j Browser.
-        evidence: The evidence.
     """
     parameters = evidence_parameters(replace(evidence, passages=evidence.passages[:MOST_PASSAGES]))
     filled_in = re.sub(r"\$(\w+)", lambda name: literal(parameters[name[1]]), load("explore/evidence"))

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import asking, corpora, existing_graphs, service, statements
+from e2g_neo4j.cli import asking, browser, corpora, existing_graphs, service, statements
 from e2g_neo4j.cli.compare import compare_command
 from e2g_neo4j.cli.conversation import chat
 from e2g_neo4j.cli.db import app as db_app
+from e2g_neo4j.cli.demo import demo
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command
 from e2g_neo4j.cli.init import init
 from e2g_neo4j.cli.mcp import mcp
@@ -41,13 +42,6 @@ def options(
     """Options before the command."""
 
 
-def demo() -> None:
-    """Index the sample library and ask it three questions."""
-    from e2g_neo4j.cli.demo import run
-
-    run(out)
-
-
 COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Index": {
         "index": corpora.index,
@@ -63,7 +57,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "chat": chat,
         "explain": asking.explain,
         "compare": compare_command,
-        "viz": asking.viz,
+        "viz": browser.viz,
         "modes": asking.modes,
         "template": statements.template,
         "templates": statements.templates,
@@ -75,7 +69,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "read": asking.read,
         "entities": corpora.entities,
         "stats": corpora.stats,
-        "guide": asking.guide,
+        "guide": browser.guide,
     },
     "Your own graph": {
         "doctor": existing_graphs.doctor,

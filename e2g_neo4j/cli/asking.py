@@ -1,19 +1,16 @@
-"""The commands for questions: query, ask, explain, modes, viz, guide."""
+"""The commands for questions: query, ask, explain, modes, read."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack, cast
 
 import typer
 from rich.table import Table
 
 from e2g_neo4j.answering.answer import Method
-from e2g_neo4j.browser.guide import PORT
 from e2g_neo4j.cli import show, show_evidence
-from e2g_neo4j.cli.browser import draw, serve_guide, show_in_browser
+from e2g_neo4j.cli.browser import show_in_browser
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import (
     Corpora,
@@ -21,7 +18,6 @@ from e2g_neo4j.cli.options import (
     ExistingCorpus,
     Json,
     NoOpen,
-    Overwrite,
     Question,
     choose_corpora,
     choose_corpus,
@@ -55,7 +51,7 @@ def query(
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if as_json:
-        print_json(evidence.to_dict())
+        print_json(evidence)
     else:
         chosen = full or retrieval.get("k") or retrieval.get("tokens")
         show_evidence.evidence(out, evidence, full=full, shown=None if chosen else show_evidence.SCREENFUL)
@@ -68,7 +64,7 @@ def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
         with E2G() as e2g:
             found = e2g.modes(corpora)
     if as_json:
-        print_json({"modes": [asdict(one) for one in found]})
+        print_json({"modes": found})
         return
     table = Table("mode", "ranks", "of", "needs")
     for one in found:
@@ -137,7 +133,7 @@ def ask(
         out.print(escape(answer.evidence.reason))
         return
     if as_json:
-        print_json(answer.to_dict())
+        print_json(answer)
     else:
         show_evidence.answer(out, answer)
 
@@ -158,7 +154,7 @@ def read(
         corpus = choose_corpus(e2g, corpus)
         found = e2g.text(document, corpus=corpus, start=at, end=at + characters)
         if as_json:
-            print_json(asdict(found))
+            print_json(found)
             return
         show_evidence.text(out, found, preceding_text(e2g, found, corpus))
 
@@ -187,29 +183,6 @@ def explain(
             retrieval["without"] = [*left_out, name]
             others[name] = e2g.retrieve(question, corpora=asked, **retrieval)
     if browser:
-        show_in_browser(out, evidence, load_settings(), no_open=no_open)
+        show_in_browser(evidence, load_settings(), no_open=no_open)
     else:
         show_evidence.explanation(out, evidence, {name: ranks_in(evidence, other) for name, other in others.items()})
-
-
-@with_retrieval_options
-def viz(
-    question: Question,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    corpora: Corpora = None,
-    overwrite: Overwrite = False,
-    **retrieval: Unpack[RetrievalKeywords],
-) -> None:
-    """Draw the evidence for a question in a standalone HTML page."""
-    draw(out, question, output, corpora=corpora or (), overwrite=overwrite, **retrieval)
-
-
-def guide(
-    corpus: ExistingCorpus = None,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port of the guide; 0 for any free port.")
-    ] = PORT,
-    no_open: NoOpen = False,
-) -> None:
-    """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
-    serve_guide(out, corpus, port, no_open=no_open)

@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Annotated, Unpack
 from urllib.parse import urlsplit
 
-from rich.console import Console
+import typer
 
-from e2g_neo4j.browser.guide import STYLE, GuideServer, example_parameters
+from e2g_neo4j.browser.drawing import page
+from e2g_neo4j.browser.guide import PORT, STYLE, GuideServer, example_parameters
 from e2g_neo4j.browser.statements import MOST_PASSAGES, evidence_address
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import choose_corpora, choose_corpus
+from e2g_neo4j.cli.options import (
+    Corpora,
+    ExistingCorpus,
+    NoOpen,
+    Overwrite,
+    Question,
+    choose_corpora,
+    choose_corpus,
+    out,
+    with_retrieval_options,
+)
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.managed_neo4j import LocalServer
@@ -38,7 +48,7 @@ def browser_url(settings: Settings) -> str:
     return LocalServer(settings).start().browser_url
 
 
-def show_in_browser(out: Console, evidence: Evidence, settings: Settings, *, no_open: bool) -> None:
+def show_in_browser(evidence: Evidence, settings: Settings, *, no_open: bool) -> None:
     """Print and open the address of Neo4j Browser with a statement that shows the evidence."""
     out.print(f"[bold]{evidence.route}[/bold]: {escape(evidence.reason)}")
     if settings.neo4j_uri:  # the managed server sets the style at every log-in
@@ -47,35 +57,20 @@ def show_in_browser(out: Console, evidence: Evidence, settings: Settings, *, no_
     if (found := len(evidence.passages)) > MOST_PASSAGES:
         out.print(f"The graph shows the best {MOST_PASSAGES} of {found} passages.")
     out.print("In Neo4j Browser, log in and run the statement in the editor (Ctrl+Enter):")
-    _open(out, evidence_address(browser_url(settings), evidence), no_open=no_open)
+    _open(evidence_address(browser_url(settings), evidence), no_open=no_open)
     if not settings.neo4j_uri:
         out.print("The user is neo4j; the password: e2g db status --show-password")
 
 
-def draw(
-    out: Console,
-    question: str,
-    output: Path,
-    *,
-    corpora: Sequence[str],
-    overwrite: bool = False,
+@with_retrieval_options
+def viz(
+    question: Question,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    corpora: Corpora = None,
+    overwrite: Overwrite = False,
     **retrieval: Unpack[RetrievalKeywords],
 ) -> None:
-    """Write a page that draws the evidence of a question.
-
-    Args:
-        out: Where to print.
-        question: The question.
-        output: The file to write.
-        corpora: The corpora to search.
-        overwrite: Whether the file may exist.
-        **retrieval: The retrieval options.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    from e2g_neo4j.browser.drawing import page
-
+    """Draw the evidence for a question in a standalone HTML page."""
     check_file(output, "-o", overwrite=overwrite)
     with E2G() as e2g:
         evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
@@ -85,8 +80,14 @@ def draw(
     out.print(f"Drawn into {escape(str(output))}: open it in any web browser.")
 
 
-def serve_guide(out: Console, corpus: str | None, port: int, *, no_open: bool) -> None:
-    """Serve the guide until interrupted, and print how to open it in Neo4j Browser."""
+def guide(
+    corpus: ExistingCorpus = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port of the guide; 0 for any free port.")
+    ] = PORT,
+    no_open: NoOpen = False,
+) -> None:
+    """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
         parameters = example_parameters(corpus, e2g.documents(corpus), e2g.entities(corpus=corpus, limit=EXAMPLES))
@@ -99,11 +100,11 @@ def serve_guide(out: Console, corpus: str | None, port: int, *, no_open: bool) -
         out.print("If Browser requires AsciiDoc:")
         out.print(f"  :guide {server.address('guide.adoc')}")
         out.print("Press Ctrl-C to stop serving the guide. Browser:")
-        _open(out, f"{browser}?cmd=guide&arg={server.address('guide.html')}", no_open=no_open)
+        _open(f"{browser}?cmd=guide&arg={server.address('guide.html')}", no_open=no_open)
         server.serve_forever()
 
 
-def _open(out: Console, address: str, *, no_open: bool) -> None:
+def _open(address: str, *, no_open: bool) -> None:
     """Print an address, and open it if there is a display."""
     out.print(address, markup=False)
     display = sys.platform in ("win32", "darwin") or any(os.environ.get(one) for one in ("DISPLAY", "WAYLAND_DISPLAY"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -10,7 +11,7 @@ import typer
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import chosen_sources
-from e2g_neo4j.cli.json_output import print_json
+from e2g_neo4j.cli.json_output import print_json, print_result
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
@@ -66,10 +67,7 @@ def index(
         with E2G() as e2g:
             plan = e2g.plan(sources, corpus=corpus, language=language, strict=strict)
         plan.failed = unread | plan.failed
-        if as_json:
-            print_json(asdict(plan))
-        else:
-            show.plan(out, plan)
+        print_result(plan, show.plan, as_json=as_json)
         failed = plan.failed
     else:
         with E2G() as e2g, show.progress(quiet=as_json) as progress:
@@ -112,10 +110,10 @@ def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     with E2G() as e2g:
         found = e2g.documents(choose_corpus(e2g, corpus))
     if as_json:
-        print_json([asdict(document) for document in found])
+        print_json(found)
     else:
         columns = ["title", "state", "chunks", "tokens", "source"]
-        show.table(out, columns, [[asdict(document)[column] for column in columns] for document in found], "")
+        show.table(out, columns, [[getattr(document, column) for column in columns] for document in found], "")
 
 
 def entities(
@@ -151,17 +149,9 @@ def entities(
             found = e2g.merges(query, corpus=corpus)
         else:
             listed = e2g.entities(query, corpus=corpus, type=type, limit=limit)
-            if as_json:
-                print_json([asdict(one) for one in listed])
-            else:
-                show.entities(out, listed)
+            print_result(listed, show.entities, as_json=as_json)
             return
-    if as_json:
-        print_json([asdict(one) for one in found])
-    elif split:
-        show.split_name(out, split, found)
-    else:
-        show.merges(out, found)
+    print_result(found, partial(show.split_name, name=split) if split else show.merges, as_json=as_json)
 
 
 def status(
@@ -171,10 +161,7 @@ def status(
     """List documents with their state (pending, indexing, ready or failed) and errors."""
     with E2G() as e2g:
         found = e2g.status(corpus)
-    if as_json:
-        print_json({name: [asdict(document) for document in listed] for name, listed in found.items()})
-    else:
-        show.status(out, found)
+    print_result(found, show.status, as_json=as_json)
 
 
 def resume(corpus: ExistingCorpus = None, budget_tokens: Budget = None, as_json: Json = False) -> None:
@@ -223,10 +210,7 @@ def enrich(
             reports=reports,
             dry_run=dry_run,
         )
-    if as_json:
-        print_json(asdict(report))
-    else:
-        show.enriched(out, report)
+    print_result(report, show.enriched, as_json=as_json)
 
 
 def reindex(
@@ -243,10 +227,7 @@ def reindex(
         settings = settings.model_copy(update={"embedding_model": embedding_model})
     with E2G(settings=settings) as e2g, show.progress(quiet=as_json) as progress:
         report = e2g.reindex(corpus=choose_corpus(e2g, corpus), progress=progress)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        show.reindexed(out, report)
+    print_result(report, show.reindexed, as_json=as_json)
 
 
 def delete(
@@ -270,10 +251,7 @@ def delete(
             selected = choose_documents(targets, e2g.documents(corpus), corpus) if targets else e2g.documents(corpus)
             typer.confirm(show.to_be_deleted(selected, None if targets else corpus), abort=True, err=True)
         deleted = e2g.delete(targets or None, corpus=corpus)
-    if as_json:
-        print_json([asdict(document) for document in deleted])
-    else:
-        show.deleted(out, deleted, corpus)
+    print_result(deleted, partial(show.deleted, corpus=corpus), as_json=as_json)
 
 
 def stats(
@@ -306,10 +284,7 @@ def export_command(
     """Export a corpus to a file."""
     with E2G() as e2g:
         done = e2g.export_corpus(output, corpus=choose_corpus(e2g, corpus), format=format)
-    if as_json:
-        print_json(asdict(done))
-    else:
-        show.archive(out, "Exported", done)
+    print_result(done, partial(show.archive, verb="Exported"), as_json=as_json)
 
 
 def import_command(
@@ -322,7 +297,4 @@ def import_command(
     """Import a corpus from an archive, completely or not at all."""
     with E2G() as e2g:
         done = e2g.import_corpus(file, corpus=corpus)
-    if as_json:
-        print_json(asdict(done))
-    else:
-        show.archive(out, "Imported", done)
+    print_result(done, partial(show.archive, verb="Imported"), as_json=as_json)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.options import out
 from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import load_settings
 
 app = typer.Typer(help="Manage the local Neo4j server, one per user.", no_args_is_help=True)
-out = Console(highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
 from e2g_neo4j.cli import show, show_evidence
+from e2g_neo4j.cli.options import out
 from e2g_neo4j.client import E2G
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.settings import load_settings
@@ -22,8 +21,8 @@ QUESTIONS = (
 )
 
 
-def run(out: Console) -> None:
-    """Index the sample library and ask it three questions, one for each kind of route."""
+def demo() -> None:
+    """Index the sample library and ask it three questions."""
     settings = load_settings().model_copy(update=CHUNKS)
     with E2G(settings=settings) as e2g:
         out.rule("The sample library: twelve papers of an invented island")

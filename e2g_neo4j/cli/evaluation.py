@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -16,7 +16,7 @@ from rich.table import Table
 from e2g_neo4j.answering.answer import Method
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.files import check_file, write_file
-from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named
+from e2g_neo4j.cli.options import LlmWhereUsed, Overwrite, Where, choose_corpus, modes_named, out
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import WORSE
@@ -49,8 +49,6 @@ BASE = "dense"
 
 LISTED = 20
 """Questions that are listed for a score that has changed."""
-
-out = Console(highlight=False, soft_wrap=True)
 
 
 def evaluate_command(
@@ -211,32 +209,23 @@ def print_tables(out: Console, found: Evaluation) -> None:
             cells = (_cell(group.differences.get(metric), signed=True) for metric in metrics)
             table.add_row(escape(name), mode, str(group.questions), *cells)
         show.draw(out, table)
-    answered = {mode: result.answers for mode, result in found.modes.items() if result.answers}
-    if answered:
-        out.print(f"\nAnswers of [bold]{escape(found.chat_model or '')}[/bold]. {ANSWERS_EXPLAINED}\n")
-        table = _table(["mode"], list(ANSWERS))
-        for mode, costs_of_answers in answered.items():
-            table.add_row(mode, *answer_costs(costs_of_answers))
+    model, judge = escape(found.chat_model or ""), escape(found.judge_model or "")
+    answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
+    judged = {mode: win_rates(one.judged) for mode, one in found.modes.items() if one.judged}
+    _print_by_mode(out, f"Answers of [bold]{model}[/bold]. {ANSWERS_EXPLAINED}", ANSWERS, answered)
+    _print_by_mode(out, f"Judged by [bold]{judge}[/bold] against {found.against}. {JUDGED_EXPLAINED}", JUDGED, judged)
+    _print_by_mode(out, f"Entities of the questions. {ENTITIES_EXPLAINED}", ENTITIES, entity_statistics(found))
+    _print_by_mode(out, TIMES_EXPLAINED, TIMES, {mode: times(result) for mode, result in found.modes.items()})
+
+
+def _print_by_mode(out: Console, title: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
+    """Print a table with a row for each mode, unless there is none."""
+    if rows:
+        out.print(f"\n{title}\n")
+        table = _table(["mode"], list(columns))
+        for mode, cells in rows.items():
+            table.add_row(mode, *cells)
         show.draw(out, table)
-    judged = {mode: result.judged for mode, result in found.modes.items() if result.judged}
-    if judged:
-        by = f"[bold]{escape(found.judge_model or '')}[/bold]"
-        out.print(f"\nJudged by {by} against {found.against}. {JUDGED_EXPLAINED}\n")
-        table = _table(["mode"], list(JUDGED))
-        for mode, one in judged.items():
-            table.add_row(mode, *win_rates(one))
-        show.draw(out, table)
-    if counted := entity_statistics(found):
-        out.print(f"\nEntities of the questions. {ENTITIES_EXPLAINED}\n")
-        table = _table(["mode"], list(ENTITIES))
-        for mode, counts in counted.items():
-            table.add_row(mode, *counts)
-        show.draw(out, table)
-    out.print(f"\n{TIMES_EXPLAINED}\n")
-    table = _table(["mode"], list(TIMES))
-    for mode, result in found.modes.items():
-        table.add_row(mode, *times(result))
-    show.draw(out, table)
 
 
 def print_changes(out: Console, changes: Sequence[Change]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from e2g_neo4j.cli import show
-from e2g_neo4j.cli.json_output import print_json
+from e2g_neo4j.cli.json_output import print_json, print_result
 from e2g_neo4j.cli.options import (
     Budget,
     Corpus,
@@ -41,10 +40,7 @@ def link(
         report = e2g.link(
             corpus=choose_corpus(e2g, corpus), label=label, name=name, aliases=aliases, type=type, dry_run=dry_run
         )
-    if as_json:
-        print_json(asdict(report))
-    else:
-        show.links(out, report)
+    print_result(report, show.links, as_json=as_json)
 
 
 def unlink(
@@ -103,10 +99,7 @@ def adopt(
             progress=progress,
             budget_tokens=budget_tokens,
         )
-    if as_json:
-        print_json(asdict(report))
-    else:
-        show.adopted(out, report)
+    print_result(report, show.adopted, as_json=as_json)
 
 
 def unadopt(
@@ -122,7 +115,7 @@ def unadopt(
             typer.confirm(show.to_be_unadopted(e2g.documents(corpus), corpus), abort=True, err=True)
         removed = e2g.unadopt(corpus=corpus)
     if as_json:
-        print_json([asdict(document) for document in removed])
+        print_json(removed)
     else:
         out.print(f"Removed the corpus {escape(corpus)} with {len(removed)} documents. The text nodes are unchanged.")
 
@@ -131,8 +124,5 @@ def doctor(as_json: Json = False) -> None:
     """Check the database for problems, without changing it. Exit code 1 if there is a problem."""
     with E2G() as e2g:
         findings = e2g.doctor()
-    if as_json:
-        print_json([asdict(one) for one in findings])
-    else:
-        show.findings(out, findings)
+    print_result(findings, show.findings, as_json=as_json)
     raise typer.Exit(int(any(one.state == "problem" for one in findings)))

@@ -15,22 +15,12 @@ from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.indexing.sources.files import SUFFIXES, find, from_text
 from e2g_neo4j.indexing.sources.processes import LIBRARY, Limits, limits_of, read_file
 from e2g_neo4j.indexing.sources.text import decode, within
+from e2g_neo4j.indexing.sources.uploads import SUFFIX_BY_TYPE
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 
 WEB = ("http://", "https://")
-
-_SUFFIXES = {
-    "application/epub+zip": ".epub",
-    "application/pdf": ".pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
-    "application/xhtml+xml": ".html",
-    "text/html": ".html",
-    "text/markdown": ".md",
-    "text/plain": ".txt",
-}
-"""The file types of web addresses by the content type of their replies."""
 
 _SECONDS = 30
 
@@ -118,7 +108,7 @@ def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> S
             reply.raise_for_status()
             path = PurePosixPath(unquote(urlsplit(address).path))
             kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-            suffix = path.suffix.lower() if path.suffix.lower() in SUFFIXES else _SUFFIXES.get(kind, "")
+            suffix = path.suffix.lower() if path.suffix.lower() in SUFFIXES else SUFFIX_BY_TYPE.get(kind, "")
             if not suffix or suffix == ".jsonl":
                 raise ReadingError(f"{address} is of the type {kind or 'unknown'}: download it, and convert it.")
             content = bytearray()
@@ -141,11 +131,6 @@ def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> S
 def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
     """Refuse a file that exists or cannot be written, before the work starts.
 
-    Args:
-        file: The file.
-        option: The option that names it.
-        overwrite: Whether the file may exist.
-
     Raises:
         InputError: The file is a folder, its own folder does not exist, or it exists although it must not.
     """
@@ -162,12 +147,6 @@ def check_file(file: Path, option: str, *, overwrite: bool = False) -> None:
 
 def write_file(file: Path, text: str, option: str, *, overwrite: bool = False) -> None:
     """Write a text to a file.
-
-    Args:
-        file: The file.
-        text: The text.
-        option: The option that names the file.
-        overwrite: Whether the file may exist.
 
     Raises:
         InputError: The file cannot be written.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
 
 from e2g_neo4j.cli import show
+from e2g_neo4j.cli.options import out
 from e2g_neo4j.client import E2G
 
 app = typer.Typer(help="Apply pending schema migrations (without a subcommand), list or validate them.")
-out = Console(highlight=False, soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)

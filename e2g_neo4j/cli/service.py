@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -92,7 +91,7 @@ def create_key(
             )
         )
     if as_json:
-        print_json({"id": info.id, "key": key, "info": asdict(info)})
+        print_json({"id": info.id, "key": key, "info": info})
     else:
         out.print(key, markup=False)
 
@@ -103,7 +102,7 @@ def list_keys(as_json: Json = False) -> None:
     with E2G() as e2g:
         found = e2g.runner.run(keys.list_keys())
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json(found)
     else:
         show.table(out, ["id", "name", "scopes", "corpora", "state"], [_row(one) for one in found], "No key yet.")
 

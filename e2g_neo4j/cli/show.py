@@ -129,7 +129,7 @@ def plan(out: Console, found: IndexPlan) -> None:
         out.print(f"No chat model calls: {why}.")
 
 
-def archive(out: Console, verb: str, done: ArchiveInfo) -> None:
+def archive(out: Console, done: ArchiveInfo, *, verb: str) -> None:
     """Print what was exported or imported."""
     counts = (
         plural(done.documents, "document"),
@@ -319,7 +319,7 @@ def merges(out: Console, found: Sequence[Alias]) -> None:
         )
 
 
-def split_name(out: Console, name: str, found: Sequence[Alias]) -> None:
+def split_name(out: Console, found: Sequence[Alias], *, name: str) -> None:
     documents = len({one.document for one in found})
     out.print(f"Split {escape(name)}: {plural(documents, 'document')} changed.")
 
@@ -346,7 +346,7 @@ def to_be_unlinked(links: Mapping[str, int], corpus: str) -> str:
     return neutral(f"Remove {count} of the corpus {corpus!r} ({of_labels})? The nodes are kept.")
 
 
-def deleted(out: Console, documents: Sequence[DocumentInfo], corpus: str) -> None:
+def deleted(out: Console, documents: Sequence[DocumentInfo], *, corpus: str) -> None:
     out.print(f"Deleted {plural(len(documents), 'document')} of the corpus {escape(corpus)}.")
 
 

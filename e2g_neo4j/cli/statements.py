@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import takewhile
 from typing import Annotated
 
@@ -47,7 +46,7 @@ def cypher(
     with E2G() as e2g:
         result = e2g.text_to_cypher(question, corpus=choose_corpus(e2g, corpus))
     if as_json:
-        print_json(as_object(result))
+        print_json(result)
         return
     out.print(escape(result.statement))
     _show(result)
@@ -73,7 +72,7 @@ def template(
     with E2G() as e2g:
         result = e2g.run_template(name, parameters, corpus=choose_corpus(e2g, corpus), question=question)
     if as_json:
-        print_json(as_object(result))
+        print_json(result)
         return
     if question is not None:
         used = (f"{key}={value}" for key, value in result.parameters.items() if key != CORPUS)
@@ -87,7 +86,7 @@ def templates(as_json: Json = False) -> None:
     """List the Cypher templates with their parameters."""
     found = all_templates(load_settings())
     if as_json:
-        print_json({"templates": [{**asdict(one), "path": str(one.path)} for one in found]})
+        print_json({"templates": found})
         return
     for one in found:
         out.print(escape(f"{one.name}{'' if one.bundled else f' ({one.path})'}"))
@@ -120,16 +119,6 @@ def _purpose(name: str) -> str:
     lines = (line.removeprefix("//").strip() for line in header(name).splitlines())
     text = " ".join(takewhile(lambda line: not line.startswith(("$", "→")), lines))
     return text.split(". ")[0].rstrip(".") + "."
-
-
-def as_object(result: StatementResult) -> dict[str, object]:
-    """Convert the result of a statement to JSON types."""
-    return {
-        **asdict(result),
-        "parameters": dict(result.parameters),
-        "columns": list(result.columns),
-        "rows": [dict(row) for row in result.rows],
-    }
 
 
 def _show(result: StatementResult) -> None:

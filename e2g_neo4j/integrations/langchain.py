@@ -22,9 +22,8 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.integrations.passages import Vectoriser, metadata, passage_id
+from e2g_neo4j.integrations.passages import IndexEmbedder, metadata, passage_id
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
-from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.ids import corpora_to_ask
 from e2g_neo4j.types.results import Evidence
 
@@ -151,7 +150,7 @@ def _documents(evidence: Evidence, k: int | None) -> list[Document]:
     ]
 
 
-class E2GEmbeddings(Embeddings):
+class E2GEmbeddings(IndexEmbedder, Embeddings):
     """The embedding model of the index, for LangChain's vector stores. Accepts texts of any length.
 
     Args:
@@ -161,15 +160,3 @@ class E2GEmbeddings(Embeddings):
     Raises:
         ModelError: The model does not exist.
     """
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        self._vectoriser = Vectoriser(settings)
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed texts. The vectors have length 1 and the shape is (len(texts), dimensions)."""
-        rows: list[list[float]] = self._vectoriser.passages(texts).tolist()
-        return rows
-
-    def embed_query(self, text: str) -> list[float]:
-        """Embed a question. The vector has length 1 and shape (dimensions,)."""
-        return self._vectoriser.query(text)

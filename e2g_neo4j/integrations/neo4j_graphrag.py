@@ -18,11 +18,10 @@ from langchain_core.documents import Document
 
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.integrations.passages import Vectoriser, facts_of, metadata
+from e2g_neo4j.integrations.passages import IndexEmbedder, facts_of, metadata
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.runtime.lazy_imports import needs
-from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.ids import corpora_to_ask
 
@@ -212,7 +211,7 @@ class E2GRetriever(Retriever):
         return format_record(record)
 
 
-class E2GEmbedder(Embedder):
+class E2GEmbedder(IndexEmbedder, Embedder):
     """The embedding model of the index, for the retrievers of neo4j-graphrag. Accepts texts of any length.
 
     Args:
@@ -222,14 +221,6 @@ class E2GEmbedder(Embedder):
     Raises:
         ModelError: The model does not exist.
     """
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        super().__init__()
-        self._vectoriser = Vectoriser(settings)
-
-    def embed_query(self, text: str) -> list[float]:
-        """Embed a question. The vector has length 1 and shape (dimensions,)."""
-        return self._vectoriser.query(text)
 
     async def async_embed_query(self, text: str) -> list[float]:
         """Like `embed_query`, in a thread."""

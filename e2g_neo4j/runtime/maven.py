@@ -50,10 +50,6 @@ def download(artifact: Artifact, context: MavenContext) -> Path:
     Maven and jgo share that repository. A file gets its name only after verification, so that no incomplete one is ever
     used.
 
-    Args:
-        artifact: The artifact.
-        context: The repositories.
-
     Raises:
         OSError: No repository has the file, or its checksum is wrong. The message lists what each of them sent.
     """

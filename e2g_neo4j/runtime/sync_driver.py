@@ -17,10 +17,6 @@ class SyncDriver:
     """A sync driver for migrations, exports and statements of users. Its calls run on the async driver's event loop.
 
     Do not call it from the thread of the event loop, which would deadlock.
-
-    Args:
-        driver: The async driver.
-        loop: Its event loop.
     """
 
     def __init__(self, driver: AsyncDriver, loop: asyncio.AbstractEventLoop) -> None:

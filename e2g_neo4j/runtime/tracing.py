@@ -27,10 +27,6 @@ def span(name: str, attributes: Mapping[str, str | int]) -> Iterator[Span]:
     """Open a span for the time of the context, as a child of the current one.
 
     It does not become the current span itself, so that generators may be suspended within it.
-
-    Args:
-        name: The name of the span.
-        attributes: Its attributes.
     """
     api = sys.modules.get("opentelemetry.trace")  # whoever exports spans has imported it
     if api is None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -14,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from e2g_neo4j.async_client import AsyncE2G
@@ -25,19 +22,10 @@ from e2g_neo4j.service.limits import Limits
 from e2g_neo4j.service.oidc import Issuer, looks_like_token
 from e2g_neo4j.service.problems import ProblemError, problem_of
 from e2g_neo4j.types.ids import check_corpus_name, has_address
-from e2g_neo4j.types.service import LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
+from e2g_neo4j.types.service import LIMITS, LOCAL, OF_USERS_GRAPH, Caller, KeyInfo, Scope, TaskInfo
 
 OPEN = ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/swagger", "/ui")
 """Paths that need no key. They show nothing of any corpus."""
-
-CHECKED_MEANWHILE = "/v1/retrieve"
-"""The path whose requests are answered while their key is looked up: it changes nothing, and speed matters most."""
-
-ACCEPTED_SECONDS = 60.0
-"""How long after a key was accepted its next question may be worked on before the key is looked up again."""
-
-MOST_ACCEPTED = 1000
-"""The number of keys that are remembered as accepted."""
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
@@ -52,8 +40,7 @@ class Authenticate:
 
     The caller is `request.state.caller`. Without a key in the database, requests from this machine need none.
 
-    Every request looks its key up, so that a revoked key is refused at once. A question whose key was accepted a short
-    time ago is worked on meanwhile, and its reply is held back until the key is accepted again.
+    Every request looks its key up, so that a revoked key is refused at once.
 
     Args:
         app: The application.
@@ -61,7 +48,7 @@ class Authenticate:
         limits: Counts the requests of each key.
         issuer: The OpenID Connect issuer whose access tokens are accepted too. With one, every request needs a key or a
             token.
-        refused: Records keys that are refused; None: they are not recorded.
+        refused: Records keys that are refused.
         always: Whether requests from this machine need a key too, because a proxy may send them for others.
     """
 
@@ -71,62 +58,34 @@ class Authenticate:
         client: AsyncE2G,
         limits: Limits,
         *,
-        issuer: Issuer | None = None,
-        refused: RefusedKeys | None = None,
-        always: bool = False,
+        issuer: Issuer | None,
+        refused: RefusedKeys,
+        always: bool,
     ) -> None:
         self._app, self._client, self._limits, self._issuer = app, client, limits, issuer
         self._refused = refused
         self._always = always or issuer is not None
-        self._accepted: dict[bytes, tuple[Caller, float]] = {}  # by the hash of a key, with the time
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_open(scope["path"]):
-            return await self._app(scope, receive, send)
-        connection = HTTPConnection(scope)
-        try:
-            meanwhile = scope["path"] == CHECKED_MEANWHILE
-            recent = self._recently_accepted(_key_in(connection.headers)) if meanwhile else None
-            caller = recent or await self._caller(connection)
+        if scope["type"] == "http" and not _is_open(scope["path"]):
+            connection = HTTPConnection(scope)
+            try:
+                caller = await self._caller(connection)
+            except ProblemError as error:
+                if error.status == 401:
+                    self._record(connection)
+                raise
             self._limits.admit(caller)
             connection.state.caller = caller
-            if recent is not None:
-                return await self._answer_meanwhile(recent, connection, receive, send)
-        except (ProblemError, E2GError) as error:
-            if isinstance(error, ProblemError) and error.status == 401:
-                self._record(connection)
-            return await problem_of(error, str(getattr(connection.state, "request_id", "")))(scope, receive, send)
-        return await self._app(scope, receive, send)
+        await self._app(scope, receive, send)
 
     def _record(self, connection: HTTPConnection) -> None:
         """Record that a key was refused. A request without one is none that tries to get in."""
         text = _key_in(connection.headers)
-        if self._refused is not None and text is not None:
+        if text is not None:
             parts = keys.SECRET.fullmatch(text)
             address = connection.client.host if connection.client else "unknown"
-            request_id = str(getattr(connection.state, "request_id", ""))
-            self._refused.record(address, parts[1] if parts else None, request_id)
-
-    def _recently_accepted(self, key: str | None) -> Caller | None:
-        """Return the caller of a key that was accepted a short time ago."""
-        caller, until = self._accepted.get(_hash(key or ""), (None, 0.0))
-        return caller if time.monotonic() < until else None
-
-    async def _answer_meanwhile(self, recent: Caller, connection: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Look the key up while the request is answered. Raises if it is not accepted again; nothing was sent then."""
-        check = asyncio.create_task(self._caller(connection))
-
-        async def send_if_accepted(message: Message) -> None:
-            await asyncio.wait([check])
-            if check.exception() is None and check.result() == recent:
-                await send(message)
-
-        try:
-            await self._app(connection.scope, receive, send_if_accepted)
-            if await check != recent:
-                raise _unauthenticated()
-        finally:
-            check.cancel()
+            self._refused.record(address, parts[1] if parts else None, connection.state.request_id)
 
     async def _caller(self, connection: HTTPConnection) -> Caller:
         text = _key_in(connection.headers)
@@ -141,11 +100,7 @@ class Authenticate:
             found = await self._client.runner.look_up(keys.verified(text))
             caller = None if found is None else caller_of(found)
         if caller is None:
-            self._accepted.pop(_hash(text), None)
             raise _unauthenticated()
-        if len(self._accepted) >= MOST_ACCEPTED:
-            self._accepted.clear()
-        self._accepted[_hash(text)] = caller, time.monotonic() + ACCEPTED_SECONDS
         return caller
 
 
@@ -180,16 +135,8 @@ def _check_names(method: str, address: list[str]) -> None:
 
 def caller_of(key: KeyInfo) -> Caller:
     """Return the caller that a key stands for."""
-    return Caller(
-        key.id,
-        frozenset(key.scopes),
-        key.corpora,
-        key.requests_per_minute,
-        key.requests_per_day,
-        key.tokens_per_minute,
-        key.tokens_per_day,
-        key.expires,
-    )
+    limits = {name: getattr(key, name) for name in LIMITS}
+    return Caller(key.id, frozenset(key.scopes), key.corpora, **limits)
 
 
 def _is_open(path: str) -> bool:
@@ -202,10 +149,6 @@ def _key_in(headers: Headers) -> str | None:
     if scheme.lower() == "bearer":
         return credentials.strip()
     return headers.get("x-api-key")
-
-
-def _hash(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
 
 
 def _unauthenticated() -> ProblemError:

@@ -22,7 +22,7 @@ from e2g_neo4j.graph import tasks
 from e2g_neo4j.graph.schema import check_migrations
 from e2g_neo4j.service import ollama, openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
-from e2g_neo4j.service.audit import Audit, RefusedKeys
+from e2g_neo4j.service.audit import Audit, Log, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
 from e2g_neo4j.service.browsers import KnownHosts, OwnPages
 from e2g_neo4j.service.limits import MAX_BODY, Admission, Limits, Shares
@@ -31,7 +31,7 @@ from e2g_neo4j.service.mcp_writing import QueueWriter
 from e2g_neo4j.service.observability import Metrics, Observe, trace
 from e2g_neo4j.service.oidc import issuer_of
 from e2g_neo4j.service.page import add_docs, add_page
-from e2g_neo4j.service.problems import PlainErrors, Problem, add_problems
+from e2g_neo4j.service.problems import Problem, Problems, add_problems
 from e2g_neo4j.service.routes import administration, corpora, documents, entities, questions
 from e2g_neo4j.service.routes import tasks as task_routes
 from e2g_neo4j.service.schemas import Health, NewText, TextDocuments
@@ -46,20 +46,11 @@ DESCRIPTION = """Index documents into Neo4j and ask them: evidence with exact ci
 What changes a corpus is a task: the reply is 202 with the task, which `GET /v1/tasks/{task}?wait=30` waits for."""
 
 
-def create_app(
-    client: AsyncE2G,
-    *,
-    public_url: str | None = None,
-    upload_mb: int = 100,
-    mcp_write: bool = False,
-    as_ollama: bool = False,
-) -> FastAPI:
+def create_app(client: AsyncE2G, *, mcp_write: bool = False, as_ollama: bool = False) -> FastAPI:
     """Return the application. It opens and closes the client.
 
     Args:
         client: The client whose calls the service offers.
-        public_url: The address under which the service is reached, such as https://e2g.example.org; None: this machine.
-        upload_mb: Maximum size of an upload, in MiB.
         mcp_write: Whether MCP has the tools that change corpora.
         as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
@@ -67,18 +58,15 @@ def create_app(
         ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed,
             or an OpenID Connect issuer is configured without an audience.
     """
-    base = (public_url or "").rstrip("/")
+    base = (client.settings.public_url or "").rstrip("/")
     state = State(client, Limits(client), Metrics(), base)
-    issuer = issuer_of(client.settings)
-    writer = QueueWriter(client) if mcp_write else None
+    issuer, log = issuer_of(client.settings), Log(client)
     tools = create_mcp(
         client,
         caller_of_request,
-        write=mcp_write,
-        writer=writer,
-        used=state.used,
+        writer=QueueWriter(client) if mcp_write else None,
+        model_of=state.chat_model,
         turn=state.limits.turn,
-        reserve=state.limits.reserve,
     )
     mcp = mount(tools, allowed_hosts=None)
     app = FastAPI(
@@ -103,13 +91,13 @@ def create_app(
     ):
         app.include_router(router, max_body_size=MAX_BODY)
     for router in (documents.uploads, corpora.imports):
-        app.include_router(router, max_body_size=upload_mb * 2**20)
+        app.include_router(router, max_body_size=client.settings.upload_mb * 2**20)
     app.router.routes.append(Route("/mcp", endpoint=mcp.app))
     _add_health(app)
     add_page(app)
     add_problems(app)
     app.add_middleware(CorpusAddresses)
-    app.add_middleware(Audit, client=client)
+    app.add_middleware(Audit, log=log)
     app.add_middleware(ReadYourWrites, client=client)
     app.add_middleware(Shares)
     app.add_middleware(
@@ -117,13 +105,13 @@ def create_app(
         client=client,
         limits=state.limits,
         issuer=issuer,
-        refused=RefusedKeys(client),
+        refused=RefusedKeys(log),
         always=bool(base),
     )
     app.add_middleware(Admission)
     app.add_middleware(OwnPages, public_url=base)
     app.add_middleware(KnownHosts, public_host=urlsplit(base).hostname)
-    app.add_middleware(PlainErrors)
+    app.add_middleware(Problems)
     app.add_middleware(Observe, metrics=state.metrics)
     _describe(app)
     add_docs(app)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,18 +30,33 @@ MOST_REFUSED = 10
 database."""
 
 
-class RefusedKeys:
-    """Records keys and access tokens that were refused.
-
-    Args:
-        client: The client, whose database has the log.
-    """
+class Log:
+    """Writes entries of the audit log, beside the requests that they are about."""
 
     def __init__(self, client: AsyncE2G) -> None:
         self._client = client
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def add(self, **entry: Any) -> None:
+        """Begin to write an entry."""
+        task = asyncio.create_task(self._write(entry))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, entry: Mapping[str, Any]) -> None:
+        try:
+            await self._client.runner.ask(keys.add_audit([entry]))
+        except E2GError as error:
+            logger.warning("A request was not recorded in the audit log: %s", error)
+
+
+class RefusedKeys:
+    """Records keys and access tokens that were refused."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self._recorded: deque[float] = deque()
         self._left_out = 0
-        self._writing: set[asyncio.Task[None]] = set()
 
     def record(self, address: str, key: str | None, request_id: str) -> None:
         """Record that a request was refused.
@@ -61,30 +76,14 @@ class RefusedKeys:
         more = f", and {self._left_out} refused before that were not recorded" if self._left_out else ""
         self._left_out = 0
         target = f"{'a key' if key is None else f'key {key}'} from {address[:100]}{more}"
-        row = {"key": "", "action": "REFUSED KEY", "target": target, "status": 401, "request_id": request_id}
-        task = asyncio.create_task(_written(self._client, row))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
-
-async def _written(client: AsyncE2G, row: Mapping[str, Any]) -> None:
-    try:
-        await client.runner.ask(keys.add_audit([row]))
-    except E2GError as error:
-        logger.warning("A request was not recorded in the audit log: %s", error)
+        self._log.add(key="", action="REFUSED KEY", target=target, status=401, request_id=request_id)
 
 
 class Audit:
-    """Middleware that records each request that changes or exports something, with its key and status, in the database.
+    """Middleware that records each request that changes or exports something, with its key and status."""
 
-    Args:
-        app: The application.
-        client: The client, whose database has the log.
-    """
-
-    def __init__(self, app: ASGIApp, client: AsyncE2G) -> None:
-        self._app, self._client = app, client
-        self._writing: set[asyncio.Task[None]] = set()
+    def __init__(self, app: ASGIApp, log: Log) -> None:
+        self._app, self._log = app, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = scope["type"] == "http"
@@ -102,22 +101,16 @@ class Audit:
         try:
             await self._app(scope, receive, sending)
         finally:
-            self._start(self._record(scope, status))
+            self._record(scope, status)
         return None
 
-    def _start(self, writing: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(writing)
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-
-    async def _record(self, scope: Scope, status: int) -> None:
+    def _record(self, scope: Scope, status: int) -> None:
         values = scope.get("path_params", {})
-        row = {
-            "key": scope["state"]["caller"].key if "caller" in scope["state"] else "",
-            "action": f"{scope['method']} {template(scope)}",
-            "corpus": values.get("corpus"),
-            "target": next((values[name] for name in ("document", "task", "name", "key") if name in values), None),
-            "status": status,
-            "request_id": scope["state"]["request_id"],
-        }
-        await _written(self._client, row)
+        self._log.add(
+            key=scope["state"]["caller"].key if "caller" in scope["state"] else "",
+            action=f"{scope['method']} {template(scope)}",
+            corpus=values.get("corpus"),
+            target=next((values[name] for name in ("document", "task", "name", "key") if name in values), None),
+            status=status,
+            request_id=scope["state"]["request_id"],
+        )

@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys
-from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.service.limits import counted
+from e2g_neo4j.service.problems import ProblemError, busy
 
 HEADER = "E2G-Bookmark"
 
@@ -35,10 +36,6 @@ class ReadYourWrites:
 
     It checks the signature. `needs` waits with `request.state.catch_up`, once the scope of the key was checked; MCP,
     which checks scopes within a message, waits here.
-
-    Args:
-        app: The application.
-        client: The client.
     """
 
     def __init__(self, app: ASGIApp, client: AsyncE2G) -> None:
@@ -49,26 +46,22 @@ class ReadYourWrites:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "caller" not in scope.get("state", {}):
             return await self._app(scope, receive, send)
-        try:
-            bookmark = await self._read(Headers(scope=scope).get(HEADER, ""))
-            catch_up = partial(self._wait_for, bookmark, scope["state"]["caller"].key)
-            scope["state"]["catch_up"] = catch_up
-            if scope["path"] == "/mcp":
-                await catch_up()
-        except (ProblemError, E2GError) as error:
-            return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        bookmark = await self._read(Headers(scope=scope).get(HEADER, ""))
+        catch_up = partial(self._wait_for, bookmark, scope["state"]["caller"].key)
+        scope["state"]["catch_up"] = catch_up
+        if scope["path"] == "/mcp":
+            await catch_up()
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and scope["method"] not in ("GET", "HEAD"):
                 with suppress(E2GError):  # the secret cannot be read; the reply is worth more
-                    MutableHeaders(scope=message)[HEADER] = await self._signed(await self._client.bookmark())
+                    bookmark = await self._client.bookmark()
+                    signed = f"{await self._signature(bookmark)}.{bookmark}" if bookmark else ""
+                    MutableHeaders(scope=message)[HEADER] = signed
             await send(message)
 
         await self._app(scope, receive, sending)
         return None
-
-    async def _signed(self, bookmark: str) -> str:
-        return f"{await self._signature(bookmark)}.{bookmark}" if bookmark else ""
 
     async def _read(self, header: str) -> str:
         """Return the bookmark of a header, or an empty one. Raises a 422 if the service did not sign it."""
@@ -86,16 +79,11 @@ class ReadYourWrites:
         if not bookmark:
             return
         if self._waits[key] >= MAX_WAITS:
-            detail = f"{MAX_WAITS} requests of this key wait for their {HEADER} already, the maximum."
-            raise ProblemError(429, "busy", detail, {"Retry-After": "1"})
-        self._waits[key] += 1
+            raise busy(f"{MAX_WAITS} requests of this key wait for their {HEADER} already, the maximum.")
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                await self._client.wait_for(bookmark)
+            with counted(self._waits, key):
+                async with asyncio.timeout(WAIT_SECONDS):
+                    await self._client.wait_for(bookmark)
         except TimeoutError:
             detail = f"The database has not seen the write of this {HEADER} within {WAIT_SECONDS:.0f} s."
             raise ProblemError(503, "behind", detail, {"Retry-After": "1"}) from None
-        finally:
-            self._waits[key] -= 1
-            if not self._waits[key]:
-                del self._waits[key]

@@ -14,7 +14,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from e2g_neo4j.service.limits import HEALTH
-from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.service.problems import ProblemError
 
 HERE = ("localhost", "127.0.0.1", "[::1]", "::1")
 """Hosts that the service always answers for."""
@@ -56,12 +56,10 @@ class OwnPages:
         self._app, self._public = app, urlsplit(public_url).netloc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not self._is_foreign(scope["method"], Headers(scope=scope)):
-            return await self._app(scope, receive, send)
-        error = ProblemError(
-            403, "foreign_page", "A web page of another origin may not use the service.", next_step=_NEXT
-        )
-        return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        if scope["type"] == "http" and self._is_foreign(scope["method"], Headers(scope=scope)):
+            detail = "A web page of another origin may not use the service."
+            raise ProblemError(403, "foreign_page", detail, next_step=_NEXT)
+        await self._app(scope, receive, send)
 
     def _is_foreign(self, method: str, headers: Headers) -> bool:
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")

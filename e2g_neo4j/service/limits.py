@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.runtime.cores import cores
-from e2g_neo4j.service.problems import ProblemError, problem_of
+from e2g_neo4j.service.problems import ProblemError, busy
 from e2g_neo4j.types.service import Caller
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ class Limits:
                 f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum. "
                 "Try again in a second."
             )
-            raise ProblemError(429, "busy", detail, {"Retry-After": "1"}) from None
+            raise busy(detail) from None
         try:
             async with asyncio.timeout(QUESTION_SECONDS) as time_left:
                 yield
@@ -148,12 +148,10 @@ class Limits:
         finally:
             self._questions.release()
 
-    def reserve(self, caller: Caller, tokens: int) -> Callable[[], None]:
-        """Reserve the most tokens that a call of the chat model may use, so that calls at the same time cannot use more
-        than the caller's limits together.
-
-        Returns:
-            What gives them back, to be called once, after the tokens that were used have been added.
+    @contextmanager
+    def reserve(self, caller: Caller, tokens: int) -> Iterator[None]:
+        """Reserve the most tokens that a call of the chat model may use while it lasts, so that calls at the same time
+        cannot use more than the caller's limits together.
 
         Raises:
             ProblemError: A limit of the caller leaves less. The call must not be made.
@@ -172,11 +170,10 @@ class Limits:
                 calls = f"{left} are left, and the next call of the chat model may use {tokens}"
                 raise _too_many(f"{limit} tokens per {per}: {calls}", seconds)
         self._reserved[caller.key] += tokens
-
-        def give_back() -> None:
+        try:
+            yield
+        finally:
             self._reserved[caller.key] -= tokens
-
-        return give_back
 
     def add_tokens(self, caller: Caller, prompt: int, completion: int) -> None:
         """Count the tokens of a call of the chat model."""
@@ -229,23 +226,16 @@ def _too_many(limit: str, seconds: int) -> ProblemError:
 
 
 class Admission:
-    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick.
+    """Middleware that refuses requests beyond a number at once, so that a busy service stays quick."""
 
-    Args:
-        app: The application.
-        most: How many requests are answered at once.
-    """
-
-    def __init__(self, app: ASGIApp, most: int = MAX_REQUESTS) -> None:
-        self._app, self._most, self._now = app, most, 0
+    def __init__(self, app: ASGIApp) -> None:
+        self._app, self._now = app, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in HEALTH:
             return await self._app(scope, receive, send)
-        if self._now >= self._most:
-            detail = f"The service answers {self._most} requests already, its maximum."
-            error = ProblemError(429, "busy", detail, {"Retry-After": "1"})
-            return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
+        if self._now >= MAX_REQUESTS:
+            raise busy(f"The service answers {MAX_REQUESTS} requests already, its maximum.")
         self._now += 1
         try:
             await self._app(scope, receive, send)
@@ -258,9 +248,6 @@ class Shares:
     """Middleware that refuses requests of a key beyond its share, and bodies that arrive too slowly.
 
     So a slow or greedy client costs its own key only. It comes after the middleware that finds the caller.
-
-    Args:
-        app: The application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -273,10 +260,8 @@ class Shares:
         if caller is None:
             return await self._app(scope, receive, send)
         if self._requests[caller.key] >= MAX_REQUESTS_OF_KEY:
-            detail = f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum."
-            error = ProblemError(429, "busy", detail, {"Retry-After": "1"})
-            return await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
-        with _counted(self._requests, caller.key):
+            raise busy(f"{MAX_REQUESTS_OF_KEY} requests of this key are being answered already, the maximum.")
+        with counted(self._requests, caller.key):
             await self._app(scope, self._bounded(receive, caller.key), send)
         return None
 
@@ -291,7 +276,7 @@ class Shares:
             crowded = self._bodies[key] >= MAX_BODIES_OF_KEY
             began = time.monotonic()
             try:
-                with _counted(self._bodies, key):
+                with counted(self._bodies, key):
                     patience = ARRIVED_SECONDS if crowded else BODY_SECONDS + size / BODY_RATE - waited
                     async with asyncio.timeout(patience):
                         message = await receive()
@@ -310,7 +295,8 @@ class Shares:
 
 
 @contextmanager
-def _counted(counter: Counter[str], key: str) -> Iterator[None]:
+def counted(counter: Counter[str], key: str) -> Iterator[None]:
+    """Count a key for the length of the context."""
     counter[key] += 1
     try:
         yield

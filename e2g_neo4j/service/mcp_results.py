@@ -32,7 +32,7 @@ from e2g_neo4j.service.mcp_schemas import (
 )
 from e2g_neo4j.types.graph import EntityInfo
 from e2g_neo4j.types.reports import DocumentText
-from e2g_neo4j.types.results import Answer, Evidence, Pair, Passage
+from e2g_neo4j.types.results import Answer, Evidence, Passage
 from e2g_neo4j.types.service import TaskInfo
 
 MAX_TOKENS = 6000
@@ -137,7 +137,7 @@ class Results:
 
         def build(kept: int) -> CallToolResult:
             left_out = len(cited) - kept
-            shown = evidence_parameters(_with(found, kept))
+            shown = evidence_parameters(replace(found, passages=found.passages[:kept]))
             model = Explanation(
                 route=found.route,
                 reason=found.reason,
@@ -153,12 +153,14 @@ class Results:
                 cypher=f"{params(shown)}\n\n{load('explore/evidence')}",
                 left_out=left_out,
             )
+            entities = [f"{key} ({kind})" if kind else key for key, kind in model.entities.items()]
+            pairs = [f"{one.a} - {one.b} (h={one.hops})" for one in found.pairs[: 3 * NAMES]]
             about = [
                 _line(found.reason, 500),
-                f"Entities: {', '.join(_typed(key, kind) for key, kind in model.entities.items()) or 'none known'}",
+                f"Entities: {', '.join(entities) or 'none known'}",
                 *([f"Unknown: {', '.join(model.unknown_entities)}"] if model.unknown_entities else []),
                 *([f"Not considered: {', '.join(model.ignored_entities)}"] if model.ignored_entities else []),
-                f"Pairs: {'; '.join(map(_pair, found.pairs[: 3 * NAMES])) or 'none'}",
+                f"Pairs: {'; '.join(pairs) or 'none'}",
             ]
             fence = _fence(about, [model.cypher], _names_of(found.passages))
             lines = [
@@ -376,15 +378,3 @@ def _line(text: str, longest: int = LONGEST_NAME) -> str:
 
 def _left_out(number: int) -> list[str]:
     return [f"{number} more did not fit into the result."] if number else []
-
-
-def _with(found: Evidence, passages: int) -> Evidence:
-    return replace(found, passages=found.passages[:passages])
-
-
-def _typed(key: str, kind: str | None) -> str:
-    return f"{key} ({kind})" if kind else key
-
-
-def _pair(pair: Pair) -> str:
-    return f"{pair.a} - {pair.b} (h={pair.hops})"

@@ -22,16 +22,16 @@ from e2g_neo4j.service.connections import connect
 from e2g_neo4j.service.mcp_results import Results
 from e2g_neo4j.service.mcp_schemas import Answered, Connection, Corpora, Entities, Explanation, Passages, Span, Task
 from e2g_neo4j.service.mcp_writing import Writer
-from e2g_neo4j.service.metering import Reserve, metered
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.schemas import Given, History
 from e2g_neo4j.settings import MAX_HOPS
+from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.results import Answer, Evidence
 from e2g_neo4j.types.service import Caller, Scope
 
-Used: TypeAlias = Callable[[Caller, int, int], None]
-"""Counts the prompt and completion tokens that a caller used."""
+ModelOf: TypeAlias = Callable[[Caller], StreamingChatModel | None]
+"""Returns the chat model for a caller."""
 
 Turn: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 """Waits for the turn of a search, which lasts as long as the context."""
@@ -89,18 +89,21 @@ EntityType = Annotated[
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
-SCOPES: dict[str, Scope] = {
-    "list_corpora": "read",
-    "search": "read",
-    "ask": "ask",
-    "explain": "read",
-    "find_entities": "read",
-    "connect": "read",
-    "read_passage": "read",
-    "index_text": "write",
-    "task_status": "write",
-    "delete_document": "write",
+TOOLS: dict[str, tuple[str, Scope, ToolAnnotations]] = {
+    "list_corpora": ("List corpora", "read", READS),
+    "search": ("Search documents", "read", READS),
+    "explain": ("Explain a search", "read", READS),
+    "find_entities": ("Find entities", "read", READS),
+    "connect": ("Connect two entities", "read", READS),
+    "read_passage": ("Read a document", "read", READS),
+    "ask": ("Ask documents", "ask", READS),
+    "index_text": ("Index a text", "write", WRITES),
+    "task_status": ("State of a task", "write", READS),
+    "delete_document": ("Delete a document", "write", WRITES),
 }
+"""The tools: title, needed scope and hints for the client."""
+
+SCOPES = {name: scope for name, (_, scope, _) in TOOLS.items()}
 """The scope that each tool needs."""
 
 
@@ -118,12 +121,7 @@ def with_our_errors(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]
 
 
 class Access:
-    """What one caller may do.
-
-    Args:
-        client: the client.
-        caller_of: returns who calls.
-    """
+    """What one caller may do."""
 
     def __init__(self, client: AsyncE2G, caller_of: CallerOf) -> None:
         self._client, self._caller_of = client, caller_of
@@ -173,9 +171,8 @@ class ReadingTools:
         client: the client.
         access: what callers may do.
         results: builds the results.
-        used: counts the prompt and completion tokens of a caller's answer; None: they are not counted.
+        model_of: returns the chat model for a caller; None: that of the client.
         turn: waits for the turn of a search, or raises a ProblemError; None: any number is searched at once.
-        reserve: reserves tokens before each call of the chat model; None: any number may be used.
     """
 
     def __init__(
@@ -183,21 +180,18 @@ class ReadingTools:
         client: AsyncE2G,
         access: Access,
         results: Results,
-        used: Used | None = None,
+        model_of: ModelOf | None = None,
         turn: Turn | None = None,
-        reserve: Reserve | None = None,
     ) -> None:
         self._client, self._access, self._results = client, access, results
-        self._used, self._reserve = used, reserve
+        self._model_of = model_of or (lambda _: client.models.chat_model)
         self._turn = turn or nullcontext
 
-    @with_our_errors
     async def list_corpora(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Corpora]:
         """List the corpora that can be searched, with their number of documents."""
         visible = await self._access.visible(self._access.caller(context, "read"))
         return await to_thread.run_sync(self._results.corpora, visible)
 
-    @with_our_errors
     async def search(
         self,
         context: Context[Any, Any],
@@ -211,10 +205,9 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, Passages]:
         """Find the passages of indexed documents that answer a question, best first. Cite them by their numbers, as
         [1]. A whole question with full names works better than keywords."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.passages, found)
 
-    @with_our_errors
     async def explain(
         self,
         context: Context[Any, Any],
@@ -228,10 +221,9 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, Explanation]:
         """Explain how `search` finds its passages: the entities of the question, the paths between them, the route that
         was taken and why, and Cypher that shows the evidence in Neo4j Browser."""
-        found = await self._retrieved(context, question, corpora, k, tokens, mode, llm=llm, where=where)
+        found = await self._retrieved(context, question, corpora, k, tokens, mode=mode, llm=llm, where=where or ())
         return await to_thread.run_sync(self._results.explanation, found)
 
-    @with_our_errors
     async def ask(
         self,
         context: Context[Any, Any],
@@ -244,7 +236,7 @@ class ReadingTools:
         model; `search` returns the passages without it."""
         caller = self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
-        model = metered(self._client.models.chat_model, caller, self._used, self._reserve)
+        model = self._model_of(caller)
         options = RetrievalOptions.of({"where": where or (), "history": history or ()})
         async with aclosing(self._client.stream(question, corpora=chosen, options=options, chat_model=model)) as pieces:
             async with nullcontext() if history else self._turn():  # the chat model rewrites the question first
@@ -252,7 +244,6 @@ class ReadingTools:
             [given] = [piece async for piece in pieces if isinstance(piece, Answer)]
         return await to_thread.run_sync(self._results.answer, given)
 
-    @with_our_errors
     async def find_entities(
         self,
         context: Context[Any, Any],
@@ -267,7 +258,6 @@ class ReadingTools:
         found = await self._client.entities(query, corpus=chosen, type=type, limit=limit)
         return await to_thread.run_sync(self._results.entities, chosen, found)
 
-    @with_our_errors
     async def connect(
         self,
         context: Context[Any, Any],
@@ -283,7 +273,6 @@ class ReadingTools:
             steps = await self._client.runner.run(connect(chosen, a, b, hops))
         return await to_thread.run_sync(self._results.connection, chosen, a, b, hops, steps)
 
-    @with_our_errors
     async def read_passage(
         self,
         context: Context[Any, Any],
@@ -302,42 +291,25 @@ class ReadingTools:
         return await to_thread.run_sync(self._results.span, found)
 
     async def _retrieved(
-        self,
-        context: Context[Any, Any],
-        question: str,
-        corpora: list[str] | None,
-        k: int | None,
-        tokens: int | None,
-        mode: str,
-        *,
-        llm: bool,
-        where: list[str] | None,
+        self, context: Context[Any, Any], question: str, corpora: CorpusNames, k: K, tokens: Tokens, **how: Any
     ) -> Evidence:
         caller = self._access.caller(context, "read")
-        if llm:
+        if how["llm"]:
             self._access.caller(context, "ask")
         chosen = await self._access.corpora(caller, corpora)
         limit = tokens or (DEFAULT_TOKENS if k is None else MOST_TOKENS)
-        options = RetrievalOptions.of({"k": k, "tokens": limit, "mode": mode, "llm": llm, "where": where or ()})
-        model = metered(self._client.models.chat_model, caller, self._used, self._reserve) if llm else None
-        async with nullcontext() if llm else self._turn():  # calls of the chat model would keep others waiting
+        options = RetrievalOptions.of({"k": k, "tokens": limit, **how})  # type: ignore[typeddict-item]
+        model = self._model_of(caller) if options.llm else None
+        async with nullcontext() if options.llm else self._turn():  # calls of the chat model would keep others waiting
             return await self._client.retrieve(question, corpora=chosen, options=options, chat_model=model)
 
 
 class WritingTools:
-    """The tools that change corpora.
-
-    Args:
-        client: the client.
-        access: what callers may do.
-        results: builds the results.
-        writer: makes the changes.
-    """
+    """The tools that change corpora."""
 
     def __init__(self, client: AsyncE2G, access: Access, results: Results, writer: Writer) -> None:
         self._client, self._access, self._results, self._writer = client, access, results, writer
 
-    @with_our_errors
     async def index_text(
         self,
         context: Context[Any, Any],
@@ -353,7 +325,6 @@ class WritingTools:
             raise CorpusNotFoundError(corpus)
         return self._results.task(await self._writer.index_text(caller, corpus, title, text, properties))
 
-    @with_our_errors
     async def task_status(
         self, context: Context[Any, Any], task: Annotated[str, Field(min_length=1, max_length=64)]
     ) -> Annotated[CallToolResult, Task]:
@@ -365,7 +336,6 @@ class WritingTools:
             raise NotFoundError(f"There is no task {task!r}: use an id that index_text or delete_document returned.")
         return self._results.task(found)
 
-    @with_our_errors
     async def delete_document(
         self, context: Context[Any, Any], corpus: Name, document: DocumentId
     ) -> Annotated[CallToolResult, Task]:
@@ -377,29 +347,10 @@ class WritingTools:
         return self._results.task(await self._writer.delete_document(caller, chosen, document))
 
 
-def add_reading_tools(server: MCPServer[Any], tools: ReadingTools, *, chat: bool) -> None:
-    """Add the tools that read; `ask` only if there is a chat model."""
-    titles: dict[Callable[..., Any], str] = {
-        tools.list_corpora: "List corpora",
-        tools.search: "Search documents",
-        tools.explain: "Explain a search",
-        tools.find_entities: "Find entities",
-        tools.connect: "Connect two entities",
-        tools.read_passage: "Read a document",
-    }
-    for tool, title in (titles | ({tools.ask: "Ask documents"} if chat else {})).items():
-        server.add_tool(tool, title=title, annotations=READS, description=_one_line(tool))
-
-
-def add_writing_tools(server: MCPServer[Any], tools: WritingTools) -> None:
-    """Add the tools that change corpora."""
-    for tool, title, hints in (
-        (tools.index_text, "Index a text", WRITES),
-        (tools.task_status, "State of a task", READS),
-        (tools.delete_document, "Delete a document", WRITES),
-    ):
-        server.add_tool(tool, title=title, annotations=hints, description=_one_line(tool))
-
-
-def _one_line(tool: Callable[..., Any]) -> str:
-    return " ".join((tool.__doc__ or "").split())
+def add_tools(server: MCPServer[Any], tools: ReadingTools | WritingTools, *, chat: bool) -> None:
+    """Add tools to a server; `ask` only if there is a chat model."""
+    for name, (title, _, hints) in TOOLS.items():
+        tool = getattr(tools, name, None)
+        if tool is not None and (chat or name != "ask"):
+            description = " ".join(tool.__doc__.split())
+            server.add_tool(with_our_errors(tool), title=title, annotations=hints, description=description)

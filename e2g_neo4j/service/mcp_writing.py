@@ -11,14 +11,10 @@ from e2g_neo4j.graph import keys, tasks
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.service.access import seen_by
 from e2g_neo4j.service.uploads import submitted, text_parts
+from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
-
-
-def upload_source(title: str) -> str:
-    """Return the source of a text that was sent with a title. It is never a path on this machine."""
-    return f"upload:{title}"
 
 
 class Writer(Protocol):
@@ -27,8 +23,8 @@ class Writer(Protocol):
     async def index_text(
         self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
     ) -> TaskInfo:
-        """Index a text as the document with the source `upload_source(title)`, or replace it. None as the properties:
-        those that are stored stay."""
+        """Index a text as the document with the source `upload:TITLE`, or replace it. Without properties, those
+        that are stored stay."""
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
         """Delete a document by its id, which exists."""
@@ -38,11 +34,7 @@ class Writer(Protocol):
 
 
 class DirectWriter:
-    """Does everything at once, and remembers what it did while the process lives.
-
-    Args:
-        client: the client.
-    """
+    """Does everything at once, and remembers what it did while the process lives."""
 
     def __init__(self, client: AsyncE2G) -> None:
         self._client = client
@@ -51,37 +43,22 @@ class DirectWriter:
     async def index_text(
         self, caller: Caller, corpus: str, title: str, text: str, properties: Properties | None
     ) -> TaskInfo:
-        limit = int(self._client.settings.max_document_mb * 2**20)
-        source = upload_source(title)
+        source, limit = UPLOAD + title, int(self._client.settings.max_document_mb * 2**20)
         document = from_text(text, corpus=corpus, source=source, title=title, max_bytes=limit, properties=properties)
-        began = _now()
         report = await self._client.index([document], corpus=corpus)
         result = {"document": document.id, "chunks": report.chunks, "unchanged": report.unchanged}
-        return self._done(caller, "index", corpus, began, result)
+        return self._done(caller, "index", corpus, result)
 
     async def delete_document(self, caller: Caller, corpus: str, document: str) -> TaskInfo:
-        began = _now()
         deleted = await self._client.delete([document], corpus=corpus)
-        return self._done(caller, "delete", corpus, began, {"documents": [one.id for one in deleted]})
+        return self._done(caller, "delete", corpus, {"documents": [one.id for one in deleted]})
 
     async def task(self, caller: Caller, task: str) -> TaskInfo | None:
         return self._tasks.get(task)
 
-    def _done(self, caller: Caller, kind: TaskKind, corpus: str, began: int, result: dict[str, object]) -> TaskInfo:
-        done = TaskInfo(
-            id=uuid4().hex,
-            kind=kind,
-            corpus=corpus,
-            key=caller.key,
-            state="succeeded",
-            created=began,
-            started=began,
-            ended=_now(),
-            attempt=1,
-            done=1,
-            total=1,
-            result=result,
-        )
+    def _done(self, caller: Caller, kind: TaskKind, corpus: str, result: dict[str, object]) -> TaskInfo:
+        now = int(time.time() * 1000)
+        done = TaskInfo(uuid4().hex, kind, corpus, caller.key, "succeeded", now, done=1, total=1, result=result)
         self._tasks[done.id] = done
         return done
 
@@ -117,7 +94,3 @@ class QueueWriter:
     async def _audit(self, caller: Caller, action: str, corpus: str, target: str) -> None:
         row = {"key": caller.key, "action": action, "corpus": corpus, "target": target, "status": 202}
         await self._client.runner.ask(keys.add_audit([row]))
-
-
-def _now() -> int:
-    return int(time.time() * 1000)

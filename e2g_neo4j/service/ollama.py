@@ -29,7 +29,7 @@ from e2g_neo4j.service.chat import (
     whole_reply,
 )
 from e2g_neo4j.service.openai import Model
-from e2g_neo4j.service.problems import ProblemError, documented, problem_of, request_id
+from e2g_neo4j.service.problems import ProblemError, documented, problem_of, request_id, streamed
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.types.service import Caller
 
@@ -149,13 +149,9 @@ async def show(request: Request, body: ShowBody, caller: Asker) -> Shaped:
     }
 
 
-_STREAMED = {
-    **documented(404, 409, 501, 502),
-    200: {
-        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
-        "description": "The reply line by line; with `stream` false, as one object.",
-    },
-}
+_STREAMED = documented(404, 409, 501, 502) | streamed(
+    "The reply line by line; with `stream` false, as one object.", "application/x-ndjson"
+)
 
 
 @router.post("/chat", response_model=Shaped, responses=_STREAMED)

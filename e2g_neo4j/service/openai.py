@@ -23,7 +23,7 @@ from e2g_neo4j.service.chat import (
     reply_pieces,
     whole_reply,
 )
-from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.problems import documented, streamed
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.service.streams import Event, event_stream
 from e2g_neo4j.types.chat import Finish
@@ -153,13 +153,7 @@ async def model(request: Request, model: Model, caller: Asker) -> ModelInfo:
 @router.post(
     "/chat/completions",
     response_model=Completion,
-    responses={
-        **documented(404, 409, 501, 502),
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "The reply; with `stream`, its chunks and `[DONE]`.",
-        },
-    },
+    responses=documented(404, 409, 501, 502) | streamed("The reply; with `stream`, its chunks and `[DONE]`."),
 )
 async def complete(request: Request, body: CompletionBody, caller: Asker) -> Response:
     """Answer the last message of the user from the corpora that the model names."""

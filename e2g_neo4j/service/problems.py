@@ -70,7 +70,9 @@ _TITLES = {
     415: "Unsupported media type.",
     422: "The request cannot be used.",
     429: "Too many requests.",
+    500: "The service failed.",
     501: "Not configured.",
+    502: "A model failed.",
     503: "Not available.",
 }
 
@@ -143,12 +145,7 @@ class ProblemError(Exception):
 
 
 class ProblemReply(JSONResponse):
-    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it.
-
-    Args:
-        problem: The error.
-        headers: Headers of the reply.
-    """
+    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it."""
 
     def __init__(self, problem: Problem, headers: Mapping[str, str]) -> None:
         self.problem = problem
@@ -248,8 +245,14 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, failed)
 
 
-class PlainErrors:
-    """Middleware that turns error replies in plain text, which Starlette sends itself, into problems."""
+def busy(detail: str) -> ProblemError:
+    """Return the error of a request beyond a bound, which may be sent again in a second."""
+    return ProblemError(429, "busy", detail, {"Retry-After": "1"})
+
+
+class Problems:
+    """Middleware that replies with problems to errors of the middleware within it, and turns error replies in plain
+    text, which Starlette sends itself, into problems."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -271,7 +274,10 @@ class PlainErrors:
                 reply = problem(scope["state"]["request_id"], status, _CODES.get(status, "http"), detail)
                 await reply(scope, receive, send)
 
-        await self._app(scope, receive, sending)
+        try:
+            await self._app(scope, receive, sending)
+        except (ProblemError, E2GError) as error:
+            await problem_of(error, scope["state"]["request_id"])(scope, receive, send)
         return None
 
 
@@ -287,26 +293,16 @@ def fault_message(fault: Mapping[str, Any]) -> str:
     return f"{place}: {message}." if place else f"{message}."
 
 
-STATUSES = {
-    400: "The request cannot be read, or names a host that is not this service's.",
-    401: "No key, or one that is wrong, expired or revoked.",
-    403: "The key lacks a scope, or the request comes from a web page of another origin.",
-    404: "There is no such thing, or the key may not see it.",
-    408: "The body arrives too slowly.",
-    409: "The index was made with other models, or an earlier request excludes this one.",
-    413: "The body is too large.",
-    415: "The body has another media type.",
-    422: "The request cannot be used; `detail` says why.",
-    429: "A limit of the key or of the service is reached.",
-    500: "The service failed.",
-    501: "No chat model is configured.",
-    502: "A model failed.",
-    503: "The database cannot be reached or is not ready.",
-}
-
-
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route: these errors, and those of every route."""
     every = (400, 401, 403, 408, 413, 422, 429, 500, 503)
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"description": STATUSES[status], "content": content} for status in sorted({*statuses, *every})}
+    return {
+        status: {"description": f"{_TITLES[status]} {_NEXT.get(status, '')}".rstrip(), "content": content}
+        for status in sorted({*statuses, *every})
+    }
+
+
+def streamed(description: str, media_type: str = "text/event-stream") -> dict[int | str, dict[str, Any]]:
+    """Return the `responses` of a route whose reply is a stream."""
+    return {200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}

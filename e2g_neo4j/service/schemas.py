@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +14,8 @@ from e2g_neo4j.types.properties import MAX_PROPERTIES, check_names, check_proper
 from e2g_neo4j.types.reports import DocumentInfo, Layer, ReportKind
 from e2g_neo4j.types.results import Evidence, Turn
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, TaskInfo
+
+T = TypeVar("T")
 
 MAX_CORPORA = 50
 """Maximum number of corpora that a question may name."""
@@ -35,26 +38,26 @@ Choice = Annotated[str, Field(max_length=MAX_CHOICE)]
 Source = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-def check_fields(kind: type[BaseModel], values: Any) -> Any:
-    """Return the values of a model. Raise ValueError if there are so many unknown ones that reporting each is slow."""
-    if isinstance(values, dict) and len(values) > len(kind.model_fields) + MAX_UNKNOWN:
-        unknown = next(name for name in values if name not in kind.model_fields)
-        raise ValueError(f"There are {len(values)} fields, among them {str(unknown)[:60]!r}: send the documented ones.")
-    return values
-
-
-class Body(BaseModel):
-    """A body of a request. Unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid")
+class FewFields(BaseModel):
+    """A body of a request, of which unknown fields are reported while that is quick."""
 
     @model_validator(mode="before")
     @classmethod
     def _few_fields(cls, values: Any) -> Any:
-        return check_fields(cls, values)
+        """Raise ValueError if there are so many unknown fields that reporting each is slow."""
+        if isinstance(values, dict) and len(values) > len(cls.model_fields) + MAX_UNKNOWN:
+            name = str(next(name for name in values if name not in cls.model_fields))[:60]
+            raise ValueError(f"There are {len(values)} fields, among them {name!r}: send the documented ones.")
+        return values
 
 
-class Question(RetrievalOptions):
+class Body(FewFields):
+    """A body of a request. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Question(FewFields, RetrievalOptions):
     """A question and its options.
 
     Attributes:
@@ -64,11 +67,6 @@ class Question(RetrievalOptions):
 
     question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION)]
     corpora: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_CORPORA, fail_fast=True)]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _few_fields(cls, values: Any) -> Any:
-        return check_fields(cls, values)
 
 
 History = Annotated[
@@ -144,25 +142,25 @@ class CorpusInfo(BaseModel):
     documents: int
 
 
-def _properties(given: dict[str, Any] | None) -> dict[str, Any] | None:
+def _checked(check: Callable[[T], Any], given: T) -> Any:
+    """Return what a check returns. Its InputError becomes a ValueError, which pydantic reports with the field."""
     try:
-        return None if given is None else dict(check_properties(given))
+        return check(given)
     except InputError as error:
         raise ValueError(str(error)) from None
 
 
-Given = Annotated[dict[str, Any] | None, AfterValidator(_properties)]
+Given = Annotated[
+    dict[str, Any] | None,
+    AfterValidator(lambda given: None if given is None else dict(_checked(check_properties, given))),
+]
 """Properties of a document."""
 
-
-def _names(given: list[str]) -> list[str]:
-    try:
-        return list(check_names(given))
-    except InputError as error:
-        raise ValueError(str(error)) from None
-
-
-Names = Annotated[list[str], Field(max_length=MAX_PROPERTIES, fail_fast=True), AfterValidator(_names)]
+Names = Annotated[
+    list[str],
+    Field(max_length=MAX_PROPERTIES, fail_fast=True),
+    AfterValidator(lambda given: list(_checked(check_names, given))),
+]
 """Names of properties."""
 
 

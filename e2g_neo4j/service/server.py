@@ -105,13 +105,7 @@ class _Server(uvicorn.Server):
 
 
 async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_write: bool, as_ollama: bool) -> None:
-    app = create_app(
-        AsyncE2G(settings=settings),
-        public_url=settings.public_url,
-        upload_mb=settings.upload_mb,
-        mcp_write=mcp_write,
-        as_ollama=as_ollama,
-    )
+    app = create_app(AsyncE2G(settings=settings), mcp_write=mcp_write, as_ollama=as_ollama)
     _allow_open_files()
     server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()

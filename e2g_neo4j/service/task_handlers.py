@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -42,7 +42,7 @@ from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
-from e2g_neo4j.types.reports import Adoption, ArchiveInfo, DocumentInfo, IndexReport, Progress
+from e2g_neo4j.types.reports import ArchiveInfo, DocumentInfo, IndexReport, Progress
 from e2g_neo4j.types.service import BlobInfo, Claim, TaskKind
 
 IMPORT_SECONDS = 3.0
@@ -182,7 +182,7 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
     `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    settings = run.client.settings
+    client, settings = run.client, run.client.settings
     largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
@@ -191,8 +191,8 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
         try:
             if texts is not None:
                 title = title or (replaced.title if replaced else None)
-                text = await _content(run, blob)
-                document = read_text(text, blob.name, run.corpus, largest, title=title)
+                parts = [await client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
+                document = read_text(b"".join(parts), blob.name, run.corpus, largest, title=title)
                 documents.append(replace(document, properties=given[blob.file].get("properties")))
             else:
                 path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
@@ -205,11 +205,6 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
             report.failed[UPLOAD + blob.name] = str(error)
         run.progress("parsing", number + 1, len(stored))
     return documents
-
-
-async def _content(run: Run, blob: BlobInfo) -> bytes:
-    parts = [await run.client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
-    return b"".join(parts)
 
 
 async def _file(run: Run, blob: BlobInfo, suffix: str) -> Path:
@@ -309,14 +304,8 @@ def _info(path: Path, corpus: str) -> ArchiveInfo:
 
 
 async def _enrich(run: Run) -> dict[str, Any]:
-    report = await run.client.enrich(
-        corpus=run.corpus,
-        layers=run.parameters.get("layers"),
-        reports=run.parameters.get("reports"),
-        progress=run.progress,
-        budget_tokens=run.budget_tokens,
-        dry_run=run.parameters.get("dry_run", False),
-    )
+    how = {**run.parameters, "budget_tokens": run.budget_tokens}
+    report = await run.client.enrich(corpus=run.corpus, progress=run.progress, **how)
     for made in report.layers.values():
         run.prompt_tokens += made.usage.prompt_tokens
         run.completion_tokens += made.usage.completion_tokens
@@ -325,11 +314,8 @@ async def _enrich(run: Run) -> dict[str, Any]:
 
 
 async def _adopt(run: Run) -> dict[str, Any]:
-    names = {field.name for field in fields(Adoption)}
-    adoption: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
-    report = await run.client.adopt(
-        corpus=run.corpus, **adoption, progress=run.progress, budget_tokens=run.budget_tokens
-    )
+    how = {**run.parameters, "budget_tokens": run.budget_tokens}
+    report = await run.client.adopt(corpus=run.corpus, progress=run.progress, **how)
     run.count(report.index)
     return asdict(report)
 
@@ -345,9 +331,7 @@ async def _unadopt(run: Run) -> dict[str, Any]:
 
 
 async def _link(run: Run) -> dict[str, Any]:
-    names = {"label", "name", "aliases", "type", "dry_run"}
-    options: dict[str, Any] = {name: value for name, value in run.parameters.items() if name in names}
-    return asdict(await run.client.link(corpus=run.corpus, **options))
+    return asdict(await run.client.link(corpus=run.corpus, **run.parameters))
 
 
 async def _unlink(run: Run) -> dict[str, Any]:

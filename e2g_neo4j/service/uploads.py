@@ -7,14 +7,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, Protocol
 
-from fastapi import Response
+from fastapi import Depends, Header, Request, Response
 from starlette.datastructures import UploadFile
 
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.graph import tasks
 from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.service.state import state_of
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
 
 PART_BYTES = 2**20
@@ -22,6 +23,9 @@ PART_BYTES = 2**20
 
 MAX_NAME = 2000
 """Maximum characters of the name of an uploaded file."""
+
+OF_ALL_DOCUMENTS: frozenset[TaskKind] = frozenset(["delete_corpus", "enrich", "link", "unadopt", "unlink"])
+"""Tasks that need a corpus with documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +97,37 @@ async def submitted(
     return await run(created)
 
 
-def accepted(response: Response, task: TaskInfo) -> TaskInfo:
-    """Return a task as the reply, which says where to ask for it."""
-    response.headers["Location"] = f"/v1/tasks/{task.id}"
-    return task
+class Submitting(Protocol):
+    """Puts a task of the caller into the queue, and returns it."""
+
+    async def __call__(
+        self, kind: TaskKind, corpus: str, parameters: Mapping[str, Any], files: Sequence[Upload] = ()
+    ) -> TaskInfo: ...
+
+
+def submitting(
+    request: Request,
+    response: Response,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=200, description="Repeating a request with this key has no effect.")
+    ] = None,
+) -> Submitting:
+    """Return what puts tasks of a request into the queue. The reply says where to ask for them."""
+
+    async def submit(
+        kind: TaskKind, corpus: str, parameters: Mapping[str, Any], files: Sequence[Upload] = ()
+    ) -> TaskInfo:
+        client, caller = state_of(request).client, request.state.caller
+        if kind in OF_ALL_DOCUMENTS:
+            await client.documents(corpus)  # 404 if there is none
+        task = await submitted(client, caller, kind, corpus, parameters, files=files, idempotency_key=idempotency_key)
+        response.headers["Location"] = f"/v1/tasks/{task.id}"
+        return task
+
+    return submit
+
+
+Submit = Annotated[Submitting, Depends(submitting)]
 
 
 def _hash(kind: str, corpus: str, parameters: Mapping[str, Any], files: Iterable[Upload]) -> str:

@@ -95,7 +95,6 @@ class EnrichReport:
     """What `enrich` did.
 
     Attributes:
-        corpus: the corpus.
         layers: what was done about each layer that was asked for, and about those that it needs. With `dry_run`, about
             those that need a chat model.
         dry_run: whether nothing was written.
@@ -111,7 +110,6 @@ class LinkReport:
     """What `link` did, or would do with `dry_run`.
 
     Attributes:
-        corpus: the corpus.
         label: the label of the nodes.
         entities: the number of entities that were compared.
         nodes: the number of nodes that were compared.
@@ -178,7 +176,6 @@ class AdoptReport:
     """What `adopt` did.
 
     Attributes:
-        corpus: the corpus.
         adoption: which nodes were adopted.
         nodes: the number of nodes that are adopted.
         without_text: the number of nodes that were skipped because they have no text.
@@ -229,7 +226,6 @@ class IndexPlan:
     have the maximum length of a summary.
 
     Attributes:
-        corpus: the corpus.
         documents: the number of documents to index.
         unchanged: the number of documents that are indexed already.
         chunks: the number of new chunks.
@@ -256,7 +252,6 @@ class IndexReport:
     """What one run of `index` or `resume` did.
 
     Attributes:
-        corpus: the corpus.
         documents: the number of documents that were indexed.
         unchanged: the number of documents that were indexed already.
         replaced: the number of documents that replaced an earlier version.
@@ -310,7 +305,6 @@ class ReindexReport:
     """What one run of `reindex` did.
 
     Attributes:
-        corpus: the corpus.
         embedding_model: the name of the embedding model that the corpus has now.
         before: the name of the one that it had. The same if there was nothing to do.
         vectors: the number of windows, summaries, sentences, names and so on that were embedded.
@@ -362,7 +356,6 @@ class DocumentText:
 
     Attributes:
         document: the id of the document.
-        corpus: the corpus.
         title: the title of the document.
         source: the source of the document.
         start: where the span starts.
@@ -390,7 +383,6 @@ class ArchiveInfo:
     """What was exported or imported.
 
     Attributes:
-        corpus: the corpus.
         file: the path of the file.
         documents: the number of documents.
         nodes: the number of nodes.

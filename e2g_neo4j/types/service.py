@@ -24,6 +24,9 @@ OF_USERS_GRAPH: frozenset[TaskKind] = frozenset(["adopt", "unadopt", "link", "un
 
 ALL_CORPORA = "*"
 
+LIMITS = ("expires", "requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
+"""What limits a key, besides its scopes and corpora."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -44,6 +44,7 @@ from e2g_neo4j.service.limits import QUESTIONS_AT_ONCE, Limits
 from e2g_neo4j.service.mcp import caller_of_request, create_mcp, mount
 from e2g_neo4j.service.mcp_results import MAX_TOKENS
 from e2g_neo4j.service.mcp_tools import SCOPES
+from e2g_neo4j.service.mcp_writing import DirectWriter
 from e2g_neo4j.types.properties import Properties
 from e2g_neo4j.types.service import LOCAL, Caller, TaskInfo
 
@@ -96,7 +97,7 @@ async def connected(
     """A client of a server in this process."""
     chat_model = FakeListChatModel(responses=[replies]) if replies else None
     async with AsyncE2G(settings=settings, chat_model=chat_model) as e2g:
-        server = create_mcp(e2g, lambda _: caller, write=write)
+        server = create_mcp(e2g, lambda _: caller, writer=DirectWriter(e2g) if write else None)
         async with Client(server, mode=mode) as client:
             yield client
 
@@ -504,12 +505,12 @@ class Authenticates:
         await self.app(scope, receive, send)
 
 
-@pytest.fixture(params=[False, True], ids=["events", "json"])
-def service(request, settings, ids) -> Iterator[tuple[str, Queue]]:
+@pytest.fixture
+def service(settings, ids) -> Iterator[tuple[str, Queue]]:
     """The address of a bare web application with MCP in it, and its queue."""
     queue = Queue()
     client = AsyncE2G(settings=settings)
-    mounted = mount(create_mcp(client, caller_of_request, write=True, writer=queue), json_response=request.param)
+    mounted = mount(create_mcp(client, caller_of_request, writer=queue))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from e2g_neo4j.service import limits
 from e2g_neo4j.service.limits import Admission, Limits, Shares
-from e2g_neo4j.service.problems import ProblemError
+from e2g_neo4j.service.problems import ProblemError, Problems
 from e2g_neo4j.types.service import Caller
 
 CALLER = Caller("test", frozenset(["read"]), ("*",))
@@ -64,9 +64,9 @@ def scope_of(key: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("bound", ["of all", "of a key"])
 async def test_requests_beyond_a_number_are_refused_at_once(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    monkeypatch.setattr(limits, "MAX_REQUESTS_OF_KEY", 2)
+    monkeypatch.setattr(limits, "MAX_REQUESTS" if bound == "of all" else "MAX_REQUESTS_OF_KEY", 2)
     app = Slow()
-    bounded: Any = Admission(app, 2) if bound == "of all" else Shares(app)
+    bounded = Problems(Admission(app) if bound == "of all" else Shares(app))
     refused: list[int] = []
 
     async def send(message: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import Any, cast
 
@@ -56,7 +56,7 @@ class Model:
 def metered(**more: Any) -> tuple[Any, list[tuple[int, int]]]:
     used: list[tuple[int, int]] = []
     model: Any = Model(**more)
-    return MeteredModel(model, lambda prompt, completion: used.append((prompt, completion))), used
+    return MeteredModel(model, lambda *tokens: used.append(tokens), lambda _: nullcontext()), used
 
 
 async def test_a_complete_reply_counts_what_the_model_reports() -> None:

@@ -20,16 +20,18 @@ from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 
-_SUFFIX_BY_TYPE = {
+SUFFIX_BY_TYPE = {
     "application/epub+zip": ".epub",
     "application/jsonl": ".jsonl",
     "application/pdf": ".pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
     "application/x-ndjson": ".jsonl",
+    "application/xhtml+xml": ".html",
     "text/html": ".html",
     "text/markdown": ".md",
     "text/plain": ".txt",
 }
+"""The suffixes of files by their content type."""
 
 
 def suffix_of(name: str, content_type: str | None) -> str:
@@ -42,8 +44,8 @@ def suffix_of(name: str, content_type: str | None) -> str:
     if suffix in SUFFIXES:
         return suffix
     media_type = (content_type or "").partition(";")[0].strip().lower()
-    if media_type in _SUFFIX_BY_TYPE:
-        return _SUFFIX_BY_TYPE[media_type]
+    if media_type in SUFFIX_BY_TYPE:
+        return SUFFIX_BY_TYPE[media_type]
     raise ReadingError(f"{shown(name)} has an unsupported file type. Rename or convert it to {KINDS}.")
 
 

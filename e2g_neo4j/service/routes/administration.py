@@ -12,11 +12,9 @@ from e2g_neo4j.service.access import Admin, Reader
 from e2g_neo4j.service.problems import ProblemError, documented
 from e2g_neo4j.service.schemas import AuditPage, CallerInfo, CreatedKey, NewKey
 from e2g_neo4j.service.state import State, state_of
-from e2g_neo4j.types.service import ALL_CORPORA, Caller, KeyInfo, UsageInfo
+from e2g_neo4j.types.service import ALL_CORPORA, LIMITS, Caller, KeyInfo, UsageInfo
 
 router = APIRouter(prefix="/v1", tags=["administration"])
-
-_LIMITS = ("expires", "requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
 
 
 @router.get("/caller", responses=documented())
@@ -49,7 +47,7 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
     more += [one for one in new.corpora if not caller.covers(one)]
     if more:
         raise ProblemError(403, "scope", f"This key may not give access to {more[0]!r}: it has none itself.")
-    for name in _LIMITS:
+    for name in LIMITS:
         most, given = getattr(caller, name), values[name]
         if most is not None and given is not None and given > most:
             raise ProblemError(403, "scope", f"This key may not give {name} of {given}: its own is {most}.")
@@ -61,9 +59,8 @@ def _within(caller: Caller, new: NewKey) -> dict[str, Any]:
 async def revoke_key(request: Request, key: str, caller: Admin) -> KeyInfo:
     """Revoke a key. It is refused from then on."""
     state = state_of(request)
-    if key not in [one.id for one in await _visible_keys(state, caller)]:
-        raise ProblemError(404, "key_not_found", f"There is no key {key!r}.")
-    revoked = await state.client.runner.ask(keys.revoke(key))
+    visible = key in [one.id for one in await _visible_keys(state, caller)]
+    revoked = await state.client.runner.ask(keys.revoke(key)) if visible else None
     if revoked is None:
         raise ProblemError(404, "key_not_found", f"There is no key {key!r}.")
     return revoked

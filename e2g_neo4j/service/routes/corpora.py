@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Header, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
@@ -18,7 +18,7 @@ from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, check_wall
 from e2g_neo4j.service.problems import documented
 from e2g_neo4j.service.schemas import CorpusInfo, Name
 from e2g_neo4j.service.state import state_of
-from e2g_neo4j.service.uploads import accepted, file_parts, submitted
+from e2g_neo4j.service.uploads import Submit, file_parts
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.service import TaskInfo
 
@@ -26,10 +26,6 @@ router = APIRouter(prefix="/v1", tags=["corpora"])
 
 imports = APIRouter(prefix="/v1", tags=["corpora"])
 """The route that takes archives."""
-
-IdempotencyKey = Annotated[
-    str | None, Header(min_length=1, max_length=200, description="Repeating a request with this key has no effect.")
-]
 
 
 @router.get("/corpora", responses=documented())
@@ -46,15 +42,9 @@ async def corpus_statistics(request: Request, corpus: VisibleCorpus, _: Reader) 
 
 
 @router.delete("/corpora/{corpus}", status_code=202, responses=documented(404))
-async def delete_corpus(
-    request: Request, response: Response, corpus: VisibleCorpus, caller: Writer, idempotency_key: IdempotencyKey = None
-) -> TaskInfo:
+async def delete_corpus(corpus: VisibleCorpus, _: Writer, submit: Submit) -> TaskInfo:
     """Delete a corpus."""
-    await state_of(request).client.documents(corpus)  # 404 if there is none
-    task = await submitted(
-        state_of(request).client, caller, "delete_corpus", corpus, {}, idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("delete_corpus", corpus, {})
 
 
 @router.get(
@@ -88,23 +78,12 @@ async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: For
 
 @imports.post("/imports", status_code=202, responses=documented(404, 415))
 async def import_corpus(
-    request: Request,
-    response: Response,
     caller: Writer,
+    submit: Submit,
     file: Annotated[UploadFile, File(description="An archive from `export`.")],
     corpus: Annotated[Name, Form(description="The name of the new corpus.")],
-    idempotency_key: IdempotencyKey = None,
 ) -> TaskInfo:
     """Make a corpus from an archive, completely or not at all."""
     check_wall(caller, [corpus])
     check_corpus_name(corpus)
-    task = await submitted(
-        state_of(request).client,
-        caller,
-        "import",
-        corpus,
-        {},
-        files=[file_parts(file)],
-        idempotency_key=idempotency_key,
-    )
-    return accepted(response, task)
+    return await submit("import", corpus, {}, files=[file_parts(file)])

@@ -23,11 +23,10 @@ from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
-from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
-from e2g_neo4j.service.uploads import Upload, accepted, file_parts, submitted, text_parts
+from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.reports import DocumentInfo, DocumentText, IndexPlan, State
@@ -96,13 +95,12 @@ _FILE_PROPERTIES = {
 )
 async def add_documents(
     request: Request,
-    response: Response,
     corpus: VisibleCorpus,
-    caller: Writer,
+    _: Writer,
+    submit: Submit,
     dry_run: bool = False,
     strict: bool = False,
     language: Annotated[str | None, Query(pattern="^[a-z]{2,3}$")] = None,
-    idempotency_key: IdempotencyKey = None,
 ) -> Any:
     """Index documents: files of a form, or texts in JSON. A document with a known name or source is replaced.
 
@@ -121,10 +119,7 @@ async def add_documents(
             return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
         parameters |= {"strict": True} if strict else {}
         parameters |= {"language": language} if language else {}
-        task = await submitted(
-            state_of(request).client, caller, "index", corpus, parameters, files=files, idempotency_key=idempotency_key
-        )
-    return accepted(response, task)
+        return await submit("index", corpus, parameters, files=files)
 
 
 @uploads.put(
@@ -134,12 +129,7 @@ async def add_documents(
     openapi_extra=_bodies("NewText", {"file": _FILE, "properties": _FILE_PROPERTIES}),
 )
 async def replace_document(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    document: str,
-    caller: Writer,
-    idempotency_key: IdempotencyKey = None,
+    request: Request, corpus: VisibleCorpus, document: str, _: Writer, submit: Submit
 ) -> TaskInfo:
     """Replace the text of a document, in one transaction. It keeps its id and source."""
     stored = await _stored(request, corpus, document)
@@ -155,16 +145,7 @@ async def replace_document(
             if len(files) != 1 or len(form.multi_items()) != 1 + ("properties" in form):
                 raise ProblemError(422, "invalid", "file: Send exactly one file, and nothing else but `properties`.")
             parameters |= {"properties": properties}
-        task = await submitted(
-            state_of(request).client,
-            caller,
-            "replace",
-            corpus,
-            parameters,
-            files=files,
-            idempotency_key=idempotency_key,
-        )
-    return accepted(response, task)
+        return await submit("replace", corpus, parameters, files=files)
 
 
 @router.get("", responses=documented(404))
@@ -210,19 +191,11 @@ async def get_text(
 
 @router.delete("/{document}", status_code=202, responses=documented(404))
 async def delete_document(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    document: str,
-    caller: Writer,
-    idempotency_key: IdempotencyKey = None,
+    request: Request, corpus: VisibleCorpus, document: str, _: Writer, submit: Submit
 ) -> TaskInfo:
     """Delete a document, with everything that only it contributed."""
     stored = await _stored(request, corpus, document)
-    task = await submitted(
-        state_of(request).client, caller, "delete", corpus, {"documents": [stored.id]}, idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("delete", corpus, {"documents": [stored.id]})
 
 
 async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:

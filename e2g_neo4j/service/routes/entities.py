@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 
 from e2g_neo4j.errors import NotFoundError
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.service.access import GraphAdmin, Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import documented
-from e2g_neo4j.service.routes.corpora import IdempotencyKey
 from e2g_neo4j.service.schemas import NewAdoption, NewLayers, NewLinks, NewMerge
 from e2g_neo4j.service.state import state_of
-from e2g_neo4j.service.uploads import accepted, submitted
+from e2g_neo4j.service.uploads import Submit
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.service import TaskInfo
 
@@ -69,24 +68,13 @@ async def join_name(request: Request, corpus: VisibleCorpus, name: str, _: Write
 
 
 @router.post("/enrich", status_code=202, responses=documented(404))
-async def enrich(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    caller: Writer,
-    new: NewLayers | None = None,
-    idempotency_key: IdempotencyKey = None,
-) -> TaskInfo:
+async def enrich(corpus: VisibleCorpus, _: Writer, submit: Submit, new: NewLayers | None = None) -> TaskInfo:
     """Make communities, clusters, and vectors of the names of entities and of sentences that have none.
 
     Statements are extracted by the chat model, if they are named.
     """
-    await state_of(request).client.documents(corpus)
     parameters = new.model_dump(exclude_none=True) if new else {}
-    task = await submitted(
-        state_of(request).client, caller, "enrich", corpus, parameters, idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("enrich", corpus, parameters)
 
 
 @router.get("/links", responses=documented(404))
@@ -98,64 +86,26 @@ async def count_links(
 
 
 @router.post("/links", status_code=202, responses=documented(404))
-async def link(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    links: NewLinks,
-    caller: GraphAdmin,
-    idempotency_key: IdempotencyKey = None,
-) -> TaskInfo:
+async def link(corpus: VisibleCorpus, links: NewLinks, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Link the entities of a corpus to nodes of another graph in the database."""
-    await state_of(request).client.documents(corpus)
-    task = await submitted(
-        state_of(request).client, caller, "link", corpus, links.model_dump(), idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("link", corpus, links.model_dump())
 
 
 @router.delete("/links", status_code=202, responses=documented(404))
 async def unlink(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    caller: GraphAdmin,
-    label: Annotated[str | None, Query(max_length=1000)] = None,
-    idempotency_key: IdempotencyKey = None,
+    corpus: VisibleCorpus, _: GraphAdmin, submit: Submit, label: Annotated[str | None, Query(max_length=1000)] = None
 ) -> TaskInfo:
     """Remove the links of a corpus, or those to nodes with a label."""
-    await state_of(request).client.documents(corpus)
-    task = await submitted(
-        state_of(request).client, caller, "unlink", corpus, {"label": label}, idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("unlink", corpus, {"label": label})
 
 
 @router.post("/adoption", status_code=202, responses=documented(404))
-async def adopt(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    adoption: NewAdoption,
-    caller: GraphAdmin,
-    idempotency_key: IdempotencyKey = None,
-) -> TaskInfo:
+async def adopt(corpus: VisibleCorpus, adoption: NewAdoption, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Make a corpus of text nodes that are in the database already."""
-    task = await submitted(
-        state_of(request).client, caller, "adopt", corpus, adoption.model_dump(), idempotency_key=idempotency_key
-    )
-    return accepted(response, task)
+    return await submit("adopt", corpus, adoption.model_dump())
 
 
 @router.delete("/adoption", status_code=202, responses=documented(404))
-async def unadopt(
-    request: Request,
-    response: Response,
-    corpus: VisibleCorpus,
-    caller: GraphAdmin,
-    idempotency_key: IdempotencyKey = None,
-) -> TaskInfo:
+async def unadopt(corpus: VisibleCorpus, _: GraphAdmin, submit: Submit) -> TaskInfo:
     """Remove everything that adopting and linking wrote for a corpus."""
-    await state_of(request).client.documents(corpus)
-    task = await submitted(state_of(request).client, caller, "unadopt", corpus, {}, idempotency_key=idempotency_key)
-    return accepted(response, task)
+    return await submit("unadopt", corpus, {})

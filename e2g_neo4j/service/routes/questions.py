@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, nullcontext
 from typing import Any
 
@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
-from e2g_neo4j.service.problems import documented
+from e2g_neo4j.service.problems import documented, streamed
 from e2g_neo4j.service.schemas import (
     AskedQuestion,
     Explanation,
@@ -75,13 +75,8 @@ async def explain(request: Request, question: Question, caller: Reader) -> Expla
 @router.post(
     "/ask",
     response_model=Answer,
-    responses={
-        **documented(404, 409, 501, 502),
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "The answer; with `stream`, the events `evidence`, `delta`, `citation`, `done` or `error`.",
-        },
-    },
+    responses=documented(404, 409, 501, 502)
+    | streamed("The answer; with `stream`, the events `evidence`, `delta`, `citation`, `done` or `error`."),
 )
 async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Response:
     """Return the chat model's answer, with citations, or stream it."""
@@ -89,8 +84,8 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
     state = state_of(request)
     pieces = answer_pieces(state, question, caller)
     if question.stream:
-        first = await anext(pieces)  # what fails up to here has a status of its own
-        return event_stream(request, _events(state, first, pieces, caller))
+        evidence: Any = await anext(pieces)  # what fails up to here has a status of its own
+        return event_stream(request, _events(state, evidence, pieces, caller))
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Answer):
@@ -101,13 +96,7 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
 async def answer_pieces(
     state: State, question: AskedQuestion, caller: Caller
 ) -> AsyncGenerator[Evidence | str | Answer, None]:
-    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer.
-
-    Args:
-        state: What the routes share.
-        question: The question.
-        caller: Whose usage it is.
-    """
+    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer."""
     pieces = state.client.stream(
         question.question,
         corpora=question.corpora,
@@ -148,30 +137,18 @@ async def _retrieved(state: State, found: Awaitable[Any], *, calls_model: bool) 
 
 
 async def _events(
-    state: State,
-    first: Evidence | str | Answer,
-    others: AsyncGenerator[Evidence | str | Answer, None],
-    caller: Caller,
+    state: State, evidence: Evidence, pieces: AsyncGenerator[Evidence | str | Answer, None], caller: Caller
 ) -> AsyncGenerator[Event, None]:
-    async with aclosing(others):
-        for event in _events_of(state, first, caller):
-            yield event
-        async for piece in others:
-            for event in _events_of(state, piece, caller):
-                yield event
-
-
-def _events_of(state: State, piece: Evidence | str | Answer, caller: Caller) -> Iterator[Event]:
-    match piece:
-        case Evidence():
-            yield Event("evidence", shown_evidence(piece, caller))
-        case str():
-            yield Event("delta", {"text": piece})
-        case Answer():
-            reply = shown_answer(piece, caller, state.public_url)
-            for citation in reply.citations:
-                yield Event("citation", citation)
-            yield Event("done", reply)
+    async with aclosing(pieces):
+        yield Event("evidence", shown_evidence(evidence, caller))
+        async for piece in pieces:
+            if isinstance(piece, str):
+                yield Event("delta", {"text": piece})
+            elif isinstance(piece, Answer):
+                reply = shown_answer(piece, caller, state.public_url)
+                for citation in reply.citations:
+                    yield Event("citation", citation)
+                yield Event("done", reply)
 
 
 _HIDDEN = ("embedding", "notes", "text")

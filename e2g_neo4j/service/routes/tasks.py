@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from e2g_neo4j.graph import tasks
 from e2g_neo4j.service.access import Reader, Writer, check_may_change, seen_by
-from e2g_neo4j.service.problems import ProblemError, documented
+from e2g_neo4j.service.problems import ProblemError, documented, streamed
 from e2g_neo4j.service.schemas import TaskPage
 from e2g_neo4j.service.state import State, state_of
 from e2g_neo4j.service.streams import Event, event_stream
@@ -58,13 +58,7 @@ async def get_task(
 
 @router.get(
     "/{task}/events",
-    responses={
-        **documented(404),
-        200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "An event `task` whenever the task has changed, then `done`.",
-        },
-    },
+    responses=documented(404) | streamed("An event `task` whenever the task has changed, then `done`."),
     response_class=Response,
 )
 async def task_events(request: Request, task: str, caller: Reader) -> Response:
