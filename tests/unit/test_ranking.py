@@ -173,7 +173,9 @@ def test_a_document_that_changes_topics_lends_nothing(given_: tuple[list[Window]
     assert np.array_equal(smoothed(none, scores), scores)
 
 
-@pytest.mark.parametrize(("persistence", "fraction"), [(0.3, 0.0), (0.35, 0.0), (0.5, 0.225), (0.6, 0.375), (0.9, 0.825), (1.0, 0.9)])
+@pytest.mark.parametrize(
+    ("persistence", "fraction"), [(0.3, 0.0), (0.35, 0.0), (0.5, 0.225), (0.6, 0.375), (0.9, 0.825), (1.0, 0.9)]
+)
 def test_the_next_window_contributes_a_fraction_that_grows_with_topic_persistence(
     persistence: float, fraction: float
 ) -> None:
