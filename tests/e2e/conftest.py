@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from neo4j import Driver
 from stated import state
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G, cli
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
@@ -30,14 +32,38 @@ def _models_once() -> Iterator[None]:
 def sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> Iterator[str]:
     """A corpus of the sample library with all layers, for tests that only ask it."""
     corpus = "sample-of-all"
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-    )
+    settings = settings_of(neo4j_connection)
     with E2G(settings=settings) as e2g:
         e2g.index([LIBRARY], corpus=corpus)
         e2g.enrich(corpus=corpus)
         state(e2g, corpus)
     yield corpus
     remove(driver, [corpus])
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run `e2g ARGUMENTS…` in this process and give back its exit code, standard output and standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(end.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def output(run: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Run `e2g ARGUMENTS…`, which ends with `code`, and give back its standard output, and its errors, if `code` is not
+    0."""
+
+    def output(*arguments: str, code: int = 0) -> str:
+        ended, out, err = run(*arguments)
+        assert ended == code, err
+        return out + err if code else out
+
+    return output

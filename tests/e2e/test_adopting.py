@@ -13,15 +13,16 @@ from typing import Any
 import foreign
 import pytest
 import text_nodes
+from at_server import connected, set_variables, settings_of
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j import Neo4jVector
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from neo4j.spatial import WGS84Point
 from neo4j_graphrag.retrievers import VectorRetriever
 from stated import state
 from text_nodes import DOCUMENTS, Shape
 
-from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode, cli
+from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
@@ -78,18 +79,8 @@ def place(scratch: Connection) -> Iterator[Place]:
 
 
 def opened(connection: Connection, *, old: bool) -> Iterator[Place]:
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        group_size=2,
-        workers=1,
-    )
-    auth = (connection.username, connection.password.get_secret_value())
-    with (
-        GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver,
-        E2G(settings=settings) as client,
-    ):
+    settings = settings_of(connection, group_size=2, workers=1)
+    with connected(connection) as driver, E2G(settings=settings) as client:
         client.migrate()
         yield Place(connection, driver, settings, client, old)
 
@@ -601,46 +592,37 @@ def test_answers_pictures_and_other_frameworks_show_their_texts(place: Place, pl
     assert "neo4j-viz-data" in page(place.client.paths(evidence))
 
 
-def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+def test_commands(
+    place: Place, plain: Shape, output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", place.connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
-    monkeypatch.setenv("E2G_WORKERS", "1")
-
-    def run(*arguments: str, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert end.value.code in ((0, None) if code == 0 else (code,)), printed.err
-        return str(printed.out + printed.err)
+    set_variables(monkeypatch, place.connection, E2G_WORKERS="1")
 
     place.rows("CREATE (:Chunk {text: 'No key.'})")
     give(place, author="Bram Stoker", year=1897)
     options = ("--label", "Chunk", "--order", "position", "--part-of", "PART_OF", "--properties", "author, year")
     adopt = ("adopt", "--corpus", "adopted", *options)
-    told = run(*adopt)
+    told = output(*adopt)
     assert "6 text nodes labelled Chunk" in told
     assert "1 node without a key as id" in told
-    assert json.loads(run(*adopt, "--json"))["index"]["unchanged"] == 2
+    assert json.loads(output(*adopt, "--json"))["index"]["unchanged"] == 2
     [question, *_] = ASKED
-    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
+    found = json.loads(output("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
     assert found["text_node"]["key"] == "island.txt:0"
-    assert "node island.txt:0, characters " in run("query", question, "--corpus", "adopted")
+    assert "node island.txt:0, characters " in output("query", question, "--corpus", "adopted")
     where = ("--where", "year>=1890", "--where", "author=Bram Stoker")
-    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "100", *where))["passages"]
+    found = json.loads(output("query", question, "--corpus", "adopted", "--json", "-k", "100", *where))["passages"]
     assert {one["document"] for one in found} == {"harbour.txt"}
     by_node = ("adopt", "--corpus", "by-node", "--label", "Chunk", "--order", "position", "--document", "fileName")
-    assert "Several values of position: 2 documents" in run(*by_node, "--properties", "position")
-    run("unadopt", "--corpus", "by-node", "--yes")
-    assert "harbour.txt" in run("documents", "--corpus", "adopted")
-    assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
-    assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)
-    assert "No corpus is named" in run("unadopt", code=QueryError.exit_code)
+    assert "Several values of position: 2 documents" in output(*by_node, "--properties", "position")
+    output("unadopt", "--corpus", "by-node", "--yes")
+    assert "harbour.txt" in output("documents", "--corpus", "adopted")
+    assert "e2g unadopt" in output("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
+    assert "adopted with other options" in output("adopt", "--corpus", "adopted", "--label", "X", code=4)
+    assert "No corpus is named" in output("unadopt", code=QueryError.exit_code)
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    assert "The text nodes are kept." in run("unadopt", "--corpus", "adopted", code=1)
-    assert "harbour.txt" in run("documents", "--corpus", "adopted")
-    assert "2 documents" in run("unadopt", "--corpus", "adopted", "--yes")
-    assert "no document" in run("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)
+    assert "The text nodes are kept." in output("unadopt", "--corpus", "adopted", code=1)
+    assert "harbour.txt" in output("documents", "--corpus", "adopted")
+    assert "2 documents" in output("unadopt", "--corpus", "adopted", "--yes")
+    assert "no document" in output("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)
     nothing_of_ours_is_left(place)

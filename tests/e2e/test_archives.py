@@ -20,6 +20,7 @@ from typing import Any
 import crashes
 import networkx
 import pytest
+from at_server import settings_of, variables_of
 from graphs import evidence, snapshot
 from langchain_core.language_models import FakeListChatModel
 from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
@@ -41,15 +42,7 @@ TEXT = 'Alice met Bob "the Rat" O\'Neil in Paris. Carol sold Bob a `{letter}` \U
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -168,12 +161,7 @@ def contents(file: Path) -> dict[str, bytes]:
 
 def test_the_commands(settings, origin, corpus, tmp_path, driver):
     name, _ = origin
-    environment = {
-        **os.environ,
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
-    }
+    environment = {**os.environ, **variables_of(settings)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(Path(sys.executable).parent / "e2g"), *arguments]

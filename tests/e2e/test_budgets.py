@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from modes import MAY_FIND_NOTHING, WINDOW_MODES
 from neo4j import Driver
@@ -31,12 +32,7 @@ ASKED: list[tuple[str, Unit]] = [
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    ).model_copy(update=CHUNKS)
+    return settings_of(neo4j_connection, workers=1).model_copy(update=CHUNKS)
 
 
 @pytest.fixture(scope="module")

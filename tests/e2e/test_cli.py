@@ -14,6 +14,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from at_server import set_variables
 from fpdf import FPDF
 
 from e2g_neo4j import E2G, cli
@@ -30,9 +31,7 @@ CORPUS = "cli-sample"
 def environment(neo4j_connection, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         patch.setenv("E2G_CHUNK_TOKENS", "300")  # so that the short papers of the sample grow trees
         patch.setenv("E2G_CHUNK_OVERLAP", "50")
         yield patch
@@ -50,17 +49,7 @@ def sample(environment):
 
 
 @pytest.fixture
-def run(environment, monkeypatch, capsys):
-    """Run `e2g ARGUMENTS…` and give back its exit code, standard output and standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
+def run(environment, run):
     return run
 
 

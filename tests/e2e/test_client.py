@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from at_server import settings_of
 from graphs import evidence
 from langchain_core.language_models import FakeListChatModel
 from libraries import remove
@@ -25,13 +26,7 @@ CORPUS = "client-sample"
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=300,
-        chunk_overlap=50,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=300, chunk_overlap=50)
 
 
 @pytest.fixture(scope="module")

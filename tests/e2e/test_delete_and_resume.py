@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from at_server import set_variables
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
@@ -37,9 +38,7 @@ TEXTS = {
 def environment(neo4j_connection, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         yield patch
 
 
@@ -50,17 +49,7 @@ def client(environment):
 
 
 @pytest.fixture
-def run(environment, monkeypatch, capsys):
-    """Run `e2g ARGUMENTS…` and give back its exit code, standard output and standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
+def run(environment, run):
     return run
 
 
@@ -156,7 +145,7 @@ def placed(driver, corpus: str) -> list[list[object]]:
 
 
 def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(environment, corpus, driver, monkeypatch):
-    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md")))
+    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md"))[:6])
     settings = Settings(chunk_tokens=100, chunk_overlap=20, summary_tokens=60)
     place = text.index(" ", len(text) // 2)
     edited = f"{text[:place]} splendid{text[place:]}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from uuid import uuid4
 
 import pytest
+from at_server import set_variables
 from graphs import comparable
 from libraries import performing, remove
 
-from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -34,9 +34,7 @@ DOCUMENTS = {
 def environment(neo4j_connection, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         yield patch
 
 
@@ -245,14 +243,9 @@ def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
     assert comparable(driver, corpus) == before
 
 
-def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypatch, capsys):
+def test_the_commands_list_split_and_join(environment, novels, corpus, output):
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", "entities", *arguments, "--corpus", corpus])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
+        return output("entities", *arguments, "--corpus", corpus)
 
     assert "Jonathan Harker" in run()
     assert "Harker, Mr. Harker" in run("jonathan")

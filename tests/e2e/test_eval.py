@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
+from at_server import set_variables, settings_of
 from modes import GRAPH_MODES
-from pydantic import SecretStr
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -21,7 +21,6 @@ from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_ta
 from e2g_neo4j.errors import WORSE, InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import MODES
-from e2g_neo4j.settings import Settings
 
 pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(3)]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
@@ -30,11 +29,7 @@ BOOK = "gannet-head-log.txt"
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection):
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=SecretStr(neo4j_connection.password.get_secret_value()),
-    )
+    return settings_of(neo4j_connection)
 
 
 @pytest.fixture(scope="module")
@@ -159,9 +154,7 @@ def test_gold_of_another_corpus_is_an_error(e2g, sample):
 @pytest.fixture
 def run(settings, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", settings.neo4j_uri)
-    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
+    set_variables(monkeypatch, settings)
     app = typer.Typer()
     app.command("eval")(evaluate_command)
     app.command("eval-convert")(convert_command)

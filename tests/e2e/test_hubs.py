@@ -6,6 +6,7 @@ Nothing waits for ever: the server ends a read after 30 seconds, and each reques
 from __future__ import annotations
 
 import pytest
+from at_server import set_variables
 from libraries import documents_of, small_document, stage, text_of, write_with_sentences
 from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
@@ -26,9 +27,7 @@ SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "
 def client(neo4j_connection, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         with E2G() as e2g:
             yield e2g
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import Any
 
 import foreign
 import pytest
+from at_server import connected, set_variables, settings_of
 from langchain_core.language_models import FakeListChatModel
 from libraries import MOST_READS
 from modes import GRAPH_MODES
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import state
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G, Settings
 from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.strategies import MODES
@@ -48,17 +49,8 @@ def place(request: pytest.FixtureRequest) -> Iterator[Joined]:
 
 
 def joined(connection: Connection) -> Iterator[Joined]:
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=32,
-        chunk_overlap=4,
-        group_size=2,
-        workers=1,
-    )
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    settings = settings_of(connection, chunk_tokens=32, chunk_overlap=4, group_size=2, workers=1)
+    with connected(connection) as driver:
         foreign.fill(driver)
         before = foreign.dump(driver)
         model = FakeListChatModel(responses=["Luke Farran played in The Chronometer [9, 1]."])
@@ -276,20 +268,15 @@ async def test_the_async_client_does_the_same(place: Joined, corpus: str, linked
 # --- the command line --------------------------------------------------------------------------------
 
 
-def test_commands(place: Joined, corpus: str, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+def test_commands(
+    place: Joined, corpus: str, output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", place.connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
+    set_variables(monkeypatch, place.connection)
 
     def run(*arguments: str, answer: str = "", code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
         monkeypatch.setattr(sys, "stdin", StringIO(answer))
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert (end.value.code or 0) == code, printed.err
-        return str(printed.out + (printed.err if answer else ""))
+        return output(*arguments, code=code)
 
     people = ("link", "--corpus", corpus, "--label", "Person", "--aliases", "aliases")
     assert "Otto Vinge" in run(*people, "--dry-run")
@@ -386,12 +373,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
     local = LocalServer(Settings(home=tmp_path, db_heap_mb=384))
 
     def at(connection: Connection) -> Settings:
-        return Settings(
-            neo4j_uri=connection.uri,
-            neo4j_username=connection.username,
-            neo4j_password=connection.password,
-            workers=1,
-        )
+        return settings_of(connection, workers=1)
 
     def read_only(conf: Path, bolt_port: int, http_port: int) -> None:
         config.write_settings(conf, bolt_port, http_port)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from dataclasses import asdict
 
 import pytest
+from at_server import set_variables
 from graphs import cached_replies, evidence, forget_replies
 from ollama_build import BINARY
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Chooses, Says
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
 from e2g_neo4j.errors import BudgetError, ModelError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
@@ -280,32 +280,12 @@ def test_a_model_of_a_provider_indexes_and_answers(settings, corpus, ollama_serv
 
 
 @pytest.fixture
-def run(settings, monkeypatch, capsys, tmp_path):
-    for name in (
-        "neo4j_uri",
-        "neo4j_username",
-        "chunk_tokens",
-        "chunk_overlap",
-        "summary_tokens",
-        "group_size",
-        "ollama_host",
-    ):
-        variable = name.upper() if name.startswith("neo4j") else f"E2G_{name.upper()}"
-        monkeypatch.setenv(variable, str(getattr(settings, name)))
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
-    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:writer")
-    monkeypatch.setenv("E2G_PRICE_PROMPT", "1")
+def run(settings, run, monkeypatch, tmp_path):
+    for name in ("chunk_tokens", "chunk_overlap", "summary_tokens", "group_size", "ollama_host"):
+        monkeypatch.setenv(f"E2G_{name.upper()}", str(getattr(settings, name)))
+    set_variables(monkeypatch, settings, E2G_CHAT_MODEL="ollama:writer", E2G_PRICE_PROMPT="1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.txt").write_text(TEXT)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
     return run
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from at_server import connected
 from graphs import comparable, evidence, snapshot
 from libraries import clear, empty
 from modes import MAY_FIND_NOTHING
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import state
 from tiers import few_of
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
@@ -49,8 +50,7 @@ Open = Callable[..., E2G]
 
 @pytest.fixture(scope="module")
 def database(scratch: Connection) -> Iterator[Driver]:
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(scratch) as driver:
         yield driver
 
 

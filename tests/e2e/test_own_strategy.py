@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from neo4j import Driver
 
@@ -27,12 +28,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")

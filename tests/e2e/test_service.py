@@ -14,14 +14,14 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from at_server import connected, settings_of
 from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
-from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
-from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport, Settings
+from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport
 from e2g_neo4j.errors import (
     AccessError,
     ArchiveError,
@@ -102,9 +102,7 @@ def remote(service: RunningService, keys: dict[str, str]) -> Iterator[RemoteE2G]
 
 @pytest.fixture(scope="module")
 def local(scratch: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=scratch.uri, neo4j_username=scratch.username, neo4j_password=scratch.password, workers=1
-    )
+    settings = settings_of(scratch, workers=1)
     with E2G(settings=settings) as client:
         yield client
 
@@ -341,8 +339,7 @@ def test_properties_of_text_nodes_are_adopted(
     remote: RemoteE2G, local: E2G, service: RunningService, keys: dict[str, str], scratch: Connection
 ) -> None:
     rows = [{"id": "Auk", "year": 1890}, {"id": "Tern", "year": 1908}]
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+    with connected(scratch) as driver:
         driver.execute_query(
             "UNWIND $rows AS row CREATE (n:Sheet) SET n = row, n.text = 'The brig ' + row.id + ' left.'", rows=rows
         )
@@ -604,8 +601,7 @@ def test_a_reader_sees_nothing_of_the_owners_graph_in_tasks(
 ) -> None:
     """Nor may a key that writes repeat what an administrator did with it."""
     writer = create_key(variables, scopes="read,write", corpora="*")
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+    with connected(scratch) as driver:
         driver.execute_query("CREATE (:Keeper {name: 'Hester Pendry'}), (:Keeper {name: 'Hester Pendry'})")
     with service.client(keys["all"]) as admin, service.client(writer) as http:
         for label in ("E2GKey", "__Neo4jMigration", "CachedSummary", "StagedChunk"):

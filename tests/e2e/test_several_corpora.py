@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from dataclasses import replace
 
 import pytest
+from at_server import set_variables
 from graphs import evidence, unordered
 from libraries import MOST_READS, remove
 from stated import state
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
@@ -47,9 +47,7 @@ def told_passage(passage, mode):
 def environment(neo4j_connection, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         yield
 
 
@@ -151,20 +149,13 @@ def test_the_async_client_asks_the_same(client, two):
     assert answered == streamed == told(client.retrieve(QUESTIONS["one"], corpora=two, tokens=budget), "auto")
 
 
-def test_the_commands_take_the_option_several_times(two, monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
-
+def test_the_commands_take_the_option_several_times(two, output):
     several = ["-c", two[0], "--corpus", two[1]]
-    assert f"{two[1]}, Letters, characters" in run("query", QUESTIONS["one"], *several)
-    assert f"{two[1]}, Letters, characters" in run("ask", QUESTIONS["one"], *several)
-    assert two[1] not in run("query", QUESTIONS["both"], "-c", two[0])
-    told = json.loads(run("query", QUESTIONS["one"], *several, "--json"))
+    assert f"{two[1]}, Letters, characters" in output("query", QUESTIONS["one"], *several)
+    assert f"{two[1]}, Letters, characters" in output("ask", QUESTIONS["one"], *several)
+    assert two[1] not in output("query", QUESTIONS["both"], "-c", two[0])
+    told = json.loads(output("query", QUESTIONS["one"], *several, "--json"))
     assert told["corpora"] == two
     assert told["passages"][0]["corpus"] == two[1]
-    explained = run("explain", QUESTIONS["one"], *several)
+    explained = output("explain", QUESTIONS["one"], *several)
     assert f':params {{corpora: ["{two[0]}", "{two[1]}"], ' in explained

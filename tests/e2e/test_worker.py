@@ -18,18 +18,18 @@ from uuid import uuid4
 import crashes
 import psutil
 import pytest
+from at_server import migrated, settings_of, variables_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 from hostile_files import forms_in_forms
 from libraries import performing
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from queues import Queue, graph
 from tiers import FULL, few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -50,23 +50,13 @@ OTHER = "Dora Quill kept the log of the Averil. Josiah Quill counted the sails i
 @pytest.fixture(scope="module")
 def driver(scratch: Connection) -> Iterator[Driver]:
     """A server of our own: any worker takes any task that is in the database."""
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         yield driver
 
 
 @pytest.fixture(scope="module")
 def settings(scratch: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(scratch, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -662,13 +652,9 @@ def test_a_worker_outlives_the_database(
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    assert settings.neo4j_uri is not None
-    assert settings.neo4j_password is not None
     return {
         **os.environ,
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
+        **variables_of(settings),
         "E2G_CHUNK_TOKENS": "64",
         "E2G_CHUNK_OVERLAP": "8",
         "E2G_GROUP_SIZE": "2",

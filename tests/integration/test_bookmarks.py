@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import neo4j
 import pytest
+from at_server import settings_of
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
@@ -31,12 +32,7 @@ _BEGUN = re.compile(r" C: (?:RUN|BEGIN) .*?'bookmarks': ([(\[].*?[)\]])")
 
 @pytest.fixture
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import variables_of
 from libraries import empty
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
@@ -39,11 +40,7 @@ DIMENSIONS = 384
 
 @pytest.fixture(scope="module")
 def server(scratch: Connection) -> dict[str, str]:
-    return {
-        "NEO4J_URI": scratch.uri,
-        "NEO4J_USERNAME": scratch.username,
-        "NEO4J_PASSWORD": scratch.password.get_secret_value(),
-    }
+    return variables_of(scratch)
 
 
 @pytest.fixture(scope="module")
