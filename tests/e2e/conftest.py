@@ -18,6 +18,9 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
 
+CUT_SAMPLE = "cut-sample"
+SMALL_CHUNKS = {"chunk_tokens": 300, "chunk_overlap": 50}
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _models_once() -> Iterator[None]:
@@ -39,6 +42,15 @@ def sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> 
         state(e2g, corpus)
     yield corpus
     remove(driver, [corpus])
+
+
+@pytest.fixture(scope="session")
+def cut_sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> Iterator[str]:
+    """A corpus of the sample library in chunks so small that its papers have trees, for tests that only ask it."""
+    with E2G(settings=settings_of(neo4j_connection, **SMALL_CHUNKS)) as e2g:
+        e2g.index([LIBRARY], corpus=CUT_SAMPLE)
+    yield CUT_SAMPLE
+    remove(driver, [CUT_SAMPLE])
 
 
 @pytest.fixture

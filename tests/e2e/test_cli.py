@@ -17,14 +17,12 @@ import pytest
 from at_server import set_variables
 from fpdf import FPDF
 
-from e2g_neo4j import E2G, cli
+from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.options import choose_corpus
-from e2g_neo4j.managed_neo4j import LocalServer
-from e2g_neo4j.managed_neo4j.config import write_settings
 from e2g_neo4j.settings import Settings
 
-CORPUS = "cli-sample"
+CORPUS = "cut-sample"
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +36,9 @@ def environment(neo4j_connection, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sample(environment):
+def sample(environment, cut_sample):
     """The corpus that the sample library is in."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["e2g", "index", str(LIBRARY), "--corpus", CORPUS])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-    assert end.value.code in (0, None)
-    return CORPUS
+    return cut_sample
 
 
 @pytest.fixture
@@ -277,7 +270,7 @@ def test_a_conversation_about_no_corpus_ends_with_an_error(run, sample, monkeypa
 def test_explain_prints_cypher_that_runs(run, sample, driver):
     _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
-    assert ':params {corpora: ["cli-sample"], ' in out
+    assert ':params {corpora: ["cut-sample"], ' in out
     assert re.search(r"without luke farran: (rank \d+|not among the first \d+)\n", out)
     statement = out[out.index("UNWIND $corpora") :]
     pairs = [{"a": "chronometer", "b": "luke farran"}]
@@ -333,7 +326,7 @@ def test_migrations_are_applied_and_valid(run, sample):
         (["query", "Who?", "-c", CORPUS, "--hops", "9"], 4, "from 1 to 6"),
         (["index", "no/such/file.txt", "-c", "bad"], 4, "no/such/file.txt"),
         (["documents", "-c", "no-such"], 5, "e2g corpora"),
-        (["documents", "-c", "CLI-sampel"], 5, "Did you mean 'cli-sample'?"),
+        (["documents", "-c", "CUT-sampel"], 5, "Did you mean 'cut-sample'?"),
         (["entities", "-c", CORPUS, "--type", "perso"], 4, "Did you mean 'person'?"),
         (["query", "Who was Walter Crail?", "-c", CORPUS, "--relationship-types", "ACTED_INN"], 4, "'ACTED_INN'"),
     ],
@@ -412,42 +405,6 @@ def test_a_database_that_cannot_be_used_is_explained(run, sample, held, tmp_path
         assert (got, says in err) == (code, True), err
         assert_one_line(err)
     assert held(sample) == before
-
-
-@pytest.mark.full
-@pytest.mark.timeout(300)
-def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tmp_path, monkeypatch):
-    """A server of its own, started again with its database read-only."""
-    note, another = tmp_path / "note.txt", tmp_path / "another.txt"
-    note.write_text("Alice met Bob in Paris.")
-    another.write_text("Carol met Dora in Rome.")
-    local = LocalServer(Settings(home=tmp_path_factory.mktemp("read-only"), db_heap_mb=512))
-
-    def started() -> None:
-        connection = local.start()
-        monkeypatch.setenv("NEO4J_URI", connection.uri)
-        monkeypatch.setenv("NEO4J_PASSWORD", connection.password.get_secret_value())
-
-    def read_only(folder: Path, *ports: int) -> None:
-        write_settings(folder, *ports)
-        with (folder / "neo4j.conf").open("a", encoding="utf-8") as file:
-            file.write("server.databases.read_only=neo4j\n")
-
-    try:
-        started()
-        assert run("index", str(note), "-c", "notes")[0] == 0
-        before = run("stats", "-c", "notes", "--json")
-        local.stop()
-        monkeypatch.setattr("e2g_neo4j.managed_neo4j.server.write_settings", read_only)
-        started()
-        code, _, err = run("index", str(another), "-c", "notes")
-        assert code == 6
-        assert_one_line(err)
-        assert "read-only" in err
-        assert run("stats", "-c", "notes", "--json") == before
-        assert "Alice met Bob" in run("query", "Who met Bob in Paris?", "-c", "notes")[1]
-    finally:
-        local.stop()
 
 
 @pytest.mark.parametrize("other", ["folder", "nobody/no-such-model"])

@@ -21,7 +21,7 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 
-CORPUS = "client-sample"
+CORPUS = "cut-sample"
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,8 @@ def settings(neo4j_connection) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def e2g(settings):
+def e2g(settings, cut_sample):
     with E2G(settings=settings) as e2g:
-        e2g.index([LIBRARY], corpus=CORPUS)
         yield e2g
 
 

@@ -110,6 +110,33 @@ def local(scratch: Connection) -> Iterator[E2G]:
 # --- the remote client -------------------------------------------------------------------------------
 
 
+def test_refused_keys_are_audited_a_few_times_in_a_minute(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
+    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
+    for one in (wrong, "nonsense"):
+        with service.client(one) as http:
+            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
+    with service.client() as http:
+        assert http.get("/v1/corpora").status_code == 401
+    with service.client(keys["all"]) as http:
+        until = time.monotonic() + 100
+        entries: list[dict[str, Any]] = []
+        wanted = "key aaaaaaaaaaaa from 127.0.0.1"
+        while not any(one["target"].startswith(wanted) for one in entries) and time.monotonic() < until:
+            time.sleep(1)
+            with service.client(wrong) as stranger:
+                stranger.get("/v1/corpora")
+            found = http.get("/v1/audit?limit=200").json()["entries"]
+            entries = [one for one in found if one["action"] == "REFUSED KEY"]
+        assert 0 < len(entries) <= 40  # some minutes may have been touched
+        assert {one["status"] for one in entries} == {401}
+        assert any(one["target"].startswith(wanted) for one in entries)
+        assert wrong[17:] not in json.dumps(found)
+    with service.client(keys["team"]) as http:
+        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
+
+
 def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, service: RunningService) -> None:
     given: dict[str, Any] = {"Halcyon": {"year": 1890, "tags": ["a", "b"]}, "Petrel": {"year": 1.5}, "Tern": None}
     texts = [
@@ -837,33 +864,6 @@ def test_the_log_and_metrics_have_nothing_secret(
         for secret in (*secrets, "Zerubbabel", "third ledger"):
             assert secret not in text
     assert "vault" not in metrics
-
-
-def test_refused_keys_are_audited_a_few_times_in_a_minute(
-    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
-) -> None:
-    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
-    for one in (wrong, "nonsense"):
-        with service.client(one) as http:
-            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
-    with service.client() as http:
-        assert http.get("/v1/corpora").status_code == 401
-    with service.client(keys["all"]) as http:
-        until = time.monotonic() + 100  # other tests may have used up the entries of a minute
-        entries: list[dict[str, Any]] = []
-        wanted = "key aaaaaaaaaaaa from 127.0.0.1"
-        while not any(one["target"].startswith(wanted) for one in entries) and time.monotonic() < until:
-            time.sleep(1)
-            with service.client(wrong) as stranger:
-                stranger.get("/v1/corpora")
-            found = http.get("/v1/audit?limit=200").json()["entries"]
-            entries = [one for one in found if one["action"] == "REFUSED KEY"]
-        assert 0 < len(entries) <= 40  # some minutes may have been touched
-        assert {one["status"] for one in entries} == {401}
-        assert any(one["target"].startswith(wanted) for one in entries)
-        assert wrong[17:] not in json.dumps(found)
-    with service.client(keys["team"]) as http:
-        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
 
 
 def test_what_is_changed_or_exported_is_audited(

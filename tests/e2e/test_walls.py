@@ -27,6 +27,7 @@ from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relations
 from libraries import remove
 from neo4j import Driver
 from stated import state
+from tiers import few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.browser.guide import GuideServer
@@ -496,7 +497,7 @@ def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: ty
 @pytest.mark.full
 def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     questions = [Question("1", QUESTIONS[0], documents=("ann.txt",)), Question("2", "?", statements=(SECRET,))]
-    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=list(MODES), k=5)
+    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=few_of(MODES, 8), k=5)
     for result in found.modes.values():
         assert result.outcomes[1].scores["evidence@5 chunks"] == 0
     there = evaluate(clients[E2G], questions, corpus=asked.other, modes=["dense"], k=5)
@@ -506,7 +507,7 @@ def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
 @pytest.mark.full
 def test_a_comparison_sees_its_own_corpus(clients, asked: Two) -> None:
     for question in QUESTIONS:
-        found = compare(clients[E2G], question, corpus=asked.mine, modes=list(MODES), k=100)
+        found = compare(clients[E2G], question, corpus=asked.mine, modes=few_of(MODES, 8), k=100)
         for result in found.modes.values():
             assert_nothing_of_the_other(asked, result)
     there = compare(clients[E2G], QUESTIONS[0], corpus=asked.other, modes=["dense"], k=100)
@@ -599,6 +600,7 @@ def test_every_command_is_checked() -> None:
         assert "corpus" not in {parameter.name for parameter in found[name].params}
 
 
+@pytest.mark.full
 def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, run, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
     set_variables(monkeypatch, neo4j_connection)

@@ -65,7 +65,7 @@ TOLD = [*NAMES[:4], *PEOPLE]
 STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(TOLD))}))
 """They state the same of every text. Which of it is kept depends on the entities."""
 
-HISTORIES, STEPS = at_length(60, 6), 20
+HISTORIES, STEPS = at_length(60, 4), 20
 
 
 def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
