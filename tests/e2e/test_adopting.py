@@ -23,7 +23,7 @@ from stated import state
 from text_nodes import DOCUMENTS, Shape
 from tiers import few_of
 
-from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode
+from e2g_neo4j import E2G, Passage, Settings, TextNode
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
@@ -544,22 +544,6 @@ def test_names_are_kept_apart_and_joined_again(place: Place, plain: Shape) -> No
     assert place.client.join("Vinge", corpus="adopted")
     assert place.client.stats("adopted") == before
     ours_hold_no_text(place)
-
-
-@pytest.mark.full
-async def test_the_async_client_does_the_same(place: Place, plain: Shape) -> None:
-    report = place.client.adopt(corpus="adopted", **plain.adoption)
-    [question, *_] = ASKED
-    found = place.client.retrieve(question, corpus="adopted").passages
-    place.client.unadopt(corpus="adopted")
-    async with AsyncE2G(settings=place.settings) as client:
-        again = await client.adopt(corpus="adopted", **plain.adoption)
-        assert (again.nodes, again.index.chunks) == (report.nodes, report.index.chunks)
-        assert [one.text_node for one in (await client.retrieve(question, corpus="adopted")).passages] == [
-            one.text_node for one in found
-        ]
-        assert len(await client.unadopt(corpus="adopted")) == 2
-    nothing_of_ours_is_left(place)
 
 
 # --- what others see of it ---------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from langchain_core.language_models import FakeListChatModel
 from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
 from neo4j import Driver
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
@@ -138,20 +138,6 @@ def test_under_another_name_it_is_as_indexed_there(client, driver, origin, corpu
     keys = driver.execute_query("MATCH (c:Chunk {corpus: $c}) RETURN DISTINCT c.corpus_key AS key", c=other).records
     assert [row["key"] for row in keys] == [corpus_key(other)]
     remove(driver, [corpus, other, fresh])
-
-
-async def test_the_async_client_does_the_same(client, settings, origin, corpus, tmp_path):
-    name, _ = origin
-    client.export_corpus(tmp_path / "one.zip", corpus=name)
-    async with AsyncE2G(settings=settings) as same:
-        again = await same.export_corpus(tmp_path / "again.zip", corpus=name)
-        assert contents(tmp_path / "again.zip") == contents(tmp_path / "one.zip")
-        drawn = await same.export_corpus(tmp_path / "a.graphml", corpus=name, format="graphml")
-        assert drawn.nodes == again.nodes - contents(tmp_path / "one.zip")[NODES].count(b'"labels":["Term"]')
-        info = await same.import_corpus(tmp_path / "again.zip", corpus=corpus)
-        assert info.nodes == again.nodes
-        assert await same.stats(corpus) == await same.stats(name)
-        await same.delete(corpus=corpus)
 
 
 def contents(file: Path) -> dict[str, bytes]:

@@ -194,29 +194,6 @@ def test_query_keeps_to_a_budget_in_tokens(run, sample, unit):
     assert 20 < sum(len(passage["text"].split()) for passage in passages) <= 60
 
 
-def test_a_question_with_one_entity_takes_the_global_route(run, sample):
-    _, out, _ = run("query", "What became of Walter Crail?", "-c", sample, "--json")
-    found = json.loads(out)
-    assert (found["route"], found["entities"]) == ("global", ["walter crail"])
-    assert any("Crail" in passage["text"] for passage in found["passages"][:2])
-
-
-@pytest.mark.parametrize("mode", ["auto", "e2g"])
-def test_a_question_without_entities_takes_the_global_route(run, sample, driver, mode):
-    """Four passages at most, or, of windows, as much text as four chunks have."""
-    _, out, _ = run("query", "What went wrong?", "-c", sample, "--json", "-k", "4", "--mode", mode)
-    found = json.loads(out)
-    assert (found["route"], found["entities"], found["pairs"]) == ("global", [], [])
-    assert found["passages"]
-    if mode == "e2g":
-        assert len(found["passages"]) <= 4
-    else:
-        [row] = driver.execute_query(
-            "MATCH (c:Chunk {corpus: $corpus}) RETURN max(size(c.text)) AS longest", corpus=sample
-        ).records
-        assert sum(len(passage["text"]) for passage in found["passages"]) <= 4 * row["longest"]
-
-
 def test_query_for_people_shows_route_reason_and_citations(run, sample):
     _, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert out.startswith("local: ")

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 from at_server import set_variables
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
@@ -106,15 +106,6 @@ def test_nothing_is_deleted_where_one_target_is_unknown(client, library, corpus)
         client.delete(["Twice", "x"], corpus=corpus)
     assert len(client.documents(corpus)) == 5
     client.delete(corpus=corpus)
-
-
-async def test_the_async_client_deletes_and_resumes(environment, library, corpus):
-    async with AsyncE2G() as e2g:
-        await e2g.index([library], corpus=corpus)
-        assert {one.state for one in (await e2g.status(corpus))[corpus]} == {"ready"}
-        assert (await e2g.resume(corpus=corpus)).documents == 0
-        assert len(await e2g.delete(corpus=corpus)) == 3
-        assert corpus not in await e2g.status()
 
 
 def nodes(driver, corpus: str) -> dict[tuple[str, str], str]:

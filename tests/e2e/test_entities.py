@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ from at_server import set_variables
 from graphs import comparable
 from libraries import performing, remove
 
-from e2g_neo4j import E2G, AsyncE2G
+from e2g_neo4j import E2G
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -216,21 +215,6 @@ def test_a_name_is_split_while_a_run_is_at_work(client, novels, corpus, driver, 
         client.split("Mr. Harker", corpus=corpus)
         assert comparable(driver, corpus) == novels("harker", "mr harker")
     assert done
-
-
-def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, driver):
-    before = comparable(driver, corpus)
-
-    async def calls():
-        async with AsyncE2G() as same:
-            assert await same.entities(corpus=corpus) == client.entities(corpus=corpus)
-            assert await same.merges(corpus=corpus) == client.merges(corpus=corpus)
-            await same.split("Mr. Harker", corpus=corpus)
-            assert comparable(driver, corpus) == novels("mr harker")
-            await same.join("Mr. Harker", corpus=corpus)
-
-    asyncio.run(calls())
-    assert comparable(driver, corpus) == before
 
 
 def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):

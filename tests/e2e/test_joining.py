@@ -20,7 +20,7 @@ from neo4j import Driver
 from stated import state
 from tiers import few_of
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Settings
+from e2g_neo4j import E2G, Answer, Settings
 from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.strategies import MODES
@@ -254,16 +254,6 @@ def test_an_answer_cites_facts_by_the_ids_of_their_nodes(place: Joined, corpus: 
         assert fact.fact == answer.evidence.facts[0]
         assert answer.dropped == (99,)
         assert fact.passage.source == f"{fact.fact.subject_id} {fact.fact.object_id}"
-
-
-async def test_the_async_client_does_the_same(place: Joined, corpus: str, linked: Any) -> None:
-    async with AsyncE2G(settings=place.settings) as client:
-        again = await client.link(corpus=corpus, label="Person", name="name", aliases="aliases")
-        assert (again.links, again.added) == (linked.links, 0)
-        facts = (await client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES)).facts
-        assert facts == place.client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES).facts
-        assert await client.doctor() == place.client.doctor()
-        assert await client.unlink(corpus=corpus) == 4
 
 
 # --- the command line --------------------------------------------------------------------------------

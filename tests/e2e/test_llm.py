@@ -168,18 +168,6 @@ def test_a_model_that_says_nothing_is_reported_by_node_and_leaves_nothing(settin
         assert cached(driver) == 0
 
 
-def test_async_indexing_and_planning_do_the_same(settings, corpus, driver):
-    async def both():
-        async with AsyncE2G(settings=settings) as client:
-            report = await client.index([document(corpus)], corpus=corpus)
-            return report, await client.plan([document(corpus, source="memory:copy")], corpus=corpus)
-
-    report, plan = asyncio.run(both())
-    assert report.documents == 1
-    assert report.spending[1].calls == report.summaries_by_level[1]
-    assert plan.levels[1].remembered == report.summaries_by_level[1]
-
-
 # --- answers -----------------------------------------------------------------------------------------
 
 QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"

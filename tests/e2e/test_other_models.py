@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,7 +20,7 @@ from stated import state
 from tiers import few_of
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import CorpusChangedError, FingerprintError, ModelError
 from e2g_neo4j.indexing import reindexing
 from e2g_neo4j.indexing.sources.files import from_text
@@ -521,19 +520,6 @@ def test_the_reranker_gets_more_candidates_than_are_returned(opened: Open, promp
     for mode in ("dense", "tree"):  # in `auto`, words find it
         assert sources(plain, QUESTION, mode=mode, k=1) != ["whale.txt"], mode
         assert sources(opened(**astray, reranker=cross_encoder), QUESTION, mode=mode, k=1) == ["whale.txt"], mode
-
-
-def test_the_async_client_reranks_the_same(
-    opened: Open, settings_of: Callable[..., Settings], prompted: str, cross_encoder: str
-) -> None:
-    client = opened(embedding_model=prompted, reranker=cross_encoder)
-    index(client)
-
-    async def ask() -> list[str]:
-        async with AsyncE2G(settings=settings_of(embedding_model=prompted, reranker=cross_encoder)) as e2g:
-            return [passage.source for passage in (await e2g.retrieve(QUESTION, corpus="c")).passages]
-
-    assert asyncio.run(ask()) == sources(client, QUESTION)
 
 
 def test_a_model_that_is_no_reranker_is_an_error_with_the_next_step(opened: Open, prompted: str) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     MOST_READS,
+    NAMES,
     REAL_DIMENSIONS,
     chunks_wanted,
     driven,
@@ -26,6 +27,7 @@ from libraries import (
     questions,
     remove,
     small_document,
+    staging,
     vectors,
     write_with_sentences,
 )
@@ -49,6 +51,7 @@ from naive import (
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
+from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
@@ -359,6 +362,64 @@ def test_nearest_gives_every_node_its_score_occurrences_and_way_up(
             way.append(parent)
             here = parent
         assert rows[id]["path"] == way
+
+
+# --- what is not visible -----------------------------------------------------------------------------
+
+BY_WORDS = {"auto", "fulltext", "hybrid"}
+"""Modes with scores that other corpora change."""
+
+
+def found_in(
+    driver: Driver, made_with: Fingerprint, corpus: str, mode: str, vector: list[float]
+) -> dict[tuple[str, ...], float]:
+    """The nodes of all passages that a mode can find, and their scores, where nothing else changes them."""
+    found = answer(
+        driver, made_with, corpus, list(NAMES), vector, k=1000, mode=mode, question=" ".join(NAMES) + "?"
+    )  # fmt: skip
+    return {one.nodes: 0.0 if mode in BY_WORDS else one.score for one in found.passages}
+
+
+@few_examples(12)
+@given(libraries(), libraries(), vectors())
+def test_staged_and_removed_documents_are_not_found_in_any_mode(
+    driver: Driver,
+    made_with: Fingerprint,
+    old: list[NaiveDocument],
+    new: list[NaiveDocument],
+    vector: list[float],
+) -> None:
+    """While a new version is staged, nothing changes. Of documents that are deleted, but whose nodes are still there,
+    nothing is found."""
+    corpus = uuid4().hex
+    try:
+        write_with_sentences(driver, corpus, [*old, small_document("kept", NAMES)])
+        before = {mode: found_in(driver, made_with, corpus, mode, vector) for mode in MODES}
+        for number, request in enumerate(staging(corpus, new)):
+            database.write(driver, "neo4j", request)
+            for mode in MODES[number % 3 :: 3]:
+                assert found_in(driver, made_with, corpus, mode, vector) == pytest.approx(before[mode]), mode
+        deletion: Any = delete(corpus, [document.id for document in old])
+        for request in deletion:
+            database.write(driver, "neo4j", request)
+        for mode in MODES:
+            found = found_in(driver, made_with, corpus, mode, vector)
+            assert found.keys() <= {("kept-c0",)}, mode
+            assert found or mode in MAY_FIND_NOTHING, mode
+    finally:
+        remove(driver, [corpus])
+
+
+def test_nothing_is_found_of_an_import_in_any_mode(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    """Its chunks, windows and entities are written before its documents are published."""
+    corpora.append(corpus)
+    write_with_sentences(driver, corpus, [small_document(name, NAMES) for name in ("imported", "kept")])
+    statement = "MATCH (d:Document {corpus: $corpus, id: 'imported'}) REMOVE d:Document SET d:StagedDocument"
+    driver.execute_query(statement, corpus=corpus)
+    for mode in MODES:
+        assert found_in(driver, made_with, corpus, mode, [1.0]).keys() <= {("kept-c0",)}, mode
 
 
 # --- the wall between corpora ------------------------------------------------------------------------
