@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
-from e2g_neo4j.errors import WORSE, InputError, NotFoundError, QueryError
+from e2g_neo4j.errors import WORSE, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import MODES
 
@@ -68,19 +68,6 @@ def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):
         assert outcome.scores["R@5"] == len(gold & set(names[:5])) / len(gold)
         ranks = [rank for rank, name in enumerate(names, 1) if name in gold]
         assert outcome.scores["MRR"] == (1 / ranks[0] if ranks else 0)
-
-
-def test_a_budget_that_holds_everything_finds_the_quotes_of_what_was_retrieved(e2g, sample):
-    """The sample's documents are single chunks: 12000 tokens of ten of them hold every quote of those found."""
-    questions = [question for question in read_questions(QUESTIONS) if question.type == "multi"]
-    found = evaluate(e2g, questions, corpus=sample, modes=["e2g"], k=10)
-    for question, outcome in zip(questions, found.modes["e2g"].outcomes, strict=True):
-        passages = e2g.retrieve(question.question, corpus=sample, k=10, mode="e2g").passages
-        sources = {Path(passage.source).name for passage in passages}
-        quoted = [document in sources for document, _ in question.quotes]
-        assert outcome.scores["evidence@12k tokens"] == pytest.approx(sum(quoted) / len(quoted))
-        budgets = [outcome.scores[f"evidence@{budget} tokens"] for budget in ("2k", "6k", "12k")]
-        assert budgets == sorted(budgets)
 
 
 def test_statements_and_characters_in_a_corpus_for_each_book(e2g, sample):
@@ -143,13 +130,6 @@ def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     assert counted.pairs == sum(len(one.pairs) for one in asked) / 4 > 0
     assert counted.with_more == sum(len(one.entities) > 1 for one in asked)
     json.dumps(asdict(found))
-
-
-def test_gold_of_another_corpus_is_an_error(e2g, sample):
-    with pytest.raises(NotFoundError, match=r"The gold of question q is the document 'no-such\.txt'"):
-        evaluate(e2g, [Question("q", "Who?", documents=("no-such.txt",))], corpus=sample, modes=["e2g"])
-    with pytest.raises(QueryError, match="no book"):
-        evaluate(e2g, [Question("q", "Who?", documents=("x",))], corpus="{book}", modes=["e2g"])
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from libraries import few_examples, remove
 from stated import state
 
 from e2g_neo4j import E2G
-from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
-from e2g_neo4j.evaluation import evaluate, read_questions
+from e2g_neo4j.errors import InputError, NotFoundError, QueryError
+from e2g_neo4j.evaluation import read_questions
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.ids import corpus_key
@@ -181,15 +181,6 @@ def test_a_strange_question_file_is_refused(tmp_path, line):
     file.write_text(line)
     with pytest.raises(InputError, match="line 1"):
         read_questions(file)
-
-
-@few_examples(6)
-@given(name=hostile(4))
-def test_an_evaluation_of_a_strange_corpus_is_refused(asked, tmp_path, name):
-    file = tmp_path / "questions.jsonl"
-    file.write_text('{"question": "Who is Alice?", "evidence": ["Alice met Bob."]}')
-    with pytest.raises(E2GError):
-        evaluate(asked, read_questions(file), corpus=name, modes=["e2g"])
 
 
 @pytest.mark.parametrize("argument", ["\udcff", "\u202e\x1b[2J", "`'\"{}$", "a\nb"])

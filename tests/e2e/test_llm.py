@@ -108,16 +108,6 @@ def test_the_same_text_is_never_paid_for_twice_in_a_corpus(settings, corpus):
         assert calls(second) == sum(one.calls for one in plan.levels.values())
 
 
-@pytest.mark.full
-def test_where_more_is_added_to_the_end_only_what_stands_over_the_end_is_paid_for(settings, corpus):
-    text = "\n\n".join(f"{number}. {paragraph}" for number in range(12) for paragraph in PARAGRAPHS)
-    with E2G(settings=settings) as e2g:
-        first = e2g.index([document(corpus, text)], corpus=corpus)
-        second = e2g.index([document(corpus, text + "\n\n" + PARAGRAPHS[3] * 3)], corpus=corpus)
-        assert first.spending[1].calls == first.summaries_by_level[1] > 8
-        assert 1 <= second.spending[1].calls < first.spending[1].calls / 2
-
-
 def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
     with E2G(settings=settings) as e2g:
         with pytest.raises(BudgetError, match="cached"):
@@ -218,21 +208,6 @@ def test_an_answer_streams_sync_and_async(settings, log):
     assert isinstance(found, Evidence)
     assert heard == pieces
     assert unscored(told) == unscored(answer)
-
-
-def test_evidence_fits_its_budget(settings, log):
-    small = settings.model_copy(update={"evidence_tokens": 900})  # a byte is a token
-    with E2G(settings=small) as e2g:
-        answer = e2g.answer(QUESTION, corpus=log, k=10)
-        assert sum(len(passage.text) for passage in answer.evidence.passages) > 900
-        assert 400 < sum(len(passage.text) for passage in answer.given) <= 900
-        assert all(TEXT[one.start : one.end] == one.text for one in answer.given if not one.level)
-
-
-def test_the_evidence_does_not_say_is_an_answer(settings, log):
-    with E2G(settings=with_model(settings, "silent")) as e2g:
-        answer = e2g.answer(QUESTION, corpus=log)
-        assert (answer.text, answer.found, answer.citations) == ("The papers do not say it.", False, ())
 
 
 def test_one_of_several_options_with_its_probability(settings, log):

@@ -22,7 +22,6 @@ from at_server import migrated, settings_of, variables_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 from hostile_files import forms_in_forms
-from libraries import performing
 from neo4j import Driver
 from queues import Queue, graph
 from tiers import FULL, few_of
@@ -586,68 +585,6 @@ def test_what_is_not_ours_is_named_only(
     assert "Unexpected RuntimeError at" in caplog.text
 
 
-class Proxy:
-    """A way to the server that can be closed."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.target = connection.uri.rpartition("//")[2].split(":")
-        self.open = False
-        self.writers: list[asyncio.StreamWriter] = []
-
-    async def listen(self) -> str:
-        server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
-        return f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self.open:
-            writer.close()
-            return
-        there, to = await asyncio.open_connection(self.target[0], int(self.target[1]))
-        self.writers += [writer, to]
-
-        async def copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-            with suppress(OSError):
-                while data := await source.read(2**16):
-                    sink.write(data)
-                    await sink.drain()
-            sink.close()
-
-        await asyncio.gather(copy(reader, to), copy(there, writer))
-
-    def close(self) -> None:
-        self.open = False
-        for writer in self.writers:
-            writer.close()
-
-
-def test_a_worker_outlives_the_database(
-    queue: Queue, scratch: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(worker_module, "LONGEST_WAIT_SECONDS", 1.0)
-    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
-
-    async def run() -> None:
-        proxy = Proxy(scratch)
-        settings = queue.settings.model_copy(update={"neo4j_uri": await proxy.listen()})
-        async with AsyncE2G(settings=settings) as client:
-            worker = Worker(client)
-            running = asyncio.create_task(worker.run())
-            await until(lambda: "The database failed" in caplog.text)
-            proxy.open = True
-            await until(lambda: queue.get(task).state == "succeeded")
-            caplog.clear()
-            proxy.close()
-            await until(lambda: "The database failed" in caplog.text)
-            proxy.open = True
-            again = queue.create("index", corpus, ("b.txt", TEXT.encode()))
-            await until(lambda: queue.get(again).state == "succeeded")
-            worker.stopping.set()
-            await running
-
-    asyncio.run(asyncio.wait_for(run(), 250))
-    assert scratch.password.get_secret_value() not in caplog.text
-
-
 # --- killed ------------------------------------------------------------------------------------------
 
 
@@ -671,35 +608,6 @@ def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
     while not condition():
         assert process.poll() is None
         time.sleep(0.05)
-
-
-@pytest.mark.full
-def test_a_killed_worker_is_replaced_by_another_one(queue: Queue, client: E2G, corpus: str) -> None:
-    files = [(name, (SAMPLE / name).read_bytes()) for name in ("great-gales.md", "society-minutes.md")]
-    queue.done("index", corpus, *files)
-    whole = graph(queue.driver, corpus)
-    client.delete(corpus=corpus)
-    task = queue.create("index", corpus, *files)
-    first = started(queue.settings)
-    wait(lambda: queue.get(task).state == "running", first)
-    perform = performing(queue.driver)
-    wait(lambda: any(row["work"] == "indexing" for row in perform(_documents(corpus, files))), first)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    assert queue.get(task).state == "running"
-    queue.expire()
-    second = started(queue.settings)
-    wait(lambda: queue.get(task).state == "succeeded", second)
-    second.send_signal(signal.SIGTERM)
-    assert second.wait(60) == 0
-    assert queue.get(task).attempt == 2
-    assert queue.blobs() == 0
-    assert graph(queue.driver, corpus) == whole
-
-
-def _documents(corpus: str, files: list[tuple[str, bytes]]) -> Read:
-    ids = [document_id(corpus, f"upload:{name}") for name, _ in files]
-    return Read("index/documents", {"corpus": corpus, "ids": ids})
 
 
 Prepare = Callable[[Queue, E2G, str, Path], Callable[[], str]]

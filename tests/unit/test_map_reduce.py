@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from word_model import MODEL, WordModel
 
 from e2g_neo4j.answering.answer import answer, answer_options
 from e2g_neo4j.answering.batches import Batches, batches_of
@@ -22,19 +23,6 @@ from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Point, TextNode
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
-MODEL: Any = Model()
 
 
 def passage(place: int, words: int, document: str = "Log") -> Passage:
@@ -178,7 +166,7 @@ def test_evidence_that_fits_nowhere_is_an_error() -> None:
     long = json.dumps({"points": [{"text": "w " * 200, "score": 9, "passages": [1]}]})
     with pytest.raises(ModelError, match="No passage fits into 100 tokens"):
         answered(evidence(passage(0, 40)), long)
-    narrow: Any = Model()
+    narrow: Any = WordModel()
     narrow.context = 1300
     with pytest.raises(ModelError, match="No passage fits"):
         next(map_reduce(evidence(passage(0, 300)), Calls(narrow, Settings())))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from word_model import WordModel
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.models.chat.json_replies import LONGEST_TEXT, objects_in, valid_numbers
@@ -43,20 +44,8 @@ HOSTILE = [
 """Replies that no mode can use."""
 
 
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-
-    def __init__(self, context: int | None = None) -> None:
-        self.context = context
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
 def chat_of(context: int | None = None) -> ChatCalls:
-    model: Any = Model(context)
+    model: Any = WordModel(context)
     return ChatCalls(model)
 
 
