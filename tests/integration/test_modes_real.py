@@ -13,17 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
-    REAL_DIMENSIONS,
     chunks_wanted,
     few_examples,
     libraries,
-    padded,
     questions,
     remove,
     small_document,
     staging,
     vectors,
     write,
+)
+from libraries import (
+    driven as operated,
 )
 from naive import (
     AmbiguousError,
@@ -59,7 +60,7 @@ from e2g_neo4j.retrieval.strategies.diffusion import diffusion
 from e2g_neo4j.retrieval.strategies.tree import tree as tree_mode
 from e2g_neo4j.retrieval.windows import Window, ranked_windows
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Operation, Read
+from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 
 WORDS = ("harker", "mina", "lantern", "zebu")
 """Names that the index's stemmer leaves alone, and whose pieces it does not take for them."""
@@ -75,17 +76,13 @@ QUESTIONS = st.lists(st.sampled_from((*WORDS, "nobody")), min_size=1, max_size=3
 def driven(driver: Driver, operation: Operation[T], vector: list[float]) -> tuple[T, dict[str, Any]]:
     """What an operation returns, and what the server answered to the last of each of its reads."""
     answers: dict[str, Any] = {}
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return end.value, answers
-        if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        else:
-            assert isinstance(request, Read)
-            reply = answers[request.statement] = database.read(driver, "neo4j", request)
+
+    def perform(request: Read | Write) -> Rows:
+        assert isinstance(request, Read)
+        rows = answers[request.statement] = database.read(driver, "neo4j", request)
+        return rows
+
+    return operated(perform, operation, vector), answers
 
 
 def ranked(driver: Driver, operation: Operation[T], vector: list[float]) -> T:

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     REAL_DIMENSIONS,
+    driven,
     few_examples,
     libraries,
     padded,
+    performing,
     questions,
     remove,
     small_document,
@@ -29,7 +31,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import pagerank
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Read
+from e2g_neo4j.runtime.requests import Read
 
 PATH = [["ann", "bob"], ["bob", "cid"], ["cid", "dan"], ["eve"]]
 """A document each. To (1, 0, …) the last one has a cosine of 1, the others of 0."""
@@ -60,19 +62,8 @@ def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> Nai
 def ask(
     driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], limit: int = 300
 ) -> list[tuple[Window, float]]:
-    operation: Any = pagerank.pagerank(Query("?", [corpus], limit, {corpus: entities}))
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            found: list[tuple[Window, float]] = end.value
-            return found
-        if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        else:
-            assert isinstance(request, Read)
-            reply = database.read(driver, "neo4j", request)
+    operation = pagerank.pagerank(Query("?", [corpus], limit, {corpus: entities}))
+    return driven(performing(driver), operation, vector)
 
 
 def scores_of(found: Sequence[tuple[Window, float]]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from word_model import WordModel
+from operations import WordModel
 
 from e2g_neo4j.answering.all_text import without_overlaps
 from e2g_neo4j.answering.answer import answer

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, get_args
 
 import pytest
-from word_model import MODEL
+from operations import MODEL
 
 from e2g_neo4j.answering import answer as answering
 from e2g_neo4j.answering import drift as module

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
-from word_model import WordModel
+from operations import WordModel
 
 from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of

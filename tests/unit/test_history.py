@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
+from operations import WordModel, conversation
 from spacy.language import Language
-from word_model import WordModel
 
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.chat.until_usable import TRIES
@@ -133,17 +133,8 @@ def test_a_question_that_stands_alone_may_be_repeated(nlp: Language) -> None:
 
 def drive(operation: Any, *replies: str) -> tuple[Any, list[str]]:
     """The result of an operation and the prompts. All replies are used."""
-    left, prompts = list(replies), list[str]()
-    said: Any = None
-    while True:
-        try:
-            request = operation.send(said)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            return end.value, prompts
-        assert isinstance(request, Chat)
-        prompts.append(request.request.user)
-        said = ChatReply(left.pop(0), "stop", 10, 3)
+    result, asked = conversation(operation, replies)
+    return result, [one.request.user for one in asked]
 
 
 def chat_of(context: int | None = None) -> ChatCalls:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from word_model import MODEL, WordModel
+from operations import MODEL, WordModel, conversation
 
 from e2g_neo4j.answering.answer import answer, answer_options
 from e2g_neo4j.answering.batches import Batches, batches_of
@@ -19,9 +19,8 @@ from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Point, TextNode
 
 
@@ -43,19 +42,10 @@ def points(*scored: tuple[int, list[int]]) -> str:
 def answered(found: Evidence, *replies: str, settings: Settings | None = None) -> tuple[Answer, list[ChatRequest]]:
     """The answer that replies in turn lead to, and the requests. Only the last one may be shown to the caller."""
     calls = Calls(MODEL, settings or Settings(evidence_tokens=100), usage_of(found))
-    operation: Any = map_reduce(found, calls)
-    left, requests = list(replies), list[ChatRequest]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            return end.value, requests
-        assert isinstance(request, Chat)
-        requests.append(request.request)
-        assert bool(request.shown.add("Luke was there. ")) == request.request.system.startswith("Answer")
-        reply = ChatReply(left.pop(0), "stop", 10, 3)
+    answer, asked = conversation(map_reduce(found, calls), replies)
+    for one in asked:
+        assert bool(one.shown.add("Luke was there. ")) == one.request.system.startswith("Answer")
+    return answer, [one.request for one in asked]
 
 
 def test_points_of_batches_become_an_answer_with_citations() -> None:
