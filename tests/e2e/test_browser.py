@@ -30,7 +30,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2), pytest.mark.timeout(900)]
 
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"

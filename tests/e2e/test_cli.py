@@ -416,6 +416,7 @@ def test_an_interrupt_is_one_line_that_says_what_stays(run, monkeypatch):
     assert err == "Error: Stopped. Finished work is kept; run the same command again for the rest.\n"
 
 
+@pytest.mark.full
 def test_ctrl_c_is_answered_at_once(environment, tmp_path):
     """A real signal to a real process."""
     command = [

@@ -300,6 +300,7 @@ def test_every_page_is_in_the_navigation_and_the_site_builds(tmp_path: Path) -> 
     assert "Number of chunks to return" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_the_notebook_runs_from_top_to_bottom(here: Path, driver: Driver) -> None:

@@ -45,6 +45,7 @@ def place(neo4j_connection, tmp_path_factory) -> Iterator[None]:
         yield
 
 
+@pytest.mark.full
 def test_the_first_command_runs_in_a_process_of_its_own(place):
     done = subprocess.run(shlex.split(COMMANDS[0]), capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr

@@ -468,6 +468,9 @@ WRITING = {"index", "delete", "resume", "merge", "split", "join", "import_corpus
     "adopt",
     "unadopt",
 }
+WRITING_OFTEN = {"index", "delete", "merge", "import_corpus", "link"}
+"""Checked in the fast tier too."""
+BOTH = [pytest.param(E2G, id="sync"), pytest.param(AsyncE2G, id="async", marks=pytest.mark.full)]
 OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor", "bookmark", "wait_for"}
 
 
@@ -482,14 +485,16 @@ def test_every_call_of_the_clients_is_checked(client: type) -> None:
         assert "corpus" not in inspect.signature(public(client)[name]).parameters
 
 
-@pytest.mark.parametrize("client", [E2G, AsyncE2G], ids=["sync", "async"])
+@pytest.mark.parametrize("client", BOTH)
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - WRITING))
 def test_what_reads_sees_its_own_corpus(clients, asked: Two, client: type, name: str) -> None:
     CALLS[name](clients[client], asked)
 
 
-@pytest.mark.parametrize("client", [E2G, pytest.param(AsyncE2G, marks=pytest.mark.full)], ids=["sync", "async"])
-@pytest.mark.parametrize("name", sorted(WRITING))
+@pytest.mark.parametrize("client", BOTH)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one in WRITING_OFTEN else pytest.mark.full) for one in sorted(WRITING)]
+)
 def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: type, name: str) -> None:
     CALLS[name](clients[client], two)
 

@@ -216,7 +216,7 @@ def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names."""

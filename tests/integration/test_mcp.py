@@ -595,6 +595,7 @@ def environment(settings: Settings, tmp_path: Path) -> dict[str, str]:
 COMMAND = ("-c", "from e2g_neo4j.cli import main; main()", "mcp")
 
 
+@pytest.mark.full
 async def test_the_command_serves_a_client_over_stdio(environment, ids, tmp_path):
     command = StdioServerParameters(command=sys.executable, args=list(COMMAND), env=environment, cwd=tmp_path)
     async with Client(command) as client:
@@ -604,6 +605,7 @@ async def test_the_command_serves_a_client_over_stdio(environment, ids, tmp_path
         assert "Hester Pendry" in text
 
 
+@pytest.mark.full
 def test_the_command_prints_nothing_but_the_old_protocol(environment, ids, tmp_path):
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--mcp-write"],

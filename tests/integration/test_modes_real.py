@@ -567,7 +567,7 @@ def test_of_many_windows_the_nearest_and_the_best_covered_are_read(
     assert [window.document for window, _ in found] == ["d0", "d1", "d5"]
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
@@ -650,7 +650,7 @@ def test_hubs_have_no_relations(driver: Driver, circle: str, monkeypatch: pytest
     assert [window.document for window, _ in found] == ["d0", "d1"]
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_turns_equal_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""

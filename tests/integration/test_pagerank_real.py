@@ -142,7 +142,7 @@ def test_the_order_of_nodes_changes_nothing(driver: Driver, path: str, corpora: 
     assert ask(driver, other, ["bob", "dan"], [1.0]) == ask(driver, path, ["bob", "dan"], [1.0])
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""

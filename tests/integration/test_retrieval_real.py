@@ -141,7 +141,7 @@ def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
 # --- against the naive implementation ----------------------------------------------------------------
 
 
-@few_examples(25)
+@few_examples(25, 4)
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_with: Fingerprint, data: Any) -> None:
     """Three corpora side by side with the same document, chunk and entity names, each asked several questions."""
@@ -310,6 +310,7 @@ def assert_fills(
     assert told == [(f"Title of {p.document}", p.start, p.end, p.text, p.nodes) for p in expected]
 
 
+@pytest.mark.full
 def test_larger_budgets_find_no_less(driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str) -> None:
     """In characters, in every mode and unit, of texts without repetition."""
     corpora.append(corpus)

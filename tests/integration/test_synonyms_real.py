@@ -192,7 +192,7 @@ def test_windows_with_relations_of_matches_come_first(
     assert ids() == ["d0", "d1", "d2", "d3"]
 
 
-@few_examples(16)
+@few_examples(16, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names, each searched as a whole or within some documents."""
