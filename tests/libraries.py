@@ -433,8 +433,8 @@ REAL_DIMENSIONS = 384
 
 
 def few_examples(count: int, fewer: int | None = None) -> settings:
-    """Of a property on the server, below the full tier a quarter, or so many as said. A failing example is shown as found: making it smaller
-    would take minutes."""
+    """Of a property on the server, below the full tier a quarter, or as many as `fewer` says. A failing example is
+    shown as found: making it smaller would take minutes."""
     return settings(
         max_examples=at_length(count, fewer or max(3, count // 4)),
         phases=[Phase.explicit, Phase.reuse, Phase.generate],

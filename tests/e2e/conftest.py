@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
+from typing import TypeAlias
 
 import pytest
 from at_server import settings_of
@@ -17,6 +18,8 @@ from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
+
+Ended: TypeAlias = tuple[int, str, str]
 
 CUT_SAMPLE = "cut-sample"
 SMALL_CHUNKS = {"chunk_tokens": 300, "chunk_overlap": 50}
@@ -53,29 +56,28 @@ def cut_sample(neo4j_connection: Connection, driver: Driver, _models_once: None)
     remove(driver, [CUT_SAMPLE])
 
 
+def in_this_process(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    patch.setattr(sys, "argv", ["e2g", *arguments])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    printed = capsys.readouterr()
+    return int(end.value.code or 0), printed.out, printed.err
+
+
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
     """Run `e2g ARGUMENTS…` in this process and give back its exit code, standard output and standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
-    return run
+    return partial(in_this_process, monkeypatch, capsys)
 
 
 @pytest.fixture
-def output(run: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
-    """Run `e2g ARGUMENTS…`, which ends with `code`, and give back its standard output, and its errors, if `code` is not
-    0."""
+def output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run `e2g ARGUMENTS…`, which must end with `code`, and give back its standard output."""
 
     def output(*arguments: str, code: int = 0) -> str:
-        ended, out, err = run(*arguments)
+        ended, out, err = in_this_process(monkeypatch, capsys, *arguments)
         assert ended == code, err
-        return out + err if code else out
+        return out
 
     return output

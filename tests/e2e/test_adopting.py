@@ -565,10 +565,15 @@ def test_answers_pictures_and_other_frameworks_show_their_texts(place: Place, pl
 
 
 def test_commands(
-    place: Place, plain: Shape, output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    place: Place, plain: Shape, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     set_variables(monkeypatch, place.connection, E2G_WORKERS="1")
+
+    def output(*arguments: str, code: int = 0) -> str:
+        ended, *printed = run(*arguments)
+        assert ended == code, printed
+        return "".join(printed)
 
     place.rows("CREATE (:Chunk {text: 'No key.'})")
     give(place, author="Bram Stoker", year=1897)

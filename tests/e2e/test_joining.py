@@ -260,41 +260,43 @@ def test_an_answer_cites_facts_by_the_ids_of_their_nodes(place: Joined, corpus: 
 
 
 def test_commands(
-    place: Joined, corpus: str, output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    place: Joined, corpus: str, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     set_variables(monkeypatch, place.connection)
 
-    def run(*arguments: str, answer: str = "", code: int = 0) -> str:
+    def e2g(*arguments: str, answer: str = "", code: int = 0) -> str:
         monkeypatch.setattr(sys, "stdin", StringIO(answer))
-        return output(*arguments, code=code)
+        ended, out, err = run(*arguments)
+        assert ended == code, err
+        return str(out + (err if answer else ""))
 
     people = ("link", "--corpus", corpus, "--label", "Person", "--aliases", "aliases")
-    assert "Otto Vinge" in run(*people, "--dry-run")
+    assert "Otto Vinge" in e2g(*people, "--dry-run")
     assert ours(place) == []
-    told = run(*people)
+    told = e2g(*people)
     assert "4 added" in told
     assert "Walter Crail" in told
-    asked = json.loads(run("query", QUESTION, "--corpus", corpus, "--relationship-types", "DIRECTED, OWNS", "--json"))
+    asked = json.loads(e2g("query", QUESTION, "--corpus", corpus, "--relationship-types", "DIRECTED, OWNS", "--json"))
     assert [fact["relationship"] for fact in asked["facts"]] == ["OWNS", "DIRECTED"]
     assert asked["facts"][0]["properties"] == {"since": "1870"}
-    assert "THEODORA QUILL DIRECTED The Chronometer" in run(
+    assert "THEODORA QUILL DIRECTED The Chronometer" in e2g(
         "query", QUESTION, "-c", corpus, "--relationship-types", "DIRECTED"
     )
-    assert {one["state"] for one in json.loads(run("doctor", "--json"))} <= {"ok", "note"}
-    assert "ok " in run("doctor")
+    assert {one["state"] for one in json.loads(e2g("doctor", "--json"))} <= {"ok", "note"}
+    assert "ok " in e2g("doctor")
     linked = place.client.links(corpus=corpus)
     assert sum(linked.values()) == len(ours(place)) == 4
     assert all("Person" in label.split(":") for label in linked)
-    before = run("unlink", "--corpus", corpus, answer="n\n", code=1)
+    before = e2g("unlink", "--corpus", corpus, answer="n\n", code=1)
     assert f"Remove 4 links of the corpus '{corpus}' (" in before
     assert all(f"{label}: {number}" in before for label, number in linked.items())
     assert len(ours(place)) == 4
-    assert "(" not in run("unlink", "--corpus", corpus, "--label", "Painter of nothing", answer="n\n")
-    assert "Removed 4 links" in run("unlink", "--corpus", corpus, answer="y\n")
+    assert "(" not in e2g("unlink", "--corpus", corpus, "--label", "Painter of nothing", answer="n\n")
+    assert "Removed 4 links" in e2g("unlink", "--corpus", corpus, answer="y\n")
     assert ours(place) == []
-    assert "4 added" in run(*people)
-    assert json.loads(run("unlink", "--corpus", corpus, "--yes", "--json"))["removed"] == 4
+    assert "4 added" in e2g(*people)
+    assert json.loads(e2g("unlink", "--corpus", corpus, "--yes", "--json"))["removed"] == 4
     unharmed(place)
 
 
