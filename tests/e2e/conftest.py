@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import TypeAlias
 
 import pytest
-from at_server import settings_of
+from at_server import set_variables, settings_of
 from libraries import remove
 from neo4j import Driver
 from stated import state
@@ -22,7 +22,6 @@ from e2g_neo4j.models.entities import pipeline
 Ended: TypeAlias = tuple[int, str, str]
 
 CUT_SAMPLE = "cut-sample"
-SMALL_CHUNKS = {"chunk_tokens": 300, "chunk_overlap": 50}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,10 +49,25 @@ def sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> 
 @pytest.fixture(scope="session")
 def cut_sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> Iterator[str]:
     """A corpus of the sample library in chunks so small that its papers have trees, for tests that only ask it."""
-    with E2G(settings=settings_of(neo4j_connection, **SMALL_CHUNKS)) as e2g:
+    with E2G(settings=settings_of(neo4j_connection, chunk_tokens=300, chunk_overlap=50)) as e2g:
         e2g.index([LIBRARY], corpus=CUT_SAMPLE)
     yield CUT_SAMPLE
     remove(driver, [CUT_SAMPLE])
+
+
+@pytest.fixture(scope="module")
+def environment(neo4j_connection: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.MonkeyPatch]:
+    """Commands, and clients that nobody gave settings, find the server, and work in an empty folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cwd"))
+        set_variables(patch, neo4j_connection)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def client(environment: pytest.MonkeyPatch) -> Iterator[E2G]:
+    with E2G() as e2g:
+        yield e2g
 
 
 def in_this_process(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:

@@ -14,7 +14,6 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
-from at_server import set_variables
 from fpdf import FPDF
 
 from e2g_neo4j import E2G
@@ -26,13 +25,10 @@ CORPUS = "cut-sample"
 
 
 @pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        patch.setenv("E2G_CHUNK_TOKENS", "300")  # so that the short papers of the sample grow trees
-        patch.setenv("E2G_CHUNK_OVERLAP", "50")
-        yield patch
+def environment(environment):
+    environment.setenv("E2G_CHUNK_TOKENS", "300")
+    environment.setenv("E2G_CHUNK_OVERLAP", "50")
+    return environment
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from at_server import set_variables
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
@@ -32,20 +31,6 @@ TEXTS = {
     "bob.txt": "Bob Miller sailed to Lisbon. In Lisbon he sold the letter to Dora Finch.",
     "carol.txt": "Carol Dean waited in Paris for Ann Harper. Nobody came.",
 }
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
 
 
 @pytest.fixture

@@ -6,11 +6,9 @@ import json
 from uuid import uuid4
 
 import pytest
-from at_server import set_variables
 from graphs import comparable
 from libraries import performing, remove
 
-from e2g_neo4j import E2G
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -27,20 +25,6 @@ DOCUMENTS = {
         "Jonathan Harker was ill."
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
 
 
 def library(corpus: str, *titles: str):

@@ -7,13 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from at_server import set_variables
 from graphs import comparable
 from libraries import remove
 from modes import WINDOW_MODES
 from stated import state
 
-from e2g_neo4j import E2G, AsyncE2G
+from e2g_neo4j import AsyncE2G
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
@@ -49,17 +48,10 @@ def documents(corpus, properties=PROPERTIES):
 
 
 @pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection, E2G_CHUNK_TOKENS="64", E2G_CHUNK_OVERLAP="8")
-        yield
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
+def environment(environment):
+    environment.setenv("E2G_CHUNK_TOKENS", "64")
+    environment.setenv("E2G_CHUNK_OVERLAP", "8")
+    return environment
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,13 +6,11 @@ Nothing waits for ever: the server ends a read after 30 seconds, and each reques
 from __future__ import annotations
 
 import pytest
-from at_server import set_variables
 from libraries import documents_of, small_document, stage, text_of, write_with_sentences
 from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from tiers import few_of
 
-from e2g_neo4j import E2G
 from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.sources.files import from_text
@@ -22,15 +20,6 @@ pytestmark = [pytest.mark.full, pytest.mark.by_turns(3)]
 
 SENTENCES, TOWNS, CHUNKS = 15_000, 4_000, 150
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru", "sa", "to", "ve", "wi", "zu"]
-
-
-@pytest.fixture(scope="module")
-def client(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        with E2G() as e2g:
-            yield e2g
 
 
 def of_a_hub() -> NaiveDocument:

@@ -7,12 +7,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from at_server import set_variables
 from graphs import evidence, unordered
 from libraries import MOST_READS, remove
 from stated import state
 
-from e2g_neo4j import E2G, Answer, AsyncE2G
+from e2g_neo4j import Answer, AsyncE2G
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
@@ -41,20 +40,6 @@ def told(found, mode):
 
 def told_passage(passage, mode):
     return replace(passage, score=0.0) if mode in WORDS else passage
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        yield
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from at_server import set_variables
 from libraries import remove
 from neo4j import Driver
 
@@ -39,20 +38,6 @@ TYPES = {
     "count dracula": ("person", {"person": 1}),
     "mina murray": ("person", {"person": 1}),
 }
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        set_variables(patch, neo4j_connection)
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment) -> Iterator[E2G]:
-    with E2G() as e2g:
-        yield e2g
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import asyncio
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -18,7 +16,7 @@ from uuid import uuid4
 import crashes
 import psutil
 import pytest
-from at_server import migrated, settings_of, variables_of
+from at_server import migrated, settings_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 from hostile_files import forms_in_forms
@@ -584,28 +582,6 @@ def test_what_is_not_ours_is_named_only(
 
 
 # --- killed ------------------------------------------------------------------------------------------
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    return {
-        **os.environ,
-        **variables_of(settings),
-        "E2G_CHUNK_TOKENS": "64",
-        "E2G_CHUNK_OVERLAP": "8",
-        "E2G_GROUP_SIZE": "2",
-        "E2G_WORKERS": "1",
-    }
-
-
-def started(settings: Settings) -> subprocess.Popen[bytes]:
-    command = [str(Path(sys.executable).parent / "e2g"), "worker"]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment(settings))
-
-
-def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    while not condition():
-        assert process.poll() is None
-        time.sleep(0.05)
 
 
 Prepare = Callable[[Queue, E2G, str, Path], Callable[[], str]]
