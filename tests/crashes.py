@@ -12,8 +12,8 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any
 
+from at_server import connected
 from libraries import performing, small_document, write
-from neo4j import GraphDatabase
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
@@ -59,8 +59,7 @@ def index_and_die(
         return load(name, *variant)
 
     vars(database)["load"] = counting
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(connection) as driver:
         write(driver, corpus, AFTER)
 
 
@@ -78,8 +77,7 @@ def import_and_die(connection: Connection, file: Path, corpus: str, statements: 
         return load(name, *variant)
 
     vars(database)["load"] = counting
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(connection) as driver:
         archive = importing.Archive(file)
         models = {"corpus": corpus, "vectors": "", "unsuffixed": True, **archive.manifest.fingerprint.model_dump()}
         importing.restore(performing(driver), archive, corpus, ("index/set_fingerprint", models))

@@ -432,11 +432,11 @@ REAL_DIMENSIONS = 384
 """Of the vector index that the tests' server has."""
 
 
-def few_examples(count: int) -> settings:
-    """Of a property on the server, a quarter in the fast tier. A failing example is shown as found: making it smaller
-    would take minutes."""
+def few_examples(count: int, fewer: int | None = None) -> settings:
+    """Of a property on the server, below the full tier a quarter, or as many as `fewer` says. A failing example is
+    shown as found: making it smaller would take minutes."""
     return settings(
-        max_examples=at_length(count, max(3, count // 4)),
+        max_examples=at_length(count, fewer or max(3, count // 4)),
         phases=[Phase.explicit, Phase.reuse, Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )

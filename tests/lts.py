@@ -29,10 +29,14 @@ def lts_server(home: Path) -> Iterator[Connection]:
 
 @contextmanager
 def started(home: Path, heap_mb: int, *settings: str) -> Iterator[Connection]:
-    """A managed server. What tests write and delete changes the statistics of the database all the time, so that a
-    server plans statements again each ten seconds, which is most of its work; this one does so once an hour."""
+    """A managed server, quicker than that of users. What tests write and delete changes the statistics of the database
+    all the time, so that a server plans statements again each ten seconds, which is most of its work; this one does so
+    once an hour. With a small heap, the threads of another collector would cost a sixth of its processor time. It waits
+    two seconds for a bookmark that it has not seen."""
     local = LocalServer(Settings(home=home, db_heap_mb=heap_mb))
-    lines = "".join(f"{setting}\n" for setting in ("dbms.cypher.min_replan_interval=1h", *settings))
+    own = ("dbms.cypher.min_replan_interval=1h", "db.transaction.bookmark_ready_timeout=2s")
+    lines = "".join(f"{setting}\n" for setting in (*own, *settings))
+    java = tuple("-XX:+UseSerialGC" if option == "-XX:+UseG1GC" else option for option in config._JAVA_OPTIONS)
 
     def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         config.write_settings(conf, bolt_port, http_port)
@@ -41,6 +45,7 @@ def started(home: Path, heap_mb: int, *settings: str) -> Iterator[Connection]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "write_settings", write_settings)
+        patch.setattr(config, "_JAVA_OPTIONS", java)
         connection = local.start()
     try:
         yield connection

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from at_server import settings_of
 from ollama import Client
 from scripted_models import Chooses, Says, write_model
 
@@ -85,10 +86,8 @@ class RealOllama:
 
 def settings_for(connection: Connection, server: RealOllama, **more: Any) -> Settings:
     """Settings with small chunks and a price, for one of the server's models at a time: see `with_model`."""
-    return Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
+    return settings_of(
+        connection,
         chunk_tokens=120,
         chunk_overlap=20,
         ollama_host=server.host,

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from at_server import variables_of
 
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.managed_neo4j import Connection
@@ -30,9 +31,7 @@ def environment(connection: Connection, **more: str) -> dict[str, str]:
     """The environment of commands that use a server."""
     return {
         **os.environ,
-        "NEO4J_URI": connection.uri,
-        "NEO4J_USERNAME": connection.username,
-        "NEO4J_PASSWORD": connection.password.get_secret_value(),
+        **variables_of(connection),
         "E2G_WORKERS": "1",
         **more,
     }

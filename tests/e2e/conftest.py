@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import TypeAlias
 
 import pytest
+from at_server import set_variables, settings_of
 from libraries import remove
 from neo4j import Driver
 from stated import state
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G, cli
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.entities import pipeline
+
+Ended: TypeAlias = tuple[int, str, str]
+
+CUT_SAMPLE = "cut-sample"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,14 +37,61 @@ def _models_once() -> Iterator[None]:
 def sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> Iterator[str]:
     """A corpus of the sample library with all layers, for tests that only ask it."""
     corpus = "sample-of-all"
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-    )
+    settings = settings_of(neo4j_connection)
     with E2G(settings=settings) as e2g:
         e2g.index([LIBRARY], corpus=corpus)
         e2g.enrich(corpus=corpus)
         state(e2g, corpus)
     yield corpus
     remove(driver, [corpus])
+
+
+@pytest.fixture(scope="session")
+def cut_sample(neo4j_connection: Connection, driver: Driver, _models_once: None) -> Iterator[str]:
+    """A corpus of the sample library in chunks so small that its papers have trees, for tests that only ask it."""
+    with E2G(settings=settings_of(neo4j_connection, chunk_tokens=300, chunk_overlap=50)) as e2g:
+        e2g.index([LIBRARY], corpus=CUT_SAMPLE)
+    yield CUT_SAMPLE
+    remove(driver, [CUT_SAMPLE])
+
+
+@pytest.fixture(scope="module")
+def environment(neo4j_connection: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.MonkeyPatch]:
+    """Commands, and clients that nobody gave settings, find the server, and work in an empty folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("cwd"))
+        set_variables(patch, neo4j_connection)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def client(environment: pytest.MonkeyPatch) -> Iterator[E2G]:
+    with E2G() as e2g:
+        yield e2g
+
+
+def in_this_process(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    patch.setattr(sys, "argv", ["e2g", *arguments])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    printed = capsys.readouterr()
+    return int(end.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """Run `e2g ARGUMENTS…` in this process and give back its exit code, standard output and standard error."""
+    return partial(in_this_process, monkeypatch, capsys)
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run `e2g ARGUMENTS…`, which must end with `code`, and give back its standard output."""
+
+    def output(*arguments: str, code: int = 0) -> str:
+        ended, out, err = in_this_process(monkeypatch, capsys, *arguments)
+        assert ended == code, err
+        return out
+
+    return output

@@ -14,10 +14,11 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
+from at_server import set_variables, settings_of
 from running_service import linked_text, running
 from tiers import few_of
 
-from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, Settings, cli
+from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, cli
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import catalog, keys
 from e2g_neo4j.indexing import operations
@@ -39,9 +40,7 @@ STRANGE = few_of(
 
 @pytest.fixture(scope="module")
 def client(scratch: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=scratch.uri, neo4j_username=scratch.username, neo4j_password=scratch.password, workers=1
-    )
+    settings = settings_of(scratch, workers=1)
     with E2G(settings=settings) as client, pytest.MonkeyPatch.context() as patch:
         client.migrate()
         patch.setattr(operations, "check_corpus_name", lambda corpus: None)  # as another program may write them
@@ -176,10 +175,7 @@ async def test_one_rule_for_names_holds_at_every_door(
     sent_archive = httpx.post(f"{url}/v1/imports", data={"corpus": corpus}, files=archive, headers=headers, timeout=60)
     assert (sent_archive.status_code, "cannot be named" in sent_archive.json()["detail"]) == (422, True)
     (tmp_path / "a.txt").write_text("A text.")
-    monkeypatch.setenv("NEO4J_URI", client.settings.neo4j_uri or "")
-    monkeypatch.setenv(
-        "NEO4J_PASSWORD", str(client.settings.neo4j_password and client.settings.neo4j_password.get_secret_value())
-    )
+    set_variables(monkeypatch, client.settings)
     monkeypatch.setattr(sys, "argv", ["e2g", "index", str(tmp_path / "a.txt"), f"--corpus={corpus}"])
     with pytest.raises(SystemExit) as end:
         await asyncio.to_thread(cli.main)

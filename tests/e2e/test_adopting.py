@@ -13,15 +13,17 @@ from typing import Any
 import foreign
 import pytest
 import text_nodes
+from at_server import connected, set_variables, settings_of
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j import Neo4jVector
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from neo4j.spatial import WGS84Point
 from neo4j_graphrag.retrievers import VectorRetriever
 from stated import state
 from text_nodes import DOCUMENTS, Shape
+from tiers import few_of
 
-from e2g_neo4j import E2G, AsyncE2G, Passage, Settings, TextNode, cli
+from e2g_neo4j import E2G, Passage, Settings, TextNode
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
@@ -78,18 +80,8 @@ def place(scratch: Connection) -> Iterator[Place]:
 
 
 def opened(connection: Connection, *, old: bool) -> Iterator[Place]:
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        group_size=2,
-        workers=1,
-    )
-    auth = (connection.username, connection.password.get_secret_value())
-    with (
-        GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver,
-        E2G(settings=settings) as client,
-    ):
+    settings = settings_of(connection, group_size=2, workers=1)
+    with connected(connection) as driver, E2G(settings=settings) as client:
         client.migrate()
         yield Place(connection, driver, settings, client, old)
 
@@ -181,6 +173,7 @@ def test_adopted_asked_changed_and_let_go(
 ) -> None:
     place: Place = request.getfixturevalue(where)
     empty(place)
+    modes = few_of(MODES, 4)
     shape = build(place.driver, place.settings, old=place.old)
     place.driver.execute_query("CREATE (:Someone {name: 'Luke Farran'})-[:SAILED]->(:Someone {name: 'Otto Vinge'})")
     before, found_before = foreign.dump(place.driver), found_by_them(place, shape)
@@ -204,7 +197,7 @@ def test_adopted_asked_changed_and_let_go(
     # Asked: passages are what their nodes say, and say which.
     for question, (file, number, answer) in ASKED.items():
         node, text = keys_of(place, shape, file, number), DOCUMENTS[file][number]
-        for mode in MODES:
+        for mode in modes:
             evidence = place.client.retrieve(question, corpus="adopted", mode=mode, k=3)
             whole = "\n\n".join(DOCUMENTS[file])
             shown = [one for one in evidence.passages if not one.level and cited(one).element_id == node]
@@ -230,7 +223,7 @@ def test_adopted_asked_changed_and_let_go(
         number=2,
     )
     question = "To whom did Otto Vinge give the brass telescope?"
-    for mode in MODES:
+    for mode in modes:
         for one in place.client.retrieve(question, corpus="adopted", mode=mode).passages:
             assert one.text, "what is there now is shown, or nothing"
     again = place.client.adopt(corpus="adopted", **shape.adoption).index
@@ -238,7 +231,7 @@ def test_adopted_asked_changed_and_let_go(
     now = {row["id"]: row["vector"] for row in place.rows(vectors)}
     assert len(kept.keys() - now.keys()) == 1
     assert all(now[id] == kept[id] for id in kept.keys() & now.keys())
-    for mode in MODES:
+    for mode in modes:
         best = next(
             one for one in place.client.retrieve(question, corpus="adopted", mode=mode).passages if not one.level
         )
@@ -246,7 +239,7 @@ def test_adopted_asked_changed_and_let_go(
 
     # A node that goes is shown no more, and adopting again forgets it; one that comes is found.
     place.rows(f"{shape.query} DETACH DELETE c", file="harbour.txt", number=2)
-    for mode in MODES:
+    for mode in modes:
         found = place.client.retrieve(question, corpus="adopted", mode=mode, k=100).passages
         assert found or mode == "e2g", "which shows chunks that name two entities of the question"
         assert not any("telescope" in one.text for one in found if not one.level)
@@ -273,27 +266,6 @@ def test_adopted_asked_changed_and_let_go(
     unharmed(linked=False)
     with pytest.raises(NotFoundError):
         place.client.unadopt(corpus="adopted")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"label": "Chunc"}, "No node has the label 'Chunc'. Did you mean 'Chunk'?"),
-        ({"text": "txt"}, "has the property 'txt' (`text`). Did you mean 'text'? They have: "),
-        ({"key": "ids"}, "has the property 'ids' (`key`). Did you mean 'id'? They have: "),
-        (
-            {"part_of": "PART_OFF"},
-            "No relationship of the type 'PART_OFF' (`part_of`) begins at a node labelled 'Chunk'",
-        ),
-        ({"key": "embedding"}, "a text or an integer as its 'embedding'"),
-    ],
-)
-def test_what_cannot_be_adopted_is_named(place: Place, plain: Shape, wrong: dict[str, str], told: str) -> None:
-    with pytest.raises(InputError) as refused:
-        place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
-    assert told in str(refused.value)
-    assert "Nothing was changed" in str(refused.value)
-    assert place.rows("MATCH (n:Corpus {corpus: 'adopted'}) RETURN n") == []
 
 
 # --- one corpus, two kinds ---------------------------------------------------------------------------
@@ -328,35 +300,42 @@ def test_what_was_indexed_and_what_was_adopted_keep_apart(place: Place, plain: S
         client.import_corpus(tmp_path / "a.zip", corpus="adopted")
 
 
-@pytest.mark.parametrize("label", ["Document", "Community", "Cluster", "Statement"])
-def test_what_enrich_makes_is_neither_adopted_nor_linked(place: Place, plain: Shape, label: str) -> None:
+def test_what_enrich_makes_is_neither_adopted_nor_linked(place: Place, plain: Shape) -> None:
     """Labels of this project that a user's own nodes may have too."""
-    place.rows(f"CREATE (:{label} {{id: '1', title: 'Luke Farran', text: 'Theirs.'}})")
-    place.rows(f"CREATE (:{label} {{corpus: 'another', id: '2', title: 'Luke Farran', text: 'Of another corpus.'}})")
-    assert place.client.adopt(corpus="adopted", label=label, text="text", key="id").nodes == 1
     client = place.client
     client.index([from_text("Luke Farran came home.", corpus="indexed", source="x")], corpus="indexed")
-    assert len(client.link(corpus="indexed", label=label, name="title").links) == 1
+    for label in ("Document", "Community", "Cluster", "Statement"):
+        place.rows(f"CREATE (:{label} {{id: '1', title: 'Luke Farran', text: 'Theirs.'}})")
+        place.rows(f"CREATE (:{label} {{corpus: 'another', id: '2', title: 'Luke Farran', text: 'Of another one.'}})")
+        assert client.adopt(corpus=f"adopted-{label}", label=label, text="text", key="id").nodes == 1
+        assert len(client.link(corpus="indexed", label=label, name="title").links) == 1
 
 
 def test_what_cannot_be_adopted_leaves_nothing(place: Place, plain: Shape) -> None:
     give(place, berth=WGS84Point((8.0, 49.0)))
     before = foreign.dump(place.driver)
-    for wrong in (
-        {"properties": ["autor"]},
-        {"properties": ["berth"]},
-        {"properties": "berth"},
-        {"label": "Nobody"},
-        {"text": "nothing"},
-        {"key": "nothing"},
-        {"key": "fileName"},
-        {"part_of": "NOTHING"},
-        {"document": "fileName"},
-        {"order": ""},
-        {"label": "`Chunk`) DETACH DELETE n //"},
-    ):
-        with pytest.raises(InputError):
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"properties": ["autor"]}, ""),
+        ({"properties": ["berth"]}, ""),
+        ({"properties": "berth"}, ""),
+        ({"label": "Chunc"}, "No node has the label 'Chunc'. Did you mean 'Chunk'?"),
+        ({"text": "txt"}, "has the property 'txt' (`text`). Did you mean 'text'? They have: "),
+        ({"key": "ids"}, "has the property 'ids' (`key`). Did you mean 'id'? They have: "),
+        ({"key": "embedding"}, "a text or an integer as its 'embedding'"),
+        ({"key": "fileName"}, ""),
+        (
+            {"part_of": "PART_OFF"},
+            "No relationship of the type 'PART_OFF' (`part_of`) begins at a node labelled 'Chunk'",
+        ),
+        ({"document": "fileName"}, ""),
+        ({"order": ""}, ""),
+        ({"label": "`Chunk`) DETACH DELETE n //"}, ""),
+    )
+    for wrong, told in refused:
+        with pytest.raises(InputError) as found:
             place.client.adopt(corpus="adopted", **{**plain.adoption, **wrong})
+        assert told in str(found.value)
+        assert not told or "Nothing was changed" in str(found.value)
         nothing_of_ours_is_left(place)
         assert foreign.dump(place.driver) == before, wrong
 
@@ -420,7 +399,7 @@ def test_questions_are_restricted_by_their_properties(
         ["written>1900-01-01"],
         {"tags": "harbour.txt", "year": 1908},
     )
-    for mode in sorted(set(STRATEGIES) - {"fulltext", "hybrid"}):
+    for mode in few_of(sorted(set(STRATEGIES) - {"fulltext", "hybrid"}), 10):
         for condition in conditions:
             found = place.client.retrieve(question, corpus="adopted", mode=mode, k=100, where=condition)
             assert {one.document for one in found.passages} == {"harbour.txt"}, mode
@@ -553,22 +532,6 @@ def test_names_are_kept_apart_and_joined_again(place: Place, plain: Shape) -> No
     ours_hold_no_text(place)
 
 
-@pytest.mark.full
-async def test_the_async_client_does_the_same(place: Place, plain: Shape) -> None:
-    report = place.client.adopt(corpus="adopted", **plain.adoption)
-    [question, *_] = ASKED
-    found = place.client.retrieve(question, corpus="adopted").passages
-    place.client.unadopt(corpus="adopted")
-    async with AsyncE2G(settings=place.settings) as client:
-        again = await client.adopt(corpus="adopted", **plain.adoption)
-        assert (again.nodes, again.index.chunks) == (report.nodes, report.index.chunks)
-        assert [one.text_node for one in (await client.retrieve(question, corpus="adopted")).passages] == [
-            one.text_node for one in found
-        ]
-        assert len(await client.unadopt(corpus="adopted")) == 2
-    nothing_of_ours_is_left(place)
-
-
 # --- what others see of it ---------------------------------------------------------------------------
 
 
@@ -601,46 +564,42 @@ def test_answers_pictures_and_other_frameworks_show_their_texts(place: Place, pl
     assert "neo4j-viz-data" in page(place.client.paths(evidence))
 
 
-def test_commands(place: Place, plain: Shape, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+def test_commands(
+    place: Place, plain: Shape, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", place.connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
-    monkeypatch.setenv("E2G_WORKERS", "1")
+    set_variables(monkeypatch, place.connection, E2G_WORKERS="1")
 
-    def run(*arguments: str, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert end.value.code in ((0, None) if code == 0 else (code,)), printed.err
-        return str(printed.out + printed.err)
+    def output(*arguments: str, code: int = 0) -> str:
+        ended, *printed = run(*arguments)
+        assert ended == code, printed
+        return "".join(printed)
 
     place.rows("CREATE (:Chunk {text: 'No key.'})")
     give(place, author="Bram Stoker", year=1897)
     options = ("--label", "Chunk", "--order", "position", "--part-of", "PART_OF", "--properties", "author, year")
     adopt = ("adopt", "--corpus", "adopted", *options)
-    told = run(*adopt)
+    told = output(*adopt)
     assert "6 text nodes labelled Chunk" in told
     assert "1 node without a key as id" in told
-    assert json.loads(run(*adopt, "--json"))["index"]["unchanged"] == 2
+    assert json.loads(output(*adopt, "--json"))["index"]["unchanged"] == 2
     [question, *_] = ASKED
-    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
+    found = json.loads(output("query", question, "--corpus", "adopted", "--json", "-k", "2"))["passages"][0]
     assert found["text_node"]["key"] == "island.txt:0"
-    assert "node island.txt:0, characters " in run("query", question, "--corpus", "adopted")
+    assert "node island.txt:0, characters " in output("query", question, "--corpus", "adopted")
     where = ("--where", "year>=1890", "--where", "author=Bram Stoker")
-    found = json.loads(run("query", question, "--corpus", "adopted", "--json", "-k", "100", *where))["passages"]
+    found = json.loads(output("query", question, "--corpus", "adopted", "--json", "-k", "100", *where))["passages"]
     assert {one["document"] for one in found} == {"harbour.txt"}
     by_node = ("adopt", "--corpus", "by-node", "--label", "Chunk", "--order", "position", "--document", "fileName")
-    assert "Several values of position: 2 documents" in run(*by_node, "--properties", "position")
-    run("unadopt", "--corpus", "by-node", "--yes")
-    assert "harbour.txt" in run("documents", "--corpus", "adopted")
-    assert "e2g unadopt" in run("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
-    assert "adopted with other options" in run("adopt", "--corpus", "adopted", "--label", "X", code=4)
-    assert "No corpus is named" in run("unadopt", code=QueryError.exit_code)
+    assert "Several values of position: 2 documents" in output(*by_node, "--properties", "position")
+    output("unadopt", "--corpus", "by-node", "--yes")
+    assert "harbour.txt" in output("documents", "--corpus", "adopted")
+    assert "e2g unadopt" in output("delete", "--corpus", "adopted", "--yes", code=InputError.exit_code)
+    assert "adopted with other options" in output("adopt", "--corpus", "adopted", "--label", "X", code=4)
+    assert "No corpus is named" in output("unadopt", code=QueryError.exit_code)
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    assert "The text nodes are kept." in run("unadopt", "--corpus", "adopted", code=1)
-    assert "harbour.txt" in run("documents", "--corpus", "adopted")
-    assert "2 documents" in run("unadopt", "--corpus", "adopted", "--yes")
-    assert "no document" in run("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)
+    assert "The text nodes are kept." in output("unadopt", "--corpus", "adopted", code=1)
+    assert "harbour.txt" in output("documents", "--corpus", "adopted")
+    assert "2 documents" in output("unadopt", "--corpus", "adopted", "--yes")
+    assert "no document" in output("unadopt", "--corpus", "adopted", "--yes", code=E2GError.exit_code + 4)
     nothing_of_ours_is_left(place)

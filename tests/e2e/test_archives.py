@@ -20,12 +20,13 @@ from typing import Any
 import crashes
 import networkx
 import pytest
+from at_server import settings_of, variables_of
 from graphs import evidence, snapshot
 from langchain_core.language_models import FakeListChatModel
 from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
 from neo4j import Driver
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
@@ -41,15 +42,7 @@ TEXT = 'Alice met Bob "the Rat" O\'Neil in Paris. Carol sold Bob a `{letter}` \U
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -147,20 +140,6 @@ def test_under_another_name_it_is_as_indexed_there(client, driver, origin, corpu
     remove(driver, [corpus, other, fresh])
 
 
-async def test_the_async_client_does_the_same(client, settings, origin, corpus, tmp_path):
-    name, _ = origin
-    client.export_corpus(tmp_path / "one.zip", corpus=name)
-    async with AsyncE2G(settings=settings) as same:
-        again = await same.export_corpus(tmp_path / "again.zip", corpus=name)
-        assert contents(tmp_path / "again.zip") == contents(tmp_path / "one.zip")
-        drawn = await same.export_corpus(tmp_path / "a.graphml", corpus=name, format="graphml")
-        assert drawn.nodes == again.nodes - contents(tmp_path / "one.zip")[NODES].count(b'"labels":["Term"]')
-        info = await same.import_corpus(tmp_path / "again.zip", corpus=corpus)
-        assert info.nodes == again.nodes
-        assert await same.stats(corpus) == await same.stats(name)
-        await same.delete(corpus=corpus)
-
-
 def contents(file: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -168,12 +147,7 @@ def contents(file: Path) -> dict[str, bytes]:
 
 def test_the_commands(settings, origin, corpus, tmp_path, driver):
     name, _ = origin
-    environment = {
-        **os.environ,
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
-    }
+    environment = {**os.environ, **variables_of(settings)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(Path(sys.executable).parent / "e2g"), *arguments]

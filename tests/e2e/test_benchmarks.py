@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from at_server import connected, set_variables
 from libraries import empty
-from neo4j import GraphDatabase
 from real_ollama import RealOllama
 from scripted_models import Says
 
@@ -54,12 +54,7 @@ def recorded(results: Path) -> set[tuple[str, str]]:
 
 
 def environment(connection: Connection, patch: pytest.MonkeyPatch) -> None:
-    patch.setenv("NEO4J_URI", connection.uri)
-    patch.setenv("NEO4J_USERNAME", connection.username)
-    patch.setenv("NEO4J_PASSWORD", connection.password.get_secret_value())
-    patch.setenv("E2G_WORKERS", "1")
-    patch.setenv("E2G_CHUNK_TOKENS", "100")
-    patch.setenv("E2G_CHUNK_OVERLAP", "20")
+    set_variables(patch, connection, E2G_WORKERS="1", E2G_CHUNK_TOKENS="100", E2G_CHUNK_OVERLAP="20")
 
 
 @pytest.fixture
@@ -67,8 +62,7 @@ def empty_server(scratch: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path:
     """A server of its own for one test: the test before it may have left another fingerprint in it."""
     monkeypatch.chdir(tmp_path)
     environment(scratch, monkeypatch)
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(scratch) as driver:
         empty(driver)
 
 

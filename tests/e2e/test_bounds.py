@@ -21,8 +21,9 @@ from typing import Any
 
 import httpx
 import pytest
+from at_server import connected, settings_of
 from growing_requests import Request, requests_of, tool_calls
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
 from running_service import running
@@ -72,12 +73,7 @@ class LoopWatch:
 
 @pytest.fixture(scope="module")
 def settings(scratch: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        workers=1,
-    )
+    return settings_of(scratch, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +103,7 @@ def url(client: E2G, settings: Settings, watch: LoopWatch) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def database(scratch: Connection) -> Iterator[Driver]:
-    with GraphDatabase.driver(scratch.uri, auth=(scratch.username, scratch.password.get_secret_value())) as driver:
+    with connected(scratch) as driver:
         yield driver
 
 
@@ -356,7 +352,7 @@ def test_the_event_loop_never_stands_still(url: str, watch: LoopWatch) -> None:
 # --- slow and greedy clients, with keys --------------------------------------------------------------
 
 
-def connected(url: str, data: bytes) -> socket.socket:
+def socket_to(url: str, data: bytes) -> socket.socket:
     """A connection that has sent some bytes."""
     host, _, port = url.removeprefix("http://").partition(":")
     made = socket.create_connection((host, int(port)))
@@ -392,7 +388,7 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
     with ExitStack() as stack:
         paths = ["/v1/retrieve", "/mcp", "/v1/chat/completions", f"/v1/corpora/{CORPUS}/documents"]
         opened = [
-            stack.enter_context(connected(url, head.format(paths[n % 4], slow["Authorization"]).encode()))
+            stack.enter_context(socket_to(url, head.format(paths[n % 4], slow["Authorization"]).encode()))
             for n in range(80)
         ]
         time.sleep(1)
@@ -405,7 +401,7 @@ def test_slow_bodies_cost_their_own_key_only(url: str, two_keys: Any, monkeypatc
             assert time.monotonic() < until
         assert first.status_code == 200, "a body that has come is not waited for"
         assert all(is_closed(one, 20) for one in opened), "none stays for longer than its time"
-    refused = connected(url, head.format("/v1/retrieve", slow["Authorization"]).encode())
+    refused = socket_to(url, head.format("/v1/retrieve", slow["Authorization"]).encode())
     with refused:
         refused.settimeout(20)
         assert b" 408 " in refused.recv(4096)
@@ -446,9 +442,9 @@ def test_connections_without_a_request_are_closed(url: str, monkeypatch: pytest.
     without_key = b"POST /v1/retrieve HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{"
     with ExitStack() as stack:
         silent, half, answered, reads_nothing = (
-            stack.enter_context(connected(url, data)) for data in (b"", begun, without_key, 20 * script)
+            stack.enter_context(socket_to(url, data)) for data in (b"", begun, without_key, 20 * script)
         )
-        trickling = stack.enter_context(connected(url, begun))
+        trickling = stack.enter_context(socket_to(url, begun))
         until = time.monotonic() + 30
         with suppress(ConnectionError):
             while time.monotonic() < until:
@@ -468,7 +464,7 @@ def test_connections_without_a_request_are_closed(url: str, monkeypatch: pytest.
 def test_long_headers_are_refused(url: str) -> None:
     begun = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-A: "
     for sent in (begun + b"a" * 70_000 + b"\r\n\r\n", begun + b"a" * 200_000, b"GET /" + b"a" * 70_000):
-        with connected(url, b"") as connection:
+        with socket_to(url, b"") as connection:
             with suppress(ConnectionError):
                 connection.sendall(sent)
             assert is_closed(connection, 5)
@@ -477,7 +473,7 @@ def test_long_headers_are_refused(url: str) -> None:
 def test_too_many_connections_cost_the_address_that_has_them(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "MAX_CONNECTIONS", 20)
     with ExitStack() as stack:
-        opened = [stack.enter_context(connected(url, b"")) for _ in range(40)]
+        opened = [stack.enter_context(socket_to(url, b"")) for _ in range(40)]
         assert httpx.get(f"{url}/livez", timeout=120).status_code == 200
         assert sum(is_closed(one, 0.3) for one in opened[:20]) >= 19, "those that have waited longest"
 

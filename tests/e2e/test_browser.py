@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import settings_of
 from neo4j import Driver, Result
 from playwright.sync_api import Locator, Playwright, sync_playwright
 from real_browser import RealBrowser, chromium_page, neo4j_browser
 from running_service import e2g, environment
 from tiers import need
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.browser.drawing import page as drawn
 from e2g_neo4j.browser.guide import example_parameters
 from e2g_neo4j.browser.statements import params
@@ -29,7 +30,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.types.results import Evidence
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.by_turns(2), pytest.mark.timeout(900)]
 
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
@@ -46,13 +47,8 @@ def _has_chromium(neo4j_connection: Connection) -> None:
 
 @pytest.fixture(scope="module")
 def client(neo4j_connection: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-        chunk_tokens=CHUNKS["chunk_tokens"],
-        chunk_overlap=CHUNKS["chunk_overlap"],
+    settings = settings_of(
+        neo4j_connection, workers=1, chunk_tokens=CHUNKS["chunk_tokens"], chunk_overlap=CHUNKS["chunk_overlap"]
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
+from at_server import settings_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 
@@ -35,10 +36,8 @@ def server() -> Iterator[Failing]:
 
 @pytest.fixture
 def settings(neo4j_connection, server) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
+    return settings_of(
+        neo4j_connection,
         chunk_tokens=120,
         chunk_overlap=20,
         summary_tokens=40,

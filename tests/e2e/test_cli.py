@@ -16,51 +16,29 @@ from pathlib import Path
 import pytest
 from fpdf import FPDF
 
-from e2g_neo4j import E2G, cli
+from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.options import choose_corpus
-from e2g_neo4j.managed_neo4j import LocalServer
-from e2g_neo4j.managed_neo4j.config import write_settings
 from e2g_neo4j.settings import Settings
 
-CORPUS = "cli-sample"
+CORPUS = "cut-sample"
 
 
 @pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        patch.setenv("E2G_CHUNK_TOKENS", "300")  # so that the short papers of the sample grow trees
-        patch.setenv("E2G_CHUNK_OVERLAP", "50")
-        yield patch
+def environment(environment):
+    environment.setenv("E2G_CHUNK_TOKENS", "300")
+    environment.setenv("E2G_CHUNK_OVERLAP", "50")
+    return environment
 
 
 @pytest.fixture(scope="module")
-def sample(environment):
+def sample(environment, cut_sample):
     """The corpus that the sample library is in."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["e2g", "index", str(LIBRARY), "--corpus", CORPUS])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-    assert end.value.code in (0, None)
-    return CORPUS
+    return cut_sample
 
 
 @pytest.fixture
-def run(environment, monkeypatch, capsys):
-    """Run `e2g ARGUMENTS…` and give back its exit code, standard output and standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
+def run(environment, run):
     return run
 
 
@@ -212,29 +190,6 @@ def test_query_keeps_to_a_budget_in_tokens(run, sample, unit):
     assert 20 < sum(len(passage["text"].split()) for passage in passages) <= 60
 
 
-def test_a_question_with_one_entity_takes_the_global_route(run, sample):
-    _, out, _ = run("query", "What became of Walter Crail?", "-c", sample, "--json")
-    found = json.loads(out)
-    assert (found["route"], found["entities"]) == ("global", ["walter crail"])
-    assert any("Crail" in passage["text"] for passage in found["passages"][:2])
-
-
-@pytest.mark.parametrize("mode", ["auto", "e2g"])
-def test_a_question_without_entities_takes_the_global_route(run, sample, driver, mode):
-    """Four passages at most, or, of windows, as much text as four chunks have."""
-    _, out, _ = run("query", "What went wrong?", "-c", sample, "--json", "-k", "4", "--mode", mode)
-    found = json.loads(out)
-    assert (found["route"], found["entities"], found["pairs"]) == ("global", [], [])
-    assert found["passages"]
-    if mode == "e2g":
-        assert len(found["passages"]) <= 4
-    else:
-        [row] = driver.execute_query(
-            "MATCH (c:Chunk {corpus: $corpus}) RETURN max(size(c.text)) AS longest", corpus=sample
-        ).records
-        assert sum(len(passage["text"]) for passage in found["passages"]) <= 4 * row["longest"]
-
-
 def test_query_for_people_shows_route_reason_and_citations(run, sample):
     _, out, _ = run("query", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert out.startswith("local: ")
@@ -288,7 +243,7 @@ def test_a_conversation_about_no_corpus_ends_with_an_error(run, sample, monkeypa
 def test_explain_prints_cypher_that_runs(run, sample, driver):
     _, out, _ = run("explain", "Who really made the chronometer that Luke Farran saved?", "-c", sample)
     assert "h=3" in out
-    assert ':params {corpora: ["cli-sample"], ' in out
+    assert ':params {corpora: ["cut-sample"], ' in out
     assert re.search(r"without luke farran: (rank \d+|not among the first \d+)\n", out)
     statement = out[out.index("UNWIND $corpora") :]
     pairs = [{"a": "chronometer", "b": "luke farran"}]
@@ -344,7 +299,7 @@ def test_migrations_are_applied_and_valid(run, sample):
         (["query", "Who?", "-c", CORPUS, "--hops", "9"], 4, "from 1 to 6"),
         (["index", "no/such/file.txt", "-c", "bad"], 4, "no/such/file.txt"),
         (["documents", "-c", "no-such"], 5, "e2g corpora"),
-        (["documents", "-c", "CLI-sampel"], 5, "Did you mean 'cli-sample'?"),
+        (["documents", "-c", "CUT-sampel"], 5, "Did you mean 'cut-sample'?"),
         (["entities", "-c", CORPUS, "--type", "perso"], 4, "Did you mean 'person'?"),
         (["query", "Who was Walter Crail?", "-c", CORPUS, "--relationship-types", "ACTED_INN"], 4, "'ACTED_INN'"),
     ],
@@ -425,42 +380,6 @@ def test_a_database_that_cannot_be_used_is_explained(run, sample, held, tmp_path
     assert held(sample) == before
 
 
-@pytest.mark.full
-@pytest.mark.timeout(300)
-def test_a_read_only_database_is_asked_but_not_written(run, tmp_path_factory, tmp_path, monkeypatch):
-    """A server of its own, started again with its database read-only."""
-    note, another = tmp_path / "note.txt", tmp_path / "another.txt"
-    note.write_text("Alice met Bob in Paris.")
-    another.write_text("Carol met Dora in Rome.")
-    local = LocalServer(Settings(home=tmp_path_factory.mktemp("read-only"), db_heap_mb=512))
-
-    def started() -> None:
-        connection = local.start()
-        monkeypatch.setenv("NEO4J_URI", connection.uri)
-        monkeypatch.setenv("NEO4J_PASSWORD", connection.password.get_secret_value())
-
-    def read_only(folder: Path, *ports: int) -> None:
-        write_settings(folder, *ports)
-        with (folder / "neo4j.conf").open("a", encoding="utf-8") as file:
-            file.write("server.databases.read_only=neo4j\n")
-
-    try:
-        started()
-        assert run("index", str(note), "-c", "notes")[0] == 0
-        before = run("stats", "-c", "notes", "--json")
-        local.stop()
-        monkeypatch.setattr("e2g_neo4j.managed_neo4j.server.write_settings", read_only)
-        started()
-        code, _, err = run("index", str(another), "-c", "notes")
-        assert code == 6
-        assert_one_line(err)
-        assert "read-only" in err
-        assert run("stats", "-c", "notes", "--json") == before
-        assert "Alice met Bob" in run("query", "Who met Bob in Paris?", "-c", "notes")[1]
-    finally:
-        local.stop()
-
-
 @pytest.mark.parametrize("other", ["folder", "nobody/no-such-model"])
 def test_a_corpus_keeps_its_embedding_model(run, sample, held, monkeypatch, tmp_path, other):
     """That of the settings is not loaded, so that nothing is downloaded."""
@@ -493,6 +412,7 @@ def test_an_interrupt_is_one_line_that_says_what_stays(run, monkeypatch):
     assert err == "Error: Stopped. Finished work is kept; run the same command again for the rest.\n"
 
 
+@pytest.mark.full
 def test_ctrl_c_is_answered_at_once(environment, tmp_path):
     """A real signal to a real process."""
     command = [

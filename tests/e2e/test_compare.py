@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from at_server import set_variables, settings_of
 from axe_playwright_python.sync_playwright import Axe
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
 from tiers import need
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
 
@@ -30,32 +31,17 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def e2g(neo4j_connection: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    settings = settings_of(neo4j_connection, workers=1)
     with E2G(settings=settings) as e2g:
         yield e2g
 
 
 @pytest.fixture
-def run(neo4j_connection: Connection, monkeypatch, capsys, tmp_path) -> Run:
+def run(neo4j_connection: Connection, run: Run, monkeypatch, tmp_path) -> Run:
     """Run `e2g compare` in an empty folder: its exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", "compare", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
-    return run
+    set_variables(monkeypatch, neo4j_connection)
+    return partial(run, "compare")
 
 
 def characters(passages: list[dict[str, Any]]) -> set[tuple[Any, ...]]:

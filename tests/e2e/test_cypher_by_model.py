@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from neo4j import Driver, GraphDatabase
+from at_server import connected, set_variables, settings_of
+from neo4j import Driver
 from real_ollama import RealOllama
 from scripted_models import Says
 
@@ -38,15 +39,7 @@ def model(ollama_server: RealOllama) -> str:
 
 @pytest.fixture(scope="module")
 def settings(scratch: Connection, ollama_server: RealOllama, model: str) -> Settings:
-    return Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        ollama_host=ollama_server.host,
-        chat_model=model,
-        text_to_cypher=True,
-        workers=1,
-    )
+    return settings_of(scratch, ollama_host=ollama_server.host, chat_model=model, text_to_cypher=True, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +52,7 @@ def e2g(settings: Settings) -> Iterator[E2G]:
 
 @pytest.fixture(scope="module")
 def driver(scratch: Connection) -> Iterator[Driver]:
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(scratch) as driver:
         yield driver
 
 
@@ -70,9 +62,7 @@ def graph(driver: Driver) -> list[tuple[int, int]]:
 
 
 def command(monkeypatch: pytest.MonkeyPatch, settings: Settings, *arguments: str, allowed: bool = True) -> int | None:
-    monkeypatch.setenv("NEO4J_URI", settings.neo4j_uri or "")
-    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value() if settings.neo4j_password else "")
+    set_variables(monkeypatch, settings)
     monkeypatch.setenv("E2G_OLLAMA_HOST", settings.ollama_host or "")
     monkeypatch.setenv("E2G_CHAT_MODEL", settings.chat_model or "")
     monkeypatch.setenv("E2G_TEXT_TO_CYPHER", str(allowed).lower())

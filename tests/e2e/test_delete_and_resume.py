@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import pytest
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import read_ahead
@@ -33,34 +33,8 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
-
-
 @pytest.fixture
-def run(environment, monkeypatch, capsys):
-    """Run `e2g ARGUMENTS…` and give back its exit code, standard output and standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
+def run(environment, run):
     return run
 
 
@@ -119,15 +93,6 @@ def test_nothing_is_deleted_where_one_target_is_unknown(client, library, corpus)
     client.delete(corpus=corpus)
 
 
-async def test_the_async_client_deletes_and_resumes(environment, library, corpus):
-    async with AsyncE2G() as e2g:
-        await e2g.index([library], corpus=corpus)
-        assert {one.state for one in (await e2g.status(corpus))[corpus]} == {"ready"}
-        assert (await e2g.resume(corpus=corpus)).documents == 0
-        assert len(await e2g.delete(corpus=corpus)) == 3
-        assert corpus not in await e2g.status()
-
-
 def nodes(driver, corpus: str) -> dict[tuple[str, str], str]:
     """The database's own ids of chunks, windows, summaries and entities, by what they are called here."""
     found = driver.execute_query(
@@ -156,7 +121,7 @@ def placed(driver, corpus: str) -> list[list[object]]:
 
 
 def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(environment, corpus, driver, monkeypatch):
-    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md")))
+    text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md"))[:6])
     settings = Settings(chunk_tokens=100, chunk_overlap=20, summary_tokens=60)
     place = text.index(" ", len(text) // 2)
     edited = f"{text[:place]} splendid{text[place:]}"

@@ -21,6 +21,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from at_server import set_variables, settings_of
 from libraries import remove
 from nbclient import NotebookClient
 from neo4j import Driver
@@ -67,12 +68,7 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
         shutil.copy(LIBRARY / paper, folder / "papers")
     [questions] = [text for language, text in blocks("tuning") if language == "json"]
     (folder / "questions.jsonl").write_text(questions, encoding="utf-8")
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    settings = settings_of(neo4j_connection, workers=1)
     remove(driver, CORPORA)
     with E2G(settings=settings) as e2g:
         e2g.index([folder / "papers"], corpus="papers")
@@ -93,10 +89,7 @@ def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest
 @pytest.fixture
 def here(place: Path, neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(place)
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-    monkeypatch.setenv("E2G_WORKERS", "1")
+    set_variables(monkeypatch, neo4j_connection, E2G_WORKERS="1")
     return place
 
 
@@ -307,6 +300,7 @@ def test_every_page_is_in_the_navigation_and_the_site_builds(tmp_path: Path) -> 
     assert "Number of chunks to return" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_the_notebook_runs_from_top_to_bottom(here: Path, driver: Driver) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from uuid import uuid4
 
 import pytest
 from graphs import comparable
 from libraries import performing, remove
 
-from e2g_neo4j import E2G, AsyncE2G, cli
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -28,22 +25,6 @@ DOCUMENTS = {
         "Jonathan Harker was ill."
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
 
 
 def library(corpus: str, *titles: str):
@@ -220,21 +201,6 @@ def test_a_name_is_split_while_a_run_is_at_work(client, novels, corpus, driver, 
     assert done
 
 
-def test_the_async_client_lists_splits_and_joins_alike(client, novels, corpus, driver):
-    before = comparable(driver, corpus)
-
-    async def calls():
-        async with AsyncE2G() as same:
-            assert await same.entities(corpus=corpus) == client.entities(corpus=corpus)
-            assert await same.merges(corpus=corpus) == client.merges(corpus=corpus)
-            await same.split("Mr. Harker", corpus=corpus)
-            assert comparable(driver, corpus) == novels("mr harker")
-            await same.join("Mr. Harker", corpus=corpus)
-
-    asyncio.run(calls())
-    assert comparable(driver, corpus) == before
-
-
 def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
     before = comparable(driver, corpus)
     for call in (client.split, client.join):
@@ -245,14 +211,9 @@ def test_what_was_not_joined_cannot_be_split(client, novels, corpus, driver):
     assert comparable(driver, corpus) == before
 
 
-def test_the_commands_list_split_and_join(environment, novels, corpus, monkeypatch, capsys):
+def test_the_commands_list_split_and_join(environment, novels, corpus, output):
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", "entities", *arguments, "--corpus", corpus])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
+        return output("entities", *arguments, "--corpus", corpus)
 
     assert "Jonathan Harker" in run()
     assert "Harker, Mr. Harker" in run("jonathan")

@@ -10,18 +10,18 @@ from xml.etree import ElementTree
 
 import pytest
 import typer
+from at_server import set_variables, settings_of
 from modes import GRAPH_MODES
-from pydantic import SecretStr
 from rich.console import Console
+from tiers import few_of
 from typer.testing import CliRunner
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.cli.evaluation import convert_command, evaluate_command, print_tables
-from e2g_neo4j.errors import WORSE, InputError, NotFoundError, QueryError
+from e2g_neo4j.errors import WORSE, InputError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
 from e2g_neo4j.retrieval.strategies import MODES
-from e2g_neo4j.settings import Settings
 
 pytestmark = [pytest.mark.xdist_group("eval"), pytest.mark.full, pytest.mark.by_turns(3)]
 QUESTIONS = LIBRARY.parent / "questions.jsonl"
@@ -30,11 +30,7 @@ BOOK = "gannet-head-log.txt"
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection):
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=SecretStr(neo4j_connection.password.get_secret_value()),
-    )
+    return settings_of(neo4j_connection)
 
 
 @pytest.fixture(scope="module")
@@ -72,19 +68,6 @@ def test_the_sample_is_evaluated_as_by_asking_it(e2g, sample):
         assert outcome.scores["R@5"] == len(gold & set(names[:5])) / len(gold)
         ranks = [rank for rank, name in enumerate(names, 1) if name in gold]
         assert outcome.scores["MRR"] == (1 / ranks[0] if ranks else 0)
-
-
-def test_a_budget_that_holds_everything_finds_the_quotes_of_what_was_retrieved(e2g, sample):
-    """The sample's documents are single chunks: 12000 tokens of ten of them hold every quote of those found."""
-    questions = [question for question in read_questions(QUESTIONS) if question.type == "multi"]
-    found = evaluate(e2g, questions, corpus=sample, modes=["e2g"], k=10)
-    for question, outcome in zip(questions, found.modes["e2g"].outcomes, strict=True):
-        passages = e2g.retrieve(question.question, corpus=sample, k=10, mode="e2g").passages
-        sources = {Path(passage.source).name for passage in passages}
-        quoted = [document in sources for document, _ in question.quotes]
-        assert outcome.scores["evidence@12k tokens"] == pytest.approx(sum(quoted) / len(quoted))
-        budgets = [outcome.scores[f"evidence@{budget} tokens"] for budget in ("2k", "6k", "12k")]
-        assert budgets == sorted(budgets)
 
 
 def test_statements_and_characters_in_a_corpus_for_each_book(e2g, sample):
@@ -133,7 +116,7 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
 
 def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     questions = read_questions(QUESTIONS)[:4]
-    modes = list(MODES)
+    modes = [mode for mode in MODES if mode in {"auto", "e2g", *few_of(MODES, 6)}]
     found = evaluate(e2g, questions, corpus=sample, modes=modes, against="e2g")
     assert list(found.modes) == modes
     for mode, result in found.modes.items():
@@ -149,19 +132,10 @@ def test_every_mode_is_compared_to_the_one_named(e2g, sample):
     json.dumps(asdict(found))
 
 
-def test_gold_of_another_corpus_is_an_error(e2g, sample):
-    with pytest.raises(NotFoundError, match=r"The gold of question q is the document 'no-such\.txt'"):
-        evaluate(e2g, [Question("q", "Who?", documents=("no-such.txt",))], corpus=sample, modes=["e2g"])
-    with pytest.raises(QueryError, match="no book"):
-        evaluate(e2g, [Question("q", "Who?", documents=("x",))], corpus="{book}", modes=["e2g"])
-
-
 @pytest.fixture
 def run(settings, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", settings.neo4j_uri)
-    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
+    set_variables(monkeypatch, settings)
     app = typer.Typer()
     app.command("eval")(evaluate_command)
     app.command("eval-convert")(convert_command)

@@ -12,10 +12,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from at_server import set_variables, settings_of
 from neo4j import Driver, Result
 from neo4j.graph import Graph
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G
 from e2g_neo4j.browser.drawing import page
 from e2g_neo4j.browser.guide import NEIGHBOURS, GuideServer, example_parameters
 from e2g_neo4j.browser.statements import MOST_PASSAGES
@@ -37,13 +38,8 @@ MOST = 300
 
 @pytest.fixture(scope="module")
 def client(neo4j_connection: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-        chunk_tokens=CHUNKS["chunk_tokens"],
-        chunk_overlap=CHUNKS["chunk_overlap"],
+    settings = settings_of(
+        neo4j_connection, workers=1, chunk_tokens=CHUNKS["chunk_tokens"], chunk_overlap=CHUNKS["chunk_overlap"]
     )
     with E2G(settings=settings) as client:
         client.index([LIBRARY], corpus=CORPUS)
@@ -200,23 +196,15 @@ def test_the_guide_runs_on_the_corpus(driver, examples) -> None:
 
 
 @pytest.fixture
-def run(client: E2G, neo4j_connection: Connection, monkeypatch, capsys, tmp_path):
+def run(client: E2G, neo4j_connection: Connection, output, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    set_variables(monkeypatch, neo4j_connection)
     opened: list[str] = []
     monkeypatch.setattr("e2g_neo4j.cli.browser.webbrowser.open", opened.append)
 
     def run(*arguments: str) -> tuple[str, list[str]]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
         opened.clear()
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert end.value.code in (0, None), printed.err
-        return printed.out, list(opened)
+        return output(*arguments), list(opened)
 
     return run
 
@@ -240,16 +228,13 @@ def test_explain_gives_an_address_with_the_statement(run, driver, evidence: Evid
         assert run("explain", QUESTION, "-c", CORPUS, "--browser")[1] == []
 
 
-def test_the_guide_is_served_until_it_is_interrupted(run, monkeypatch, capsys) -> None:
+def test_the_guide_is_served_until_it_is_interrupted(run, output, monkeypatch) -> None:
     def interrupted(self: GuideServer) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(GuideServer, "serve_forever", interrupted)
-    monkeypatch.setattr(sys, "argv", ["e2g", "guide", "-c", CORPUS, "--port", "0", "--no-open"])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert end.value.code == 130
-    assert re.search(r"(?m)^  :guide http://localhost:\d+/guide\.html$", capsys.readouterr().out)
+    printed = output("guide", "-c", CORPUS, "--port", "0", "--no-open", code=130)
+    assert re.search(r"(?m)^  :guide http://localhost:\d+/guide\.html$", printed)
 
 
 def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Evidence, tmp_path) -> None:

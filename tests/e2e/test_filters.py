@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from libraries import remove
 from modes import WINDOW_MODES
 from stated import state
 
-from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j import AsyncE2G
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
@@ -49,21 +48,10 @@ def documents(corpus, properties=PROPERTIES):
 
 
 @pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        patch.setenv("E2G_CHUNK_TOKENS", "64")
-        patch.setenv("E2G_CHUNK_OVERLAP", "8")
-        yield
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
+def environment(environment):
+    environment.setenv("E2G_CHUNK_TOKENS", "64")
+    environment.setenv("E2G_CHUNK_OVERLAP", "8")
+    return environment
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -172,23 +160,15 @@ def test_a_filter_never_reaches_another_corpus(client, driver):
         remove(driver, [own])
 
 
-def test_the_async_client_and_the_command_line(client, capsys, monkeypatch):
+def test_the_async_client_and_the_command_line(client, output):
     async def ask():
         async with AsyncE2G() as e2g:
             return await e2g.retrieve(QUESTION, corpus=CORPUS, where={"year": {">=": 1897}})
 
     assert sources(asyncio.run(ask())) == {"d0"}
-    command = ["e2g", "query", QUESTION, "-c", CORPUS, "--where", "year>=1890", "--where", 'author="Stoker"', "--json"]
-    monkeypatch.setattr(sys, "argv", [*command, "-k", "100"])
-    run()
-    found = json.loads(capsys.readouterr().out)
+    where = ("--where", "year>=1890", "--where", 'author="Stoker"')
+    found = json.loads(output("query", QUESTION, "-c", CORPUS, *where, "--json", "-k", "100"))
     assert {passage["source"] for passage in found["passages"]} == {"d0", "d1"}
-
-
-def run():
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert not end.value.code
 
 
 def properties_of(client, corpus):
@@ -256,16 +236,15 @@ def test_properties_survive_export_and_import(client, driver, tmp_path):
         remove(driver, [copy])
 
 
-def test_json_lines_and_the_command_line_give_properties(client, driver, tmp_path, monkeypatch, capsys):
+def test_json_lines_and_the_command_line_give_properties(client, driver, tmp_path, output):
     corpus = "filters-lines"
     remove(driver, [corpus])
     file = tmp_path / "novels.jsonl"
     lines = [{"id": 0, "text": text_of(0), "properties": {"year": 1, "own": "x"}}, {"id": 1, "text": text_of(1)}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     try:
-        command = ["e2g", "index", str(file), "-c", corpus, "--property", 'author="Bram Stoker"']
-        monkeypatch.setattr(sys, "argv", [*command, "--property", "year=1897", "--property", "kind=a novel"])
-        run()
+        command = ["index", str(file), "-c", corpus, "--property", 'author="Bram Stoker"']
+        output(*command, "--property", "year=1897", "--property", "kind=a novel")
         given = {"author": "Bram Stoker", "year": 1897, "kind": "a novel"}
         assert sorted(map(str, properties_of(client, corpus).values())) == sorted(
             map(str, [dict(sorted(given.items())), dict(sorted({**given, "own": "x"}.items()))])
@@ -275,7 +254,6 @@ def test_json_lines_and_the_command_line_give_properties(client, driver, tmp_pat
             client.index([file], corpus=corpus)
     finally:
         remove(driver, [corpus])
-    capsys.readouterr()
 
 
 def test_an_invalid_property_changes_nothing(client):

@@ -20,13 +20,14 @@ from uuid import uuid4
 
 import pytest
 import stated
+from at_server import settings_of
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel
 from libraries import few_examples
 from neo4j import Driver
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.errors import ArchiveError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph.archive import contents
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES
@@ -119,15 +120,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(neo4j_connection: Connection, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=40,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    settings = settings_of(neo4j_connection, chunk_tokens=40, chunk_overlap=8, group_size=2, workers=1)
     mine, other = f"forged-{os.getpid()}", f"theirs-{os.getpid()}"
     model = FakeListChatModel(responses=["Alice Moss met Bob Reed in Paris, and Dora Quill left Rome."])
     with E2G(settings=settings, chat_model=model) as client:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import settings_of
 from graphs import evidence, snapshot
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -34,14 +35,7 @@ TEXT = "\n\n".join(DAYS)
 
 @pytest.fixture
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=120,
-        chunk_overlap=20,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=120, chunk_overlap=20, workers=1)
 
 
 def graph(document: Document) -> GraphDocument:

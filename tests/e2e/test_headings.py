@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.integrations.langchain import E2GRetriever
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import load
@@ -32,12 +33,7 @@ CATALOGUE = "# Catalogue\n\n" + "".join(map(section, ("bell", "lamp", "chronomet
 
 @pytest.fixture
 def client(neo4j_connection: Connection, driver: Driver, corpus: str) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    settings = settings_of(neo4j_connection, workers=1)
     with E2G(settings=settings) as client:
         yield client
     remove(driver, [corpus])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from uuid import uuid4
 
 import pytest
+from at_server import set_variables, settings_of
 from graphs import snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import few_examples, remove
 from stated import state
 
-from e2g_neo4j import E2G, Settings, cli
-from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
-from e2g_neo4j.evaluation import evaluate, read_questions
+from e2g_neo4j import E2G
+from e2g_neo4j.errors import InputError, NotFoundError, QueryError
+from e2g_neo4j.evaluation import read_questions
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.ids import corpus_key
@@ -44,12 +44,7 @@ def hostile(longest: int = 12) -> st.SearchStrategy[str]:
 
 @pytest.fixture(scope="module")
 def client(neo4j_connection):
-    chosen = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    chosen = settings_of(neo4j_connection, workers=1)
     with E2G(settings=chosen) as client:
         yield client
 
@@ -188,31 +183,14 @@ def test_a_strange_question_file_is_refused(tmp_path, line):
         read_questions(file)
 
 
-@few_examples(6)
-@given(name=hostile(4))
-def test_an_evaluation_of_a_strange_corpus_is_refused(asked, tmp_path, name):
-    file = tmp_path / "questions.jsonl"
-    file.write_text('{"question": "Who is Alice?", "evidence": ["Alice met Bob."]}')
-    with pytest.raises(E2GError):
-        evaluate(asked, read_questions(file), corpus=name, modes=["e2g"])
-
-
 @pytest.mark.parametrize("argument", ["\udcff", "\u202e\x1b[2J", "`'\"{}$", "a\nb"])
 @pytest.mark.parametrize("command", ["query", "ask", "explain", "documents", "status", "stats", "resume", "delete"])
-def test_commands_refuse_in_one_harmless_line(
-    asked, neo4j_connection, monkeypatch, capsys, tmp_path, command, argument
-):
+def test_commands_refuse_in_one_harmless_line(asked, neo4j_connection, monkeypatch, run, tmp_path, command, argument):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    set_variables(monkeypatch, neo4j_connection)
     question = [argument] if command in ("query", "ask", "explain") else []
-    arguments = [command, *question, "--corpus", argument, *(["--yes"] if command == "delete" else [])]
-    monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    printed = capsys.readouterr()
-    assert end.value.code in (InputError.exit_code, NotFoundError.exit_code)
-    assert printed.err.startswith("Error: ")
-    assert printed.err.count("\n") == 1
-    assert not {"\x1b", "\u202e"} & set(printed.err)
+    code, _, err = run(command, *question, "--corpus", argument, *(["--yes"] if command == "delete" else []))
+    assert code in (InputError.exit_code, NotFoundError.exit_code)
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
+    assert not {"\x1b", "\u202e"} & set(err)

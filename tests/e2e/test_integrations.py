@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from at_server import set_variables, settings_of
 from graphs import Number, Vector, evidence
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnablePassthrough
@@ -52,12 +53,7 @@ QUESTION = "What did Bob Miller do with the letter of Ann Harper?"
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +82,7 @@ async def async_e2g(settings: Settings) -> AsyncIterator[AsyncE2G]:
 @pytest.fixture
 def at_the_server(neo4j_connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients that nobody gave anything find it in the environment."""
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    set_variables(monkeypatch, neo4j_connection)
 
 
 def assert_of_this_corpus(found: list[tuple[str, dict[str, Any]]], corpus: str) -> None:

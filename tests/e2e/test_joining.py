@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -12,13 +12,15 @@ from typing import Any
 
 import foreign
 import pytest
+from at_server import connected, set_variables, settings_of
 from langchain_core.language_models import FakeListChatModel
 from libraries import MOST_READS
 from modes import GRAPH_MODES
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import state
+from tiers import few_of
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, Answer, Settings
 from e2g_neo4j.errors import DatabaseError, InputError, NotFoundError, QueryError
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, server
 from e2g_neo4j.retrieval.strategies import MODES
@@ -48,17 +50,8 @@ def place(request: pytest.FixtureRequest) -> Iterator[Joined]:
 
 
 def joined(connection: Connection) -> Iterator[Joined]:
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=32,
-        chunk_overlap=4,
-        group_size=2,
-        workers=1,
-    )
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    settings = settings_of(connection, chunk_tokens=32, chunk_overlap=4, group_size=2, workers=1)
+    with connected(connection) as driver:
         foreign.fill(driver)
         before = foreign.dump(driver)
         model = FakeListChatModel(responses=["Luke Farran played in The Chronometer [9, 1]."])
@@ -263,60 +256,47 @@ def test_an_answer_cites_facts_by_the_ids_of_their_nodes(place: Joined, corpus: 
         assert fact.passage.source == f"{fact.fact.subject_id} {fact.fact.object_id}"
 
 
-async def test_the_async_client_does_the_same(place: Joined, corpus: str, linked: Any) -> None:
-    async with AsyncE2G(settings=place.settings) as client:
-        again = await client.link(corpus=corpus, label="Person", name="name", aliases="aliases")
-        assert (again.links, again.added) == (linked.links, 0)
-        facts = (await client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES)).facts
-        assert facts == place.client.retrieve(QUESTION, corpus=corpus, relationship_types=TYPES).facts
-        assert await client.doctor() == place.client.doctor()
-        assert await client.unlink(corpus=corpus) == 4
-
-
 # --- the command line --------------------------------------------------------------------------------
 
 
-def test_commands(place: Joined, corpus: str, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
+def test_commands(
+    place: Joined, corpus: str, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", place.connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", place.connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", place.connection.password.get_secret_value())
+    set_variables(monkeypatch, place.connection)
 
-    def run(*arguments: str, answer: str = "", code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
+    def e2g(*arguments: str, answer: str = "", code: int = 0) -> str:
         monkeypatch.setattr(sys, "stdin", StringIO(answer))
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert (end.value.code or 0) == code, printed.err
-        return str(printed.out + (printed.err if answer else ""))
+        ended, out, err = run(*arguments)
+        assert ended == code, err
+        return str(out + (err if answer else ""))
 
     people = ("link", "--corpus", corpus, "--label", "Person", "--aliases", "aliases")
-    assert "Otto Vinge" in run(*people, "--dry-run")
+    assert "Otto Vinge" in e2g(*people, "--dry-run")
     assert ours(place) == []
-    told = run(*people)
+    told = e2g(*people)
     assert "4 added" in told
     assert "Walter Crail" in told
-    asked = json.loads(run("query", QUESTION, "--corpus", corpus, "--relationship-types", "DIRECTED, OWNS", "--json"))
+    asked = json.loads(e2g("query", QUESTION, "--corpus", corpus, "--relationship-types", "DIRECTED, OWNS", "--json"))
     assert [fact["relationship"] for fact in asked["facts"]] == ["OWNS", "DIRECTED"]
     assert asked["facts"][0]["properties"] == {"since": "1870"}
-    assert "THEODORA QUILL DIRECTED The Chronometer" in run(
+    assert "THEODORA QUILL DIRECTED The Chronometer" in e2g(
         "query", QUESTION, "-c", corpus, "--relationship-types", "DIRECTED"
     )
-    assert {one["state"] for one in json.loads(run("doctor", "--json"))} <= {"ok", "note"}
-    assert "ok " in run("doctor")
+    assert {one["state"] for one in json.loads(e2g("doctor", "--json"))} <= {"ok", "note"}
+    assert "ok " in e2g("doctor")
     linked = place.client.links(corpus=corpus)
     assert sum(linked.values()) == len(ours(place)) == 4
     assert all("Person" in label.split(":") for label in linked)
-    before = run("unlink", "--corpus", corpus, answer="n\n", code=1)
+    before = e2g("unlink", "--corpus", corpus, answer="n\n", code=1)
     assert f"Remove 4 links of the corpus '{corpus}' (" in before
     assert all(f"{label}: {number}" in before for label, number in linked.items())
     assert len(ours(place)) == 4
-    assert "(" not in run("unlink", "--corpus", corpus, "--label", "Painter of nothing", answer="n\n")
-    assert "Removed 4 links" in run("unlink", "--corpus", corpus, answer="y\n")
+    assert "(" not in e2g("unlink", "--corpus", corpus, "--label", "Painter of nothing", answer="n\n")
+    assert "Removed 4 links" in e2g("unlink", "--corpus", corpus, answer="y\n")
     assert ours(place) == []
-    assert "4 added" in run(*people)
-    assert json.loads(run("unlink", "--corpus", corpus, "--yes", "--json"))["removed"] == 4
+    assert "4 added" in e2g(*people)
+    assert json.loads(e2g("unlink", "--corpus", corpus, "--yes", "--json"))["removed"] == 4
     unharmed(place)
 
 
@@ -386,12 +366,7 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
     local = LocalServer(Settings(home=tmp_path, db_heap_mb=384))
 
     def at(connection: Connection) -> Settings:
-        return Settings(
-            neo4j_uri=connection.uri,
-            neo4j_username=connection.username,
-            neo4j_password=connection.password,
-            workers=1,
-        )
+        return settings_of(connection, workers=1)
 
     def read_only(conf: Path, bolt_port: int, http_port: int) -> None:
         config.write_settings(conf, bolt_port, http_port)
@@ -409,12 +384,12 @@ def test_a_database_to_be_read_only_can_be_asked(tmp_path: Path, monkeypatch: py
         local.stop()
         monkeypatch.setattr(server, "write_settings", read_only)
         with E2G(settings=at(local.start())) as client:
-            for mode in MODES:
+            for mode in few_of(MODES, 8):
                 assert client.retrieve(QUESTION, corpus="papers", mode=mode).passages
             [rights] = [one for one in client.doctor() if one.check == "rights"]
             assert (rights.state, "read-only" in rights.what) == ("note", True)
             text.write_text("Something else.")
-            with pytest.raises(DatabaseError):
+            with pytest.raises(DatabaseError, match="read-only"):
                 client.index([text], corpus="papers")
     finally:
         local.stop()

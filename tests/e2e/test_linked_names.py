@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from at_server import settings_of
 from graphs import Snapshot, comparable
 from libraries import performing, remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.sources.files import from_text
@@ -31,11 +32,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def client(neo4j_connection: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-    )
+    settings = settings_of(neo4j_connection)
     with E2G(settings=settings) as client:
         yield client
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from dataclasses import asdict
 
 import pytest
+from at_server import set_variables
 from graphs import cached_replies, evidence, forget_replies
 from ollama_build import BINARY
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Chooses, Says
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
 from e2g_neo4j.errors import BudgetError, ModelError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
@@ -108,16 +108,6 @@ def test_the_same_text_is_never_paid_for_twice_in_a_corpus(settings, corpus):
         assert calls(second) == sum(one.calls for one in plan.levels.values())
 
 
-@pytest.mark.full
-def test_where_more_is_added_to_the_end_only_what_stands_over_the_end_is_paid_for(settings, corpus):
-    text = "\n\n".join(f"{number}. {paragraph}" for number in range(12) for paragraph in PARAGRAPHS)
-    with E2G(settings=settings) as e2g:
-        first = e2g.index([document(corpus, text)], corpus=corpus)
-        second = e2g.index([document(corpus, text + "\n\n" + PARAGRAPHS[3] * 3)], corpus=corpus)
-        assert first.spending[1].calls == first.summaries_by_level[1] > 8
-        assert 1 <= second.spending[1].calls < first.spending[1].calls / 2
-
-
 def test_a_budget_stops_and_another_run_goes_on(settings, corpus, driver):
     with E2G(settings=settings) as e2g:
         with pytest.raises(BudgetError, match="cached"):
@@ -166,18 +156,6 @@ def test_a_model_that_says_nothing_is_reported_by_node_and_leaves_nothing(settin
             e2g.index([document(corpus)], corpus=corpus)
         assert e2g.corpora()[corpus] == 0
         assert cached(driver) == 0
-
-
-def test_async_indexing_and_planning_do_the_same(settings, corpus, driver):
-    async def both():
-        async with AsyncE2G(settings=settings) as client:
-            report = await client.index([document(corpus)], corpus=corpus)
-            return report, await client.plan([document(corpus, source="memory:copy")], corpus=corpus)
-
-    report, plan = asyncio.run(both())
-    assert report.documents == 1
-    assert report.spending[1].calls == report.summaries_by_level[1]
-    assert plan.levels[1].remembered == report.summaries_by_level[1]
 
 
 # --- answers -----------------------------------------------------------------------------------------
@@ -232,21 +210,6 @@ def test_an_answer_streams_sync_and_async(settings, log):
     assert unscored(told) == unscored(answer)
 
 
-def test_evidence_fits_its_budget(settings, log):
-    small = settings.model_copy(update={"evidence_tokens": 900})  # a byte is a token
-    with E2G(settings=small) as e2g:
-        answer = e2g.answer(QUESTION, corpus=log, k=10)
-        assert sum(len(passage.text) for passage in answer.evidence.passages) > 900
-        assert 400 < sum(len(passage.text) for passage in answer.given) <= 900
-        assert all(TEXT[one.start : one.end] == one.text for one in answer.given if not one.level)
-
-
-def test_the_evidence_does_not_say_is_an_answer(settings, log):
-    with E2G(settings=with_model(settings, "silent")) as e2g:
-        answer = e2g.answer(QUESTION, corpus=log)
-        assert (answer.text, answer.found, answer.citations) == ("The papers do not say it.", False, ())
-
-
 def test_one_of_several_options_with_its_probability(settings, log):
     with E2G(settings=with_model(settings, "chooser")) as e2g:
         options = ["Luke Farran", "Josiah Quill", "Theodora Quill, as we know"]
@@ -280,32 +243,12 @@ def test_a_model_of_a_provider_indexes_and_answers(settings, corpus, ollama_serv
 
 
 @pytest.fixture
-def run(settings, monkeypatch, capsys, tmp_path):
-    for name in (
-        "neo4j_uri",
-        "neo4j_username",
-        "chunk_tokens",
-        "chunk_overlap",
-        "summary_tokens",
-        "group_size",
-        "ollama_host",
-    ):
-        variable = name.upper() if name.startswith("neo4j") else f"E2G_{name.upper()}"
-        monkeypatch.setenv(variable, str(getattr(settings, name)))
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())
-    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:writer")
-    monkeypatch.setenv("E2G_PRICE_PROMPT", "1")
+def run(settings, run, monkeypatch, tmp_path):
+    for name in ("chunk_tokens", "chunk_overlap", "summary_tokens", "group_size", "ollama_host"):
+        monkeypatch.setenv(f"E2G_{name.upper()}", str(getattr(settings, name)))
+    set_variables(monkeypatch, settings, E2G_CHAT_MODEL="ollama:writer", E2G_PRICE_PROMPT="1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.txt").write_text(TEXT)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(end.value.code or 0), printed.out, printed.err
-
     return run
 
 

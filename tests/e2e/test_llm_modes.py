@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import set_variables, settings_of
 from real_ollama import RealOllama
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings, cli
+from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -49,14 +49,8 @@ def settings(neo4j_connection: Connection, ollama_server: RealOllama) -> Iterato
     keywords = {"high_level": ["a gale at sea"], "low_level": ["Theodora Lisle", "Nobody"]}
     ollama_server.create("modes-keywords", {">": Says(json.dumps(keywords)), "": Says("No.")})
     ollama_server.create("modes-prose", Says("Passage one is relevant."))
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=120,
-        chunk_overlap=20,
-        ollama_host=ollama_server.host,
-        chat_model=None,
+    settings = settings_of(
+        neo4j_connection, chunk_tokens=120, chunk_overlap=20, ollama_host=ollama_server.host, chat_model=None
     )
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(TEXT, corpus=CORPUS, source="log", title="The log")], corpus=CORPUS)
@@ -198,27 +192,13 @@ def test_drift_searches_for_follow_up_questions_and_streams_only_the_answer(sett
 
 
 def test_the_command_line_has_all(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    settings: Settings, output: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert settings.neo4j_password is not None
-    variables = {
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
-        "E2G_OLLAMA_HOST": settings.ollama_host,
-        "E2G_CHAT_MODEL": "ollama:modes-points",
-        "E2G_EVIDENCE_TOKENS": "1500",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, str(value))
+    more = {"E2G_CHAT_MODEL": "ollama:modes-points", "E2G_EVIDENCE_TOKENS": "1500"}
+    set_variables(monkeypatch, settings, E2G_OLLAMA_HOST=str(settings.ollama_host), **more)
 
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments, "--corpus", CORPUS])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
+        return output(*arguments, "--corpus", CORPUS)
 
     answer = json.loads(run("ask", QUESTION, "--mode", "dense", "--method", "map-reduce", "--json"))
     assert "Map-reduce" in answer["evidence"]["reason"]

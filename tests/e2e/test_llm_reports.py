@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import set_variables
 from graphs import evidence, forget_replies, snapshot
 from neo4j import Driver
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.errors import BudgetError, ConfigurationError, InputError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -119,22 +120,14 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
     corpus: str,
     driver: Driver,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Callable[..., tuple[int, str, str]],
 ) -> None:
-    monkeypatch.setenv("NEO4J_URI", str(settings.neo4j_uri))
-    monkeypatch.setenv("NEO4J_USERNAME", settings.neo4j_username)
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())  # type: ignore[union-attr]
-    monkeypatch.setenv("OLLAMA_HOST", ollama_server.host)
-    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent-reporter")
+    set_variables(monkeypatch, settings, OLLAMA_HOST=ollama_server.host, E2G_CHAT_MODEL="ollama:silent-reporter")
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
 
     def enrich(*options: str) -> tuple[int, str, str]:
-        arguments = ["e2g", "enrich", "--corpus", corpus, "--with", "communities", *options]
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        return (int(end.value.code or 0), *capsys.readouterr())
+        return run("enrich", "--corpus", corpus, "--with", "communities", *options)
 
     code, out, _ = enrich("--reports", "llm", "--dry-run")
     assert code == 0

@@ -9,10 +9,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, Strategy, from_text
+from e2g_neo4j import E2G, Settings, Strategy, from_text
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.managed_neo4j import Connection
 
@@ -27,12 +28,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +81,6 @@ def test_a_mode_of_two_files_is_asked_like_the_others(
             (one, document) for one in corpora for document in ("both", "one")
         )
         assert client.retrieve("Why?", corpus=corpus, mode="named").passages == ()
-
-
-async def test_the_async_client_takes_it_too(settings: Settings, corpora: tuple[str, str], named: Strategy) -> None:
-    async with AsyncE2G(settings=settings, strategies=[named]) as client:
-        found = await client.retrieve(QUESTION, corpus=corpora[0], mode="named")
-        assert [one.document for one in found.passages] == ["both", "one"]
-        assert "named" in [one.name for one in await client.modes()]
 
 
 def test_modes_are_listed_with_what_a_corpus_lacks(

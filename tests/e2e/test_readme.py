@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from at_server import set_variables, settings_of
 from libraries import remove
 
-from e2g_neo4j import E2G, Settings, cli
+from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import CHUNKS, CORPUS, LIBRARY
 
 ROOT = Path(__file__).parents[2]
@@ -40,27 +41,21 @@ def place(neo4j_connection, tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+        set_variables(patch, neo4j_connection)
         yield
 
 
+@pytest.mark.full
 def test_the_first_command_runs_in_a_process_of_its_own(place):
     done = subprocess.run(shlex.split(COMMANDS[0]), capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
 
-def test_e2g_commands(place, monkeypatch, capsys):
+def test_e2g_commands(place, output):
     assert len(COMMANDS) >= 2
     for command in COMMANDS:
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert end.value.code in (0, None), printed.err
-        assert printed.out
+        assert output(*shlex.split(command)[1:])
 
 
 @pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
@@ -70,26 +65,18 @@ def test_python_examples(place, capsys, example):
 
 
 @pytest.mark.full
-def test_the_output_shown_is_what_is_printed(place, neo4j_connection, driver, capsys, monkeypatch):
+def test_the_output_shown_is_what_is_printed(place, neo4j_connection, driver, output):
     """`…` leaves something out; scores depend on the other corpora of the database."""
     remove(driver, [CORPUS])
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-    )
+    settings = settings_of(neo4j_connection)
     with E2G(settings=settings.model_copy(update=CHUNKS)) as e2g:
         e2g.index([LIBRARY], corpus=CORPUS)
     [shown] = blocks("console")
     command, *lines = shown.splitlines()
-    monkeypatch.setattr(sys, "argv", shlex.split(command.removeprefix("$ ")))
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    printed = capsys.readouterr()
-    assert end.value.code in (0, None), printed.err
+    printed = output(*shlex.split(command.removeprefix("$ "))[1:])
     remove(driver, [CORPUS])
     expected = re.escape("\n".join(lines)).replace("…", ".*")
-    assert re.fullmatch(re.sub(r"score\\ [\d\\.]+", r"score\\ [0-9.]+", expected), printed.out.strip())
+    assert re.fullmatch(re.sub(r"score\\ [\d\\.]+", r"score\\ [0-9.]+", expected), printed.strip())
 
 
 def test_its_figures_are_those_that_were_measured():

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from at_server import settings_of
 from graphs import comparable, evidence
 from libraries import remove
 from neo4j import Driver
 from perturbed import perturbed_models
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY, QUESTIONS
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
@@ -41,9 +42,7 @@ def client(connection: Connection, patch: pytest.MonkeyPatch, seed: int) -> E2G:
     """One whose vectors are disturbed."""
     model = perturbed_models(load.load_embedder, np.random.default_rng(seed))()
     patch.setattr(load, "load_embedder", lambda *arguments, **options: model)
-    settings = Settings(
-        neo4j_uri=connection.uri, neo4j_username=connection.username, neo4j_password=connection.password
-    ).model_copy(update=CHUNKS)
+    settings = settings_of(connection).model_copy(update=CHUNKS)
     return E2G(settings=settings)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from at_server import set_variables, settings_of
 from graphs import snapshot
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, LayerReport, Settings, cli
+from e2g_neo4j import E2G, LayerReport, Settings
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
@@ -30,13 +30,7 @@ FORGET = "MATCH (c:Chunk {corpus: $corpus}) WHERE c.id IS NOT NULL AND c.index %
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=200,
-        chunk_overlap=40,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=200, chunk_overlap=40)
 
 
 @pytest.fixture(scope="module")
@@ -120,20 +114,12 @@ def test_one_layer_is_made_without_the_other(e2g: E2G, driver: Driver, library: 
 
 
 def test_the_command_names_layers_and_says_what_was_made(
-    library: str, neo4j_connection: Connection, driver: Driver, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    library: str, neo4j_connection: Connection, driver: Driver, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]
 ) -> None:
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-    monkeypatch.setenv("E2G_CHUNK_TOKENS", "200")
-    monkeypatch.setenv("E2G_CHUNK_OVERLAP", "40")
+    set_variables(monkeypatch, neo4j_connection, E2G_CHUNK_TOKENS="200", E2G_CHUNK_OVERLAP="40")
 
     def enrich(*options: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", "enrich", "--corpus", library, *options])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+        return run("enrich", "--corpus", library, *options)
 
     assert enrich("--with", "sentences")[:2] == (0, "All sentences had already been embedded.\n")
     driver.execute_query(FORGET, corpus=library, of=1)

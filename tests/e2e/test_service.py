@@ -14,14 +14,14 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from at_server import connected, settings_of
 from hostile_files import forms_in_forms, runs_of_runs
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
-from neo4j import GraphDatabase
 from running_service import RunningService, create_key, e2g, environment
 
-from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport, Settings
+from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport
 from e2g_neo4j.errors import (
     AccessError,
     ArchiveError,
@@ -102,14 +102,39 @@ def remote(service: RunningService, keys: dict[str, str]) -> Iterator[RemoteE2G]
 
 @pytest.fixture(scope="module")
 def local(scratch: Connection) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=scratch.uri, neo4j_username=scratch.username, neo4j_password=scratch.password, workers=1
-    )
+    settings = settings_of(scratch, workers=1)
     with E2G(settings=settings) as client:
         yield client
 
 
 # --- the remote client -------------------------------------------------------------------------------
+
+
+def test_refused_keys_are_audited_a_few_times_in_a_minute(
+    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
+) -> None:
+    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
+    for one in (wrong, "nonsense"):
+        with service.client(one) as http:
+            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
+    with service.client() as http:
+        assert http.get("/v1/corpora").status_code == 401
+    with service.client(keys["all"]) as http:
+        until = time.monotonic() + 100
+        entries: list[dict[str, Any]] = []
+        wanted = "key aaaaaaaaaaaa from 127.0.0.1"
+        while not any(one["target"].startswith(wanted) for one in entries) and time.monotonic() < until:
+            time.sleep(1)
+            with service.client(wrong) as stranger:
+                stranger.get("/v1/corpora")
+            found = http.get("/v1/audit?limit=200").json()["entries"]
+            entries = [one for one in found if one["action"] == "REFUSED KEY"]
+        assert 0 < len(entries) <= 40  # some minutes may have been touched
+        assert {one["status"] for one in entries} == {401}
+        assert any(one["target"].startswith(wanted) for one in entries)
+        assert wrong[17:] not in json.dumps(found)
+    with service.client(keys["team"]) as http:
+        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
 
 
 def test_questions_are_restricted_by_properties(remote: RemoteE2G, local: E2G, service: RunningService) -> None:
@@ -341,8 +366,7 @@ def test_properties_of_text_nodes_are_adopted(
     remote: RemoteE2G, local: E2G, service: RunningService, keys: dict[str, str], scratch: Connection
 ) -> None:
     rows = [{"id": "Auk", "year": 1890}, {"id": "Tern", "year": 1908}]
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+    with connected(scratch) as driver:
         driver.execute_query(
             "UNWIND $rows AS row CREATE (n:Sheet) SET n = row, n.text = 'The brig ' + row.id + ' left.'", rows=rows
         )
@@ -604,8 +628,7 @@ def test_a_reader_sees_nothing_of_the_owners_graph_in_tasks(
 ) -> None:
     """Nor may a key that writes repeat what an administrator did with it."""
     writer = create_key(variables, scopes="read,write", corpora="*")
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth) as driver:
+    with connected(scratch) as driver:
         driver.execute_query("CREATE (:Keeper {name: 'Hester Pendry'}), (:Keeper {name: 'Hester Pendry'})")
     with service.client(keys["all"]) as admin, service.client(writer) as http:
         for label in ("E2GKey", "__Neo4jMigration", "CachedSummary", "StagedChunk"):
@@ -841,33 +864,6 @@ def test_the_log_and_metrics_have_nothing_secret(
         for secret in (*secrets, "Zerubbabel", "third ledger"):
             assert secret not in text
     assert "vault" not in metrics
-
-
-def test_refused_keys_are_audited_a_few_times_in_a_minute(
-    service: RunningService, remote: RemoteE2G, keys: dict[str, str]
-) -> None:
-    wrong = f"e2g_{'a' * 12}_{'B' * 43}"
-    for one in (wrong, "nonsense"):
-        with service.client(one) as http:
-            assert {http.get("/v1/corpora").status_code for _ in range(40)} == {401}
-    with service.client() as http:
-        assert http.get("/v1/corpora").status_code == 401
-    with service.client(keys["all"]) as http:
-        until = time.monotonic() + 100  # other tests may have used up the entries of a minute
-        entries: list[dict[str, Any]] = []
-        wanted = "key aaaaaaaaaaaa from 127.0.0.1"
-        while not any(one["target"].startswith(wanted) for one in entries) and time.monotonic() < until:
-            time.sleep(1)
-            with service.client(wrong) as stranger:
-                stranger.get("/v1/corpora")
-            found = http.get("/v1/audit?limit=200").json()["entries"]
-            entries = [one for one in found if one["action"] == "REFUSED KEY"]
-        assert 0 < len(entries) <= 40  # some minutes may have been touched
-        assert {one["status"] for one in entries} == {401}
-        assert any(one["target"].startswith(wanted) for one in entries)
-        assert wrong[17:] not in json.dumps(found)
-    with service.client(keys["team"]) as http:
-        assert "REFUSED KEY" not in http.get("/v1/audit?limit=200").text
 
 
 def test_what_is_changed_or_exported_is_audited(

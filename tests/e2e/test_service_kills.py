@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,7 +19,8 @@ from uuid import uuid4
 import httpx
 import psutil
 import pytest
-from neo4j import Driver, GraphDatabase
+from at_server import connected, migrated, settings_of
+from neo4j import Driver
 from queues import Queue, graph
 from real_ollama import RealOllama
 from running_service import STARTING_SECONDS, RunningService, environment
@@ -28,7 +29,6 @@ from tiers import at_length
 
 from e2g_neo4j import AsyncE2G, Settings
 from e2g_neo4j.graph import claims
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.statements import Variant, load
@@ -47,31 +47,13 @@ SMALL = {"E2G_CHUNK_TOKENS": "64", "E2G_CHUNK_OVERLAP": "8", "E2G_GROUP_SIZE": "
 TESTS = Path(__file__).parents[1]
 
 
-@contextmanager
-def connected(connection: Connection) -> Iterator[Driver]:
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(
-        connection.uri, auth=auth, max_transaction_retry_time=5, notifications_min_severity="OFF"
-    ) as driver:
-        yield driver
-
-
 def settings_for(connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(connection, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 @pytest.fixture(scope="module")
 def driver(scratch: Connection) -> Iterator[Driver]:
-    with connected(scratch) as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         yield driver
 
 
@@ -393,8 +375,7 @@ def test_tasks_end_once_wherever_the_database_is_killed(
 
     monkeypatch.setattr(database, "load", counting)
     try:
-        with connected(connection) as driver:
-            migrate(driver, "neo4j", embedding_dimensions=384)
+        with migrated(connection, max_transaction_retry_time=5) as driver:
             service = Mortal(connection, tmp_path / "log", worker=False)
             queue = Queue(driver, settings_for(connection))
             service.post(corpus, "whole")
@@ -402,7 +383,7 @@ def test_tasks_end_once_wherever_the_database_is_killed(
             whole, last = graph(driver, corpus), names.index("service/end_task")
         every = [round(n * (last + 1) / 7) for n in range(8)]
         for at in at_length(every, [last // 2]):
-            with connected(connection) as driver:
+            with connected(connection, max_transaction_retry_time=5) as driver:
                 queue = Queue(driver, settings_for(connection))
                 reset(queue)
                 names.clear()

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+from at_server import settings_of
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from opentelemetry import trace
@@ -92,14 +93,7 @@ def issuer() -> Iterator[IssuerServer]:
 
 @pytest.fixture(scope="module")
 def settings(scratch: Connection, issuer: IssuerServer) -> Settings:
-    return Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        workers=1,
-        oidc_issuer=issuer.url,
-        oidc_audience=AUDIENCE,
-    )
+    return settings_of(scratch, workers=1, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from at_server import settings_of
 from real_ollama import RealOllama
 from running_service import RunningService, create_key, environment, linked_text, running
 from scripted_models import Says
 
-from e2g_neo4j import E2G, Answer, Evidence, Settings
+from e2g_neo4j import E2G, Answer, Evidence
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -130,13 +131,7 @@ def test_a_client_elsewhere_answers_by_map_reduce(
     scratch: Connection, variables: dict[str, str], service: RunningService, ollama_server: RealOllama
 ) -> None:
     ollama_server.create("pointer", Says('{"points": [{"text": "Luke.", "score": 9, "passages": [1]}]}'))
-    settings = Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        ollama_host=ollama_server.host,
-        chat_model="ollama:pointer",
-    )
+    settings = settings_of(scratch, ollama_host=ollama_server.host, chat_model="ollama:pointer")
     key = create_key(variables, scopes="read,ask", corpora="*")
     with running(settings) as url, RemoteE2G(url, key) as client:
         answer = client.answer(ASKED, corpus="ships", method="map_reduce")
@@ -156,13 +151,7 @@ def test_a_client_elsewhere_answers_by_follow_up_questions_and_from_reports(
         "follow_ups": [{"question": "Who met Luke Farran?", "score": 70}],
     }
     ollama_server.create("drifter", Says(json.dumps(reply)))
-    settings = Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        ollama_host=ollama_server.host,
-        chat_model="ollama:drifter",
-    )
+    settings = settings_of(scratch, ollama_host=ollama_server.host, chat_model="ollama:drifter")
     key = create_key(variables, scopes="read,ask", corpora="*")
     with running(settings) as url, RemoteE2G(url, key) as client:
         with pytest.raises(QueryError, match="has no communities"):
@@ -193,13 +182,7 @@ def test_a_client_elsewhere_answers_by_follow_up_questions_and_from_reports(
 @pytest.fixture
 def thinker(service: RunningService, scratch: Connection, variables: dict[str, str]) -> Iterator[str]:
     """The address of a service whose model thinks aloud before it answers."""
-    settings = Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        ollama_host=variables["E2G_OLLAMA_HOST"],
-        chat_model="ollama:thinker",
-    )
+    settings = settings_of(scratch, ollama_host=variables["E2G_OLLAMA_HOST"], chat_model="ollama:thinker")
     with running(settings) as url:
         yield url
 

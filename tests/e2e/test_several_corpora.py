@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,7 @@ from graphs import evidence, unordered
 from libraries import MOST_READS, remove
 from stated import state
 
-from e2g_neo4j import E2G, Answer, AsyncE2G, cli
+from e2g_neo4j import Answer, AsyncE2G
 from e2g_neo4j.errors import NotFoundError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
@@ -41,22 +40,6 @@ def told(found, mode):
 
 def told_passage(passage, mode):
     return replace(passage, score=0.0) if mode in WORDS else passage
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        yield
-
-
-@pytest.fixture(scope="module")
-def client(environment):
-    with E2G() as e2g:
-        yield e2g
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +72,8 @@ def test_what_is_found_in_all_is_ranked_together(client, two, names, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_several_of_one_are_as_the_one(client, two, question, mode):
+def test_several_of_one_are_as_the_one(client, two, mode):
+    question = QUESTIONS["one"]
     several = client.retrieve(question, corpora=two[:1], mode=mode)
     assert evidence(told(several, mode)) == evidence(told(client.retrieve(question, corpus=two[0], mode=mode), mode))
 
@@ -151,20 +134,13 @@ def test_the_async_client_asks_the_same(client, two):
     assert answered == streamed == told(client.retrieve(QUESTIONS["one"], corpora=two, tokens=budget), "auto")
 
 
-def test_the_commands_take_the_option_several_times(two, monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
-
+def test_the_commands_take_the_option_several_times(two, output):
     several = ["-c", two[0], "--corpus", two[1]]
-    assert f"{two[1]}, Letters, characters" in run("query", QUESTIONS["one"], *several)
-    assert f"{two[1]}, Letters, characters" in run("ask", QUESTIONS["one"], *several)
-    assert two[1] not in run("query", QUESTIONS["both"], "-c", two[0])
-    told = json.loads(run("query", QUESTIONS["one"], *several, "--json"))
+    assert f"{two[1]}, Letters, characters" in output("query", QUESTIONS["one"], *several)
+    assert f"{two[1]}, Letters, characters" in output("ask", QUESTIONS["one"], *several)
+    assert two[1] not in output("query", QUESTIONS["both"], "-c", two[0])
+    told = json.loads(output("query", QUESTIONS["one"], *several, "--json"))
     assert told["corpora"] == two
     assert told["passages"][0]["corpus"] == two[1]
-    explained = run("explain", QUESTIONS["one"], *several)
+    explained = output("explain", QUESTIONS["one"], *several)
     assert f':params {{corpora: ["{two[0]}", "{two[1]}"], ' in explained

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from at_server import set_variables
 from graphs import evidence, forget_replies, snapshot
 from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
 from stated import statements
 
-from e2g_neo4j import E2G, LayerReport, Settings, cli
+from e2g_neo4j import E2G, LayerReport, Settings
 from e2g_neo4j.errors import BudgetError, ConfigurationError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
@@ -127,22 +128,14 @@ def test_the_command_says_what_it_costs_and_what_could_not_be_read(
     ollama_server: RealOllama,
     corpus: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Callable[..., tuple[int, str, str]],
 ) -> None:
-    values = with_model(settings, "silent-lister").model_dump(exclude_none=True)
-    for name in ("neo4j_uri", "neo4j_username"):
-        monkeypatch.setenv(name.upper(), values[name])
-    monkeypatch.setenv("NEO4J_PASSWORD", settings.neo4j_password.get_secret_value())  # type: ignore[union-attr]
-    monkeypatch.setenv("OLLAMA_HOST", ollama_server.host)
-    monkeypatch.setenv("E2G_CHAT_MODEL", "ollama:silent-lister")
+    set_variables(monkeypatch, settings, OLLAMA_HOST=ollama_server.host, E2G_CHAT_MODEL="ollama:silent-lister")
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
 
     def enrich(*options: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["e2g", "enrich", "--corpus", corpus, *options])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        return (int(end.value.code or 0), *capsys.readouterr())
+        return run("enrich", "--corpus", corpus, *options)
 
     assert "No chat model calls: only statements and reports by a chat model need them." in enrich("--dry-run")[1]
     code, out, _ = enrich("--with", "statements", "--dry-run")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, AsyncE2G, cli
+from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.errors import InputError, QueryError
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
@@ -39,22 +38,6 @@ TYPES = {
     "count dracula": ("person", {"person": 1}),
     "mina murray": ("person", {"person": 1}),
 }
-
-
-@pytest.fixture(scope="module")
-def environment(neo4j_connection, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("cwd"))
-        patch.setenv("NEO4J_URI", neo4j_connection.uri)
-        patch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-        patch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def client(environment) -> Iterator[E2G]:
-    with E2G() as e2g:
-        yield e2g
 
 
 @pytest.fixture
@@ -95,7 +78,7 @@ def test_types_are_counted_under_changes_splits_and_imports(client: E2G, corpus:
 
 
 def test_entities_of_a_type_are_listed_by_both_clients_and_the_command(
-    client: E2G, corpus: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    client: E2G, corpus: str, output: Callable[..., str]
 ) -> None:
     client.index(library(corpus), corpus=corpus)
     for type in ("person", "place", "noun"):
@@ -111,12 +94,7 @@ def test_entities_of_a_type_are_listed_by_both_clients_and_the_command(
     assert asyncio.run(places()) == client.entities(corpus=corpus, type="place")
 
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["e2g", *arguments, "--corpus", corpus])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert not end.value.code
-        return capsys.readouterr().out
+        return output(*arguments, "--corpus", corpus)
 
     lines = run("entities", "--type", "noun").splitlines()
     assert [line.split() for line in lines] == [

@@ -15,8 +15,9 @@ from typing import Any
 
 import httpx
 import pytest
+from at_server import connected, settings_of
 from axe_playwright_python.sync_playwright import Axe
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from playwright.sync_api import Locator, Page, Playwright, Route, expect, sync_playwright
 from real_browser import MILLISECONDS, chromium_page
 from real_ollama import RealOllama
@@ -24,7 +25,7 @@ from running_service import RunningService, create_key, e2g, environment
 from scripted_models import Says
 from tiers import need
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
@@ -89,15 +90,7 @@ def variables(
 
 @pytest.fixture(scope="module")
 def client(scratch: Connection, variables: dict[str, str]) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        chunk_tokens=120,
-        chunk_overlap=20,
-        group_size=3,
-        workers=1,
-    )
+    settings = settings_of(scratch, chunk_tokens=120, chunk_overlap=20, group_size=3, workers=1)
     with E2G(settings=settings) as client:
         client.migrate()
         client.index([from_text(LOG, corpus=CORPUS, source="memory:log", title="The log")], corpus=CORPUS)
@@ -124,7 +117,7 @@ def service(
 
 @pytest.fixture(scope="module")
 def database(scratch: Connection) -> Iterator[Driver]:
-    with GraphDatabase.driver(scratch.uri, auth=(scratch.username, scratch.password.get_secret_value())) as driver:
+    with connected(scratch) as driver:
         yield driver
 
 

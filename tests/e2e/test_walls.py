@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import pytest
 import typer
+from at_server import set_variables, settings_of
 from graphs import snapshot
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
@@ -26,8 +27,9 @@ from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relations
 from libraries import remove
 from neo4j import Driver
 from stated import state
+from tiers import few_of
 
-from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.browser.guide import GuideServer
 from e2g_neo4j.cli.app import app
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
@@ -85,12 +87,7 @@ class Awaited:
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -115,25 +112,13 @@ def library(folder: Path, more: str = "") -> Path:
     return folder
 
 
-@pytest.fixture
-def two(clients, driver: Driver, tmp_path: Path) -> Iterator[Two]:
-    """The same files, indexed into both; the other corpus has the secret in addition."""
-    name = f"walls-{uuid4().hex[:8]}"
-    found = filled(clients[E2G], driver, tmp_path / "library", name, f"{name}-other")
-    before = snapshot(driver, found.other, exact=True), remembered(driver, found.other)
-    yield found
-    assert (snapshot(driver, found.other, exact=True), remembered(driver, found.other)) == before, (
-        "the other corpus has changed"
-    )
-    remove(driver, [found.mine, found.other])
-    driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=found.label)
-
-
 @pytest.fixture(scope="module")
 def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    """As `two`, for calls that only read: shared by all of them."""
-    name = f"walls-{uuid4().hex[:8]}"
-    found = filled(clients[E2G], driver, tmp_path_factory.mktemp("walls") / "library", name, f"{name}-other")
+    """The same files, indexed into both; the other corpus has the secret in addition. Calls that only read share it."""
+    name, folder = f"walls-{uuid4().hex[:8]}", tmp_path_factory.mktemp("walls") / "library"
+    filled(clients[E2G], library(folder, SECRET), f"{name}-other")
+    filled(clients[E2G], library(folder), name)
+    found = pair(clients[E2G], driver, folder, name, f"{name}-other")
     before = [snapshot(driver, one, exact=True) for one in (found.mine, found.other)]
     yield found
     assert [snapshot(driver, one, exact=True) for one in (found.mine, found.other)] == before
@@ -141,12 +126,28 @@ def asked(clients, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> 
     driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=found.label)
 
 
-def filled(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
-    client.index([library(folder, SECRET)], corpus=other, properties={"wall": 1})
-    client.index([library(folder)], corpus=mine, properties={"wall": 1})
-    for corpus in (mine, other):
-        assert client.enrich(corpus=corpus).layers["communities"].total
-        state(client, corpus)
+@pytest.fixture
+def two(clients, asked: Two, driver: Driver, tmp_path: Path) -> Iterator[Two]:
+    """As `asked`, with a corpus for one call that writes. The name of the other one begins with its name."""
+    name = f"{asked.mine}-o"
+    filled(clients[E2G], library(tmp_path / "library"), name)
+    found = pair(clients[E2G], driver, tmp_path / "library", name, asked.other)
+    before = snapshot(driver, found.other, exact=True), remembered(driver, found.other)
+    yield found
+    assert (snapshot(driver, found.other, exact=True), remembered(driver, found.other)) == before, (
+        "the other corpus has changed"
+    )
+    remove(driver, [found.mine])
+    driver.execute_query("MATCH (n:$($label)) DETACH DELETE n", label=found.label)
+
+
+def filled(client: E2G, folder: Path, corpus: str) -> None:
+    client.index([folder], corpus=corpus, properties={"wall": 1})
+    assert client.enrich(corpus=corpus).layers["communities"].total
+    state(client, corpus)
+
+
+def pair(client: E2G, driver: Driver, folder: Path, mine: str, other: str) -> Two:
     rows = driver.execute_query(
         "MATCH (n:!Community {corpus: $corpus}) WHERE n.id IS NOT NULL AND n.level IS NOT NULL RETURN n.id AS id",
         corpus=other,
@@ -467,6 +468,9 @@ WRITING = {"index", "delete", "resume", "merge", "split", "join", "import_corpus
     "adopt",
     "unadopt",
 }
+WRITING_OFTEN = {"index", "delete", "merge", "import_corpus", "link"}
+"""Checked in the fast tier too."""
+BOTH = [pytest.param(E2G, id="sync"), pytest.param(AsyncE2G, id="async", marks=pytest.mark.full)]
 OF_NO_CORPUS = {"close", "migrate", "migrations", "validate", "doctor", "bookmark", "wait_for"}
 
 
@@ -481,14 +485,16 @@ def test_every_call_of_the_clients_is_checked(client: type) -> None:
         assert "corpus" not in inspect.signature(public(client)[name]).parameters
 
 
-@pytest.mark.parametrize("client", [E2G, AsyncE2G], ids=["sync", "async"])
+@pytest.mark.parametrize("client", BOTH)
 @pytest.mark.parametrize("name", sorted(CALLS.keys() - WRITING))
 def test_what_reads_sees_its_own_corpus(clients, asked: Two, client: type, name: str) -> None:
     CALLS[name](clients[client], asked)
 
 
-@pytest.mark.parametrize("client", [E2G, pytest.param(AsyncE2G, marks=pytest.mark.full)], ids=["sync", "async"])
-@pytest.mark.parametrize("name", sorted(WRITING))
+@pytest.mark.parametrize("client", BOTH)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one in WRITING_OFTEN else pytest.mark.full) for one in sorted(WRITING)]
+)
 def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: type, name: str) -> None:
     CALLS[name](clients[client], two)
 
@@ -496,7 +502,7 @@ def test_what_writes_leaves_the_other_corpus_alone(clients, two: Two, client: ty
 @pytest.mark.full
 def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
     questions = [Question("1", QUESTIONS[0], documents=("ann.txt",)), Question("2", "?", statements=(SECRET,))]
-    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=list(MODES), k=5)
+    found = evaluate(clients[E2G], questions, corpus=asked.mine, modes=few_of(MODES, 8), k=5)
     for result in found.modes.values():
         assert result.outcomes[1].scores["evidence@5 chunks"] == 0
     there = evaluate(clients[E2G], questions, corpus=asked.other, modes=["dense"], k=5)
@@ -506,7 +512,7 @@ def test_an_evaluation_sees_its_own_corpus(clients, asked: Two) -> None:
 @pytest.mark.full
 def test_a_comparison_sees_its_own_corpus(clients, asked: Two) -> None:
     for question in QUESTIONS:
-        found = compare(clients[E2G], question, corpus=asked.mine, modes=list(MODES), k=100)
+        found = compare(clients[E2G], question, corpus=asked.mine, modes=few_of(MODES, 8), k=100)
         for result in found.modes.values():
             assert_nothing_of_the_other(asked, result)
     there = compare(clients[E2G], QUESTIONS[0], corpus=asked.other, modes=["dense"], k=100)
@@ -599,11 +605,10 @@ def test_every_command_is_checked() -> None:
         assert "corpus" not in {parameter.name for parameter in found[name].params}
 
 
-def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, capsys, tmp_path) -> None:
+@pytest.mark.full
+def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, run, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NEO4J_URI", neo4j_connection.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", neo4j_connection.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_connection.password.get_secret_value())
+    set_variables(monkeypatch, neo4j_connection)
     (tmp_path / "questions.jsonl").write_text(json.dumps(QUESTION_FILE))
     places = {
         "library": str(two.library),
@@ -622,13 +627,10 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
     )
     for name, arguments in COMMANDS.items():
         filled_in = [places[one[1:-1]] if one[:1] == "{" else one for one in arguments]
-        monkeypatch.setattr(sys, "argv", ["e2g", name, *filled_in])
         monkeypatch.setattr(sys, "stdin", io.StringIO(QUESTIONS[0]))
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        printed = capsys.readouterr()
-        assert end.value.code in (0, None), (name, printed.err)
-        assert_nothing_of_the_other(two, [printed.out, printed.err])
+        code, *printed = run(name, *filled_in)
+        assert code == 0, (name, printed)
+        assert_nothing_of_the_other(two, printed)
     assert_nothing_of_the_other(two, [(tmp_path / "b.html").read_text(encoding="utf-8")])
     drawn = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert_nothing_of_the_other(two, [drawn[drawn.index("neo4j-viz-data") :], *(page.decode() for page in served)])

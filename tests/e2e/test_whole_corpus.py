@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 import pytest
+from at_server import settings_of
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -52,12 +53,7 @@ class Reading(BaseChatModel):
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        evidence_tokens=2000,
-    )
+    return settings_of(neo4j_connection, evidence_tokens=2000)
 
 
 def texts_of(e2g: E2G, corpus: str) -> dict[str, str]:

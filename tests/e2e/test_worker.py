@@ -6,8 +6,6 @@ import asyncio
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -18,18 +16,17 @@ from uuid import uuid4
 import crashes
 import psutil
 import pytest
+from at_server import migrated, settings_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 from hostile_files import forms_in_forms
-from libraries import performing
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from queues import Queue, graph
 from tiers import FULL, few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing.sources import parser_process
 from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -50,23 +47,13 @@ OTHER = "Dora Quill kept the log of the Averil. Josiah Quill counted the sails i
 @pytest.fixture(scope="module")
 def driver(scratch: Connection) -> Iterator[Driver]:
     """A server of our own: any worker takes any task that is in the database."""
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         yield driver
 
 
 @pytest.fixture(scope="module")
 def settings(scratch: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=scratch.uri,
-        neo4j_username=scratch.username,
-        neo4j_password=scratch.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(scratch, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +118,8 @@ def test_the_same_name_again_replaces_the_document(queue: Queue, client: E2G, co
     assert (twice.error["code"], "b.txt" in twice.error["detail"]) == ("reading", True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_a_name_is_only_a_label(queue: Queue, client: E2G, corpus: str) -> None:
+    names = [
         "../../etc/passwd.txt",
         "/etc/passwd.txt",
         "a/b*.txt",
@@ -146,18 +132,17 @@ def test_the_same_name_again_replaces_the_document(queue: Queue, client: E2G, co
         "#.txt",
         " .txt",
         "…🦊.TXT",
-    ],
-)
-def test_a_name_is_only_a_label(queue: Queue, client: E2G, corpus: str, name: str) -> None:
-    task = queue.done("index", corpus, (name, TEXT.encode()))
+    ]
+    task = queue.done("index", corpus, *((name, TEXT.encode()) for name in names))
     assert (task.state, task.error) == ("succeeded", None)
-    [document] = client.documents(corpus)
-    assert document.source == f"upload:{name}"
-    assert "e2gupload" not in document.title.lower()
-    broken = queue.done("index", corpus, (name, b"\x00\x01\x02" * 99))
+    documents = client.documents(corpus)
+    assert {one.source for one in documents} == {f"upload:{name}" for name in names}
+    assert not any("e2gupload" in one.title.lower() for one in documents)
+    broken = queue.done("index", corpus, *((name, b"\x00\x01\x02" * 99) for name in names))
     assert broken.error is not None
     assert broken.error["code"] == "reading"
-    assert (name if name.isprintable() else repr(name)) in broken.error["detail"]
+    for name in names:
+        assert (name if name.isprintable() else repr(name)) in broken.error["detail"]
     assert "e2g-task" not in broken.error["detail"]
     assert "e2gupload" not in broken.error["detail"]
 
@@ -596,124 +581,7 @@ def test_what_is_not_ours_is_named_only(
     assert "Unexpected RuntimeError at" in caplog.text
 
 
-class Proxy:
-    """A way to the server that can be closed."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.target = connection.uri.rpartition("//")[2].split(":")
-        self.open = False
-        self.writers: list[asyncio.StreamWriter] = []
-
-    async def listen(self) -> str:
-        server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
-        return f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self.open:
-            writer.close()
-            return
-        there, to = await asyncio.open_connection(self.target[0], int(self.target[1]))
-        self.writers += [writer, to]
-
-        async def copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-            with suppress(OSError):
-                while data := await source.read(2**16):
-                    sink.write(data)
-                    await sink.drain()
-            sink.close()
-
-        await asyncio.gather(copy(reader, to), copy(there, writer))
-
-    def close(self) -> None:
-        self.open = False
-        for writer in self.writers:
-            writer.close()
-
-
-def test_a_worker_outlives_the_database(
-    queue: Queue, scratch: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(worker_module, "LONGEST_WAIT_SECONDS", 1.0)
-    task = queue.create("index", corpus, ("a.txt", TEXT.encode()))
-
-    async def run() -> None:
-        proxy = Proxy(scratch)
-        settings = queue.settings.model_copy(update={"neo4j_uri": await proxy.listen()})
-        async with AsyncE2G(settings=settings) as client:
-            worker = Worker(client)
-            running = asyncio.create_task(worker.run())
-            await until(lambda: "The database failed" in caplog.text)
-            proxy.open = True
-            await until(lambda: queue.get(task).state == "succeeded")
-            caplog.clear()
-            proxy.close()
-            await until(lambda: "The database failed" in caplog.text)
-            proxy.open = True
-            again = queue.create("index", corpus, ("b.txt", TEXT.encode()))
-            await until(lambda: queue.get(again).state == "succeeded")
-            worker.stopping.set()
-            await running
-
-    asyncio.run(asyncio.wait_for(run(), 250))
-    assert scratch.password.get_secret_value() not in caplog.text
-
-
 # --- killed ------------------------------------------------------------------------------------------
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    assert settings.neo4j_uri is not None
-    assert settings.neo4j_password is not None
-    return {
-        **os.environ,
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
-        "E2G_CHUNK_TOKENS": "64",
-        "E2G_CHUNK_OVERLAP": "8",
-        "E2G_GROUP_SIZE": "2",
-        "E2G_WORKERS": "1",
-    }
-
-
-def started(settings: Settings) -> subprocess.Popen[bytes]:
-    command = [str(Path(sys.executable).parent / "e2g"), "worker"]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment(settings))
-
-
-def wait(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    while not condition():
-        assert process.poll() is None
-        time.sleep(0.05)
-
-
-@pytest.mark.full
-def test_a_killed_worker_is_replaced_by_another_one(queue: Queue, client: E2G, corpus: str) -> None:
-    files = [(name, (SAMPLE / name).read_bytes()) for name in ("great-gales.md", "society-minutes.md")]
-    queue.done("index", corpus, *files)
-    whole = graph(queue.driver, corpus)
-    client.delete(corpus=corpus)
-    task = queue.create("index", corpus, *files)
-    first = started(queue.settings)
-    wait(lambda: queue.get(task).state == "running", first)
-    perform = performing(queue.driver)
-    wait(lambda: any(row["work"] == "indexing" for row in perform(_documents(corpus, files))), first)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    assert queue.get(task).state == "running"
-    queue.expire()
-    second = started(queue.settings)
-    wait(lambda: queue.get(task).state == "succeeded", second)
-    second.send_signal(signal.SIGTERM)
-    assert second.wait(60) == 0
-    assert queue.get(task).attempt == 2
-    assert queue.blobs() == 0
-    assert graph(queue.driver, corpus) == whole
-
-
-def _documents(corpus: str, files: list[tuple[str, bytes]]) -> Read:
-    ids = [document_id(corpus, f"upload:{name}") for name, _ in files]
-    return Read("index/documents", {"corpus": corpus, "ids": ids})
 
 
 Prepare = Callable[[Queue, E2G, str, Path], Callable[[], str]]

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import neo4j
 import pytest
+from at_server import settings_of
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
@@ -31,12 +32,7 @@ _BEGUN = re.compile(r" C: (?:RUN|BEGIN) .*?'bookmarks': ([(\[].*?[)\]])")
 
 @pytest.fixture
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        workers=1,
-    )
+    return settings_of(neo4j_connection, workers=1)
 
 
 @pytest.fixture
@@ -166,10 +162,8 @@ async def test_what_is_no_bookmark_is_refused_and_forgotten(client, settings):
         await other.corpora()
 
 
-@pytest.mark.full
-@pytest.mark.timeout(300)
 def test_a_write_that_no_server_has_seen_is_waited_for_once(settings, driver, neo4j_connection):
-    """The server waits for half a minute. What it waited for in vain does not stop later calls."""
+    """The server waits for a while. What it waited for in vain does not stop later calls."""
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())
     with GraphDatabase.driver(neo4j_connection.uri, auth=auth) as own:
         with own.session(database="neo4j") as session:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from at_server import migrated
 from graphs import snapshot
 from libraries import (
     DIMENSIONS,
@@ -23,10 +24,9 @@ from libraries import (
     write,
 )
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.managed_neo4j import Connection
@@ -247,9 +247,7 @@ def test_what_an_interrupted_run_staged_is_not_found_and_is_cleaned_up(
 
 @pytest.fixture(scope="module")
 def driver_5_26(scratch_5_26: Connection) -> Iterator[Driver]:
-    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
-    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+    with migrated(scratch_5_26) as driver:
         yield driver
 
 

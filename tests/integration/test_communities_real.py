@@ -39,7 +39,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import communities as mode
 from e2g_neo4j.retrieval.windows import Window
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Read, Write
+from e2g_neo4j.runtime.requests import Read, Write
 
 TWO_GROUPS = [
     small_document("d0", ["ann", "bob"], ["bob", "cid"], ["ann", "cid"]),
@@ -64,17 +64,7 @@ def found(driver: Driver, corpus: str) -> dict[str, Any]:
 
 def asked(driver: Driver, corpus: str, vector: list[float], limit: int = 100) -> list[Window]:
     operation = mode.communities(Query("Who?", [corpus], limit))
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return [window for window, _ in end.value]
-        if isinstance(request, Embed):
-            reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
-        else:
-            assert isinstance(request, Read)
-            reply = database.read(driver, "neo4j", request)
+    return [window for window, _ in driven(performing(driver), operation, vector)]
 
 
 def test_two_groups_of_names_are_two_communities(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -226,7 +216,7 @@ def test_an_interrupted_run_shows_nothing_and_is_cleaned_up(
     assert snapshot(driver, corpus) == snapshot(driver, fresh)
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names."""

@@ -6,10 +6,11 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from at_server import settings_of
 from libraries import remove
 from neo4j import Driver
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import catalog
@@ -23,13 +24,7 @@ WORDS = ("Ada", "Otto", "light😀house", "the", "of", "e\u0301toile", "𝔊reat
 def e2g(request, neo4j_connection, monkeypatch) -> Iterator[E2G]:
     monkeypatch.setenv("E2G_WORKERS", "1")
     size, overlap = request.param
-    settings = Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=size,
-        chunk_overlap=overlap,
-    )
+    settings = settings_of(neo4j_connection, chunk_tokens=size, chunk_overlap=overlap)
     with E2G(settings=settings) as e2g:
         yield e2g
 

@@ -196,7 +196,7 @@ def test_windows_with_both_ends_of_a_relation_come_first(
     assert ids(ask(driver, [corpus], near)) == ["d0-c0-w0", "d1-c0-w0", "d2-c0-w0", "d3-c0-w0"]
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names."""

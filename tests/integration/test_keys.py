@@ -10,12 +10,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from at_server import migrated
 from libraries import driven, performing
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import keys
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.types.service import UsageInfo
 
@@ -24,9 +24,7 @@ Run = Callable[[Any], Any]
 
 @pytest.fixture(scope="module")
 def server(scratch: Connection) -> Iterator[Driver]:
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         yield driver
 
 

@@ -147,7 +147,7 @@ def pointing(document: NaiveDocument, vector: tuple[float, ...]) -> NaiveDocumen
     return replace(document, chunks=(NaiveChunk(chunk.id, 0, chunk.start, chunk.end, vector, (window,)),))
 
 
-@few_examples(20)
+@few_examples(20, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names. Communities are small, so that some contain others."""

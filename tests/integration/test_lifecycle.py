@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import crashes
 import pytest
+from at_server import connected
 from graphs import snapshot
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -42,7 +43,7 @@ from libraries import (
     written,
 )
 from naive import NaiveDocument
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import Model, Models
 from tiers import at_length, few_of
 
@@ -64,7 +65,7 @@ TOLD = [*NAMES[:4], *PEOPLE]
 STATING: Any = Models(Model({"": "\n".join(f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(TOLD))}))
 """They state the same of every text. Which of it is kept depends on the entities."""
 
-HISTORIES, STEPS = at_length(60, 6), 20
+HISTORIES, STEPS = at_length(60, 4), 20
 
 
 def listed(driver: Driver, corpus: str) -> dict[str, tuple[str, bool]]:
@@ -267,13 +268,6 @@ def work(connection: Connection, corpus: str, names: Sequence[str], versions: in
     with connected(connection) as driver:
         for number in range(versions):
             indexing(driver, corpus, [version(number, name) for name in names])
-
-
-@contextmanager
-def connected(connection: Connection) -> Iterator[Driver]:
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        yield driver
 
 
 @contextmanager

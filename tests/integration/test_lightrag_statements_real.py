@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_server import migrated
 from graphs import snapshot
 from libraries import MODELS, REAL_DIMENSIONS, driven, padded, performing, small_document, write
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveWindow
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import MODEL, Model, Models
 
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.managed_neo4j import Connection
@@ -139,9 +139,7 @@ def test_statements_of_other_corpora_change_nothing(driver: Driver, corpora: lis
 def test_an_older_server_finds_the_same(
     scratch_5_26: Connection, driver: Driver, corpora: list[str], corpus: str
 ) -> None:
-    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
-    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
-        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+    with migrated(scratch_5_26) as older:
         corpora += [corpus, other := f"{corpus}-other"]
         for one in (older, driver):
             stated(one, corpus)

@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 import pytest
+from at_server import connected
 from neo4j import GraphDatabase
 from typer.testing import CliRunner
 
@@ -51,8 +52,7 @@ def in_home(home: Path) -> LocalServer:
 
 
 def query(connection: Connection, text: str) -> list[Any]:
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
+    with connected(connection) as driver:
         return [record[0] for record in driver.execute_query(text, database_="neo4j").records]
 
 

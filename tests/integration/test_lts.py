@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from at_server import migrated, settings_of, variables_of
 from graphs import evidence
 from libraries import driven, performing, service_life
 from modes import MAY_FIND_NOTHING
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import state
 from test_cypher import columns_told, explained, texts, values_of, whole
 from test_migrate import real_tool
 
-from e2g_neo4j import E2G, Settings
+from e2g_neo4j import E2G
 from e2g_neo4j.graph.doctor import shapes
-from e2g_neo4j.graph.schema import info, migrate, read_scripts, validate
+from e2g_neo4j.graph.schema import info, read_scripts, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
@@ -37,23 +38,13 @@ def connection(scratch_5_26: Connection) -> Connection:
 
 @pytest.fixture(scope="module")
 def driver(connection: Connection) -> Iterator[Driver]:
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(connection.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    with migrated(connection) as driver:
         yield driver
 
 
 @pytest.fixture(scope="module")
 def client(connection: Connection, driver: Driver) -> Iterator[E2G]:
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    settings = settings_of(connection, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
     with E2G(settings=settings) as client:
         yield client
 
@@ -153,12 +144,7 @@ def test_neo4j_migrations_accepts_the_folder_with_the_stand_ins(
     for stand_in in (folder("cypher") / "lts" / "migrations").iterdir():
         assert (place / stand_in.name).is_file(), "it stands in for nothing"
         shutil.copy(stand_in, place / stand_in.name)
-    server = {
-        "NEO4J_URI": connection.uri,
-        "NEO4J_USERNAME": connection.username,
-        "NEO4J_PASSWORD": connection.password.get_secret_value(),
-    }
-    told, verdict = real_tool(server, place, "info", "validate")
+    told, verdict = real_tool(variables_of(connection), place, "info", "validate")
     assert verdict == {"outcome": "VALID", "warnings": []}
     assert [one["checksum"] for one in told] == [one.checksum for one in info(driver, "neo4j")]
 

@@ -23,6 +23,7 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from at_server import settings_of, variables_of
 from langchain_core.language_models import FakeListChatModel
 from libraries import remove
 from mcp import Client, MCPError, StdioServerParameters
@@ -70,13 +71,7 @@ def _models_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def settings(neo4j_connection, _models_once) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        chunk_tokens=300,
-        chunk_overlap=50,
-    )
+    return settings_of(neo4j_connection, chunk_tokens=300, chunk_overlap=50)
 
 
 @pytest.fixture(scope="module")
@@ -595,20 +590,13 @@ async def test_http_refuses_who_is_not_known_and_other_hosts(service):
 
 @pytest.fixture
 def environment(settings: Settings, tmp_path: Path) -> dict[str, str]:
-    assert settings.neo4j_password
-    assert settings.neo4j_uri
-    return {
-        "NEO4J_URI": settings.neo4j_uri,
-        "NEO4J_USERNAME": settings.neo4j_username,
-        "NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
-        "E2G_CHUNK_TOKENS": "300",
-        "E2G_CHUNK_OVERLAP": "50",
-    }
+    return {**variables_of(settings), "E2G_CHUNK_TOKENS": "300", "E2G_CHUNK_OVERLAP": "50"}
 
 
 COMMAND = ("-c", "from e2g_neo4j.cli import main; main()", "mcp")
 
 
+@pytest.mark.full
 async def test_the_command_serves_a_client_over_stdio(environment, ids, tmp_path):
     command = StdioServerParameters(command=sys.executable, args=list(COMMAND), env=environment, cwd=tmp_path)
     async with Client(command) as client:
@@ -618,6 +606,7 @@ async def test_the_command_serves_a_client_over_stdio(environment, ids, tmp_path
         assert "Hester Pendry" in text
 
 
+@pytest.mark.full
 def test_the_command_prints_nothing_but_the_old_protocol(environment, ids, tmp_path):
     process = subprocess.Popen(
         [sys.executable, *COMMAND, "--mcp-write"],

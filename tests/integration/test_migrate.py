@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from libraries import empty
+from at_server import variables_of
+from libraries import driven, empty, performing
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import AsyncE2G
@@ -24,8 +25,6 @@ from e2g_neo4j.graph.doctor import doctor
 from e2g_neo4j.graph.schema import info, migrate, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
-from e2g_neo4j.runtime.database import read
-from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -39,11 +38,7 @@ DIMENSIONS = 384
 
 @pytest.fixture(scope="module")
 def server(scratch: Connection) -> dict[str, str]:
-    return {
-        "NEO4J_URI": scratch.uri,
-        "NEO4J_USERNAME": scratch.username,
-        "NEO4J_PASSWORD": scratch.password.get_secret_value(),
-    }
+    return variables_of(scratch)
 
 
 @pytest.fixture(scope="module")
@@ -188,15 +183,7 @@ def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> 
 
 def looked_at(driver: Driver) -> list[Finding]:
     operation = doctor("neo4j", Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            found: list[Finding] = end.value
-            return found
-        assert isinstance(request, Read)
-        reply = read(driver, "neo4j", request)
+    return driven(performing(driver), operation)
 
 
 def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:

@@ -12,6 +12,7 @@ import httpx
 import ollama
 import openai
 import pytest
+from at_server import settings_of
 from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -71,13 +72,7 @@ class Served:
 def settings(neo4j_connection, ollama_server: RealOllama) -> Settings:
     rewritten = json.dumps({"question": QUESTION})
     ollama_server.create("api-writer", {"": Says(TITLE), "?": Says(SAID), "!": Says(rewritten)})
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        ollama_host=ollama_server.host,
-        chat_model="ollama:api-writer",
-    )
+    return settings_of(neo4j_connection, ollama_host=ollama_server.host, chat_model="ollama:api-writer")
 
 
 @pytest.fixture(scope="module")

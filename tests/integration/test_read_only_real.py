@@ -10,8 +10,9 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from at_server import migrated, settings_of
 from libraries import remove, small_document, staging, write
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
 from e2g_neo4j.answering import text_to_cypher
@@ -20,7 +21,6 @@ from e2g_neo4j.answering.text_to_cypher import run_for
 from e2g_neo4j.errors import CorpusNotFoundError, DatabaseError, InputError, NotFoundError
 from e2g_neo4j.graph import read_only
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading, run_read_only
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.templates import BUNDLED, templates
 from e2g_neo4j.runtime import database
@@ -114,12 +114,7 @@ def two(driver: Driver, corpus: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def settings(neo4j_connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=neo4j_connection.uri,
-        neo4j_username=neo4j_connection.username,
-        neo4j_password=neo4j_connection.password,
-        text_to_cypher=True,
-    )
+    return settings_of(neo4j_connection, text_to_cypher=True)
 
 
 def given(name: str) -> dict[str, str]:
@@ -207,9 +202,7 @@ def test_templates_of_the_user_only_read(
 @pytest.fixture
 def alone(scratch: Connection) -> Iterator[Driver]:
     """A database with one corpus, `novels`, and a graph of the user's."""
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         write(driver, "novels", DOCUMENTS)
         driver.execute_query("MERGE (:Ship {name: 'Averil'}) MERGE (:E2GKey {id: 'k', hash: 'secret'})")
         yield driver

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
     MOST_READS,
+    NAMES,
     REAL_DIMENSIONS,
     chunks_wanted,
     driven,
@@ -26,6 +27,7 @@ from libraries import (
     questions,
     remove,
     small_document,
+    staging,
     vectors,
     write_with_sentences,
 )
@@ -49,6 +51,7 @@ from naive import (
 from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, NotFoundError
+from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
@@ -138,7 +141,7 @@ def assert_equal(evidence: Evidence, expected: NaiveAnswer) -> None:
 # --- against the naive implementation ----------------------------------------------------------------
 
 
-@few_examples(25)
+@few_examples(25, 4)
 @given(st.data())
 def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, made_with: Fingerprint, data: Any) -> None:
     """Three corpora side by side with the same document, chunk and entity names, each asked several questions."""
@@ -307,6 +310,7 @@ def assert_fills(
     assert told == [(f"Title of {p.document}", p.start, p.end, p.text, p.nodes) for p in expected]
 
 
+@pytest.mark.full
 def test_larger_budgets_find_no_less(driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str) -> None:
     """In characters, in every mode and unit, of texts without repetition."""
     corpora.append(corpus)
@@ -359,6 +363,64 @@ def test_nearest_gives_every_node_its_score_occurrences_and_way_up(
             way.append(parent)
             here = parent
         assert rows[id]["path"] == way
+
+
+# --- what is not visible -----------------------------------------------------------------------------
+
+BY_WORDS = {"auto", "fulltext", "hybrid"}
+"""Modes with scores that other corpora change."""
+
+
+def found_in(
+    driver: Driver, made_with: Fingerprint, corpus: str, mode: str, vector: list[float]
+) -> dict[tuple[str, ...], float]:
+    """The nodes of all passages that a mode can find, and their scores, where nothing else changes them."""
+    found = answer(
+        driver, made_with, corpus, list(NAMES), vector, k=1000, mode=mode, question=" ".join(NAMES) + "?"
+    )  # fmt: skip
+    return {one.nodes: 0.0 if mode in BY_WORDS else one.score for one in found.passages}
+
+
+@few_examples(12)
+@given(libraries(), libraries(), vectors())
+def test_staged_and_removed_documents_are_not_found_in_any_mode(
+    driver: Driver,
+    made_with: Fingerprint,
+    old: list[NaiveDocument],
+    new: list[NaiveDocument],
+    vector: list[float],
+) -> None:
+    """While a new version is staged, nothing changes. Of documents that are deleted, but whose nodes are still there,
+    nothing is found."""
+    corpus = uuid4().hex
+    try:
+        write_with_sentences(driver, corpus, [*old, small_document("kept", NAMES)])
+        before = {mode: found_in(driver, made_with, corpus, mode, vector) for mode in MODES}
+        for number, request in enumerate(staging(corpus, new)):
+            database.write(driver, "neo4j", request)
+            for mode in MODES[number % 3 :: 3]:
+                assert found_in(driver, made_with, corpus, mode, vector) == pytest.approx(before[mode]), mode
+        deletion: Any = delete(corpus, [document.id for document in old])
+        for request in deletion:
+            database.write(driver, "neo4j", request)
+        for mode in MODES:
+            found = found_in(driver, made_with, corpus, mode, vector)
+            assert found.keys() <= {("kept-c0",)}, mode
+            assert found or mode in MAY_FIND_NOTHING, mode
+    finally:
+        remove(driver, [corpus])
+
+
+def test_nothing_is_found_of_an_import_in_any_mode(
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
+) -> None:
+    """Its chunks, windows and entities are written before its documents are published."""
+    corpora.append(corpus)
+    write_with_sentences(driver, corpus, [small_document(name, NAMES) for name in ("imported", "kept")])
+    statement = "MATCH (d:Document {corpus: $corpus, id: 'imported'}) REMOVE d:Document SET d:StagedDocument"
+    driver.execute_query(statement, corpus=corpus)
+    for mode in MODES:
+        assert found_in(driver, made_with, corpus, mode, [1.0]).keys() <= {("kept-c0",)}, mode
 
 
 # --- the wall between corpora ------------------------------------------------------------------------
@@ -433,41 +495,37 @@ def test_hops_are_counted_in_edges_up_to_the_bound(
         assert told == ([(chain[0], name, hops)] if hops <= MAX_HOPS else [])
 
 
-@pytest.mark.parametrize("mode", MODES)
 def test_names_full_of_quotes_are_only_names_in_every_mode(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: str
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
 ) -> None:
     corpora.append(corpus)
     names = ['"`\'" }) DETACH DELETE n //', "``n`` OR \\'", 'the "elder"']
     write_with_sentences(driver, corpus, [small_document("d", names), small_document("e", ["ann"])])
-    found = answer(driver, made_with, corpus, names, [1.0], k=1, mode=mode, question=" ".join(names) + "?")
-    assert all(isfinite(passage.score) for passage in found.passages)
-    assert found.passages
-    if mode in GRAPH_MODES:
-        assert (found.route, set(found.entities), len(found.pairs)) == ("local", set(names), 3)
-        assert [passage.source for passage in found.passages] == ["d.txt"]
+    for mode in MODES:
+        found = answer(driver, made_with, corpus, names, [1.0], k=1, mode=mode, question=" ".join(names) + "?")
+        assert all(isfinite(passage.score) for passage in found.passages), mode
+        assert found.passages, mode
+        if mode in GRAPH_MODES:
+            assert (found.route, set(found.entities), len(found.pairs)) == ("local", set(names), 3), mode
+            assert [passage.source for passage in found.passages] == ["d.txt"], mode
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("question", ["?!", "the of and", "\u4f60\u597d", "\u201c\u2019\u201d", "AND OR NOT"])
 def test_a_question_without_words_is_answered_in_every_mode(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, mode: str, question: str
+    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str, question: str
 ) -> None:
     """Of a corpus of one chunk with one window, where nothing deviates."""
     corpora.append(corpus)
     write_with_sentences(driver, corpus, [small_document("d", ["ann", "bob"])])
-    found = answer(driver, made_with, corpus, [], [1.0], mode=mode, question=question)
-    nothing = mode in ("fulltext", "lightrag_local")
-    assert [passage.nodes for passage in found.passages] == ([] if nothing else [("d-c0",)])
-    assert all(isfinite(passage.score) for passage in found.passages)
+    for mode in MODES:
+        found = answer(driver, made_with, corpus, [], [1.0], mode=mode, question=question)
+        nothing = mode in ("fulltext", "lightrag_local")
+        assert [passage.nodes for passage in found.passages] == ([] if nothing else [("d-c0",)]), mode
+        assert all(isfinite(passage.score) for passage in found.passages), mode
 
 
-def test_the_mode_that_nobody_chose_is_auto(
-    driver: Driver, made_with: Fingerprint, corpora: list[str], corpus: str
-) -> None:
-    corpora.append(corpus)
-    write_with_sentences(driver, corpus, [small_document("d", ["ann", "bob"])])
-    assert answer(driver, made_with, corpus, ["ann"], [1.0], mode=DEFAULT_MODE).mode == "auto"
+def test_the_mode_that_nobody_chose_is_auto() -> None:
+    assert DEFAULT_MODE == "auto"
 
 
 def test_a_read_cannot_write(driver: Driver) -> None:

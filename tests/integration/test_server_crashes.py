@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
 import crashes
 import psutil
 import pytest
+from at_server import connected
 from graphs import snapshot
 from libraries import REAL_DIMENSIONS, visible, write
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from e2g_neo4j.errors import UnreachableError
 from e2g_neo4j.graph import lease, writer
@@ -37,14 +38,9 @@ def server(tmp_path: Path) -> Iterator[LocalServer]:
     server.stop()
 
 
-@contextmanager
-def connected(connection: Connection) -> Iterator[Driver]:
+def impatient(connection: Connection) -> AbstractContextManager[Driver]:
     """A driver that gives up soon."""
-    auth = (connection.username, connection.password.get_secret_value())
-    with GraphDatabase.driver(
-        connection.uri, auth=auth, max_transaction_retry_time=1, connection_timeout=5, notifications_min_severity="OFF"
-    ) as driver:
-        yield driver
+    return connected(connection, max_transaction_retry_time=1, connection_timeout=5)
 
 
 def kill(server: LocalServer) -> None:
@@ -79,7 +75,7 @@ def test_a_server_killed_anywhere_holds_the_old_state_or_the_new_and_the_next_ru
     monkeypatch.setattr(writer, "CHUNK_ROWS", 1)
     monkeypatch.setattr(lease, "SECONDS", 600.0)  # no renewal comes between
     run = uuid4().hex
-    with connected(server.start()) as driver:
+    with impatient(server.start()) as driver:
         migrate(driver, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
         write(driver, f"{run}-old", crashes.BEFORE)
         write(driver, f"{run}-new", crashes.BEFORE)
@@ -93,7 +89,7 @@ def test_a_server_killed_anywhere_holds_the_old_state_or_the_new_and_the_next_ru
     for number, share in enumerate(SHARES):
         corpus = f"{run}-{number}"
         at = round(share * (len(sent) - 1))
-        with connected(server.start()) as driver:
+        with impatient(server.start()) as driver:
             write(driver, corpus, crashes.BEFORE)
             with counted(at, lambda: kill(server)) as until:
                 try:
@@ -103,7 +99,7 @@ def test_a_server_killed_anywhere_holds_the_old_state_or_the_new_and_the_next_ru
                 else:
                     said = ""
         assert len(until) > at, "it was killed"
-        with connected(server.start()) as driver:
+        with impatient(server.start()) as driver:
             seen.append(visible(driver, corpus))
             assert seen[-1] in (old, new)
             if said:
@@ -128,5 +124,5 @@ def test_a_managed_server_that_died_is_started_again(server: LocalServer) -> Non
     assert not server.status().running
     after = server.start()
     assert (after.uri, after.password) == (before.uri, before.password)
-    with connected(after) as driver:
+    with impatient(after) as driver:
         driver.verify_connectivity()

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from at_server import settings_of
 from langchain_core.language_models import FakeListChatModel
 from libraries import service_life
 from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver
@@ -26,15 +27,7 @@ TEXT = "Alice Harper met Bob Miller in Paris. Miller sold her `a {letter}` for $
 
 
 def settings(connection: Connection) -> Settings:
-    return Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=64,
-        chunk_overlap=8,
-        group_size=2,
-        workers=1,
-    )
+    return settings_of(connection, chunk_tokens=64, chunk_overlap=8, group_size=2, workers=1)
 
 
 # --- reads -------------------------------------------------------------------------------------------

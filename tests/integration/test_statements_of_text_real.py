@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from at_server import migrated
 from graphs import cached_replies, snapshot
 from libraries import (
     MODELS,
-    REAL_DIMENSIONS,
     dangling,
     driven,
     performing,
@@ -20,12 +20,11 @@ from libraries import (
     write,
 )
 from naive import NaiveDocument
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 from stated import MODEL, Model, Models
 
 from e2g_neo4j.errors import BudgetError, ConfigurationError, CorpusNotFoundError, InputError, ModelError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import merge_overrides
 from e2g_neo4j.indexing.layer import ATTEMPTS
@@ -401,9 +400,7 @@ def test_every_corpus_has_its_own_statements(driver: Driver, corpora: list[str],
 def test_an_older_server_finds_the_same(
     scratch_5_26: Connection, driver: Driver, corpora: list[str], corpus: str
 ) -> None:
-    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
-    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
-        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+    with migrated(scratch_5_26) as older:
         corpora += [corpus, other := f"{corpus}-other"]
         for one in (older, driver):
             told(one, corpus)
@@ -473,8 +470,6 @@ def test_only_statements_of_the_filtered_documents_choose_text(
 def test_an_older_server_filters_the_same(
     scratch_5_26: Connection, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
-    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as older:
-        migrate(older, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+    with migrated(scratch_5_26) as older:
         check_filtered(older, corpus, f"{corpus}-famous", monkeypatch)
         remove(older, [corpus, f"{corpus}-famous"])

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
+from at_server import migrated
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
@@ -28,9 +29,8 @@ from libraries import (
     write,
 )
 from naive import AmbiguousError, NaiveDocument, cosine, edges_of, windows
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
@@ -147,9 +147,7 @@ def test_only_keywords_that_were_looked_up_are_unknown(
 
 
 def test_5_26_matches_the_same(scratch_5_26: Connection, corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    auth = (scratch_5_26.username, scratch_5_26.password.get_secret_value())
-    with GraphDatabase.driver(scratch_5_26.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=REAL_DIMENSIONS)
+    with migrated(scratch_5_26) as driver:
         monkeypatch.setattr(mode, "CANDIDATES", 2)  # the index finds those of the other corpus first
         check_matches(driver, corpus)
         write(driver, f"{corpus}-twins", [small_document(f"d{n}", [f"twin{n}"]) for n in range(3)])
@@ -194,7 +192,7 @@ def test_windows_with_relations_of_matches_come_first(
     assert ids() == ["d0", "d1", "d2", "d3"]
 
 
-@few_examples(16)
+@few_examples(16, 3)
 @given(st.data())
 def test_ranking_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: Any) -> None:
     """Three corpora side by side with the same ids and names, each searched as a whole or within some documents."""

@@ -10,12 +10,12 @@ from threading import Barrier
 from typing import Any, TypeVar
 
 import pytest
+from at_server import migrated
 from libraries import driven, performing
-from neo4j import Driver, GraphDatabase
+from neo4j import Driver
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
 from e2g_neo4j.graph import claims, keys, tasks
-from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.tasks import PART_BYTES, Upload
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
@@ -28,9 +28,7 @@ Run = Callable[[Operation[T]], T]
 @pytest.fixture(scope="module")
 def server(scratch: Connection) -> Iterator[Driver]:
     """A server of our own: any worker takes any task that is in the database."""
-    auth = (scratch.username, scratch.password.get_secret_value())
-    with GraphDatabase.driver(scratch.uri, auth=auth, notifications_min_severity="OFF") as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+    with migrated(scratch) as driver:
         yield driver
 
 

@@ -10,13 +10,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from at_server import settings_of
 from graphs import comparable
 from libraries import driven, empty, performing, remove, write
 from naive import NaiveChunk, NaiveDocument, NaiveSentence, NaiveWindow
 from neo4j import Driver, GraphDatabase
 
 import e2g_neo4j
-from e2g_neo4j import E2G, Settings, SourceDocument
+from e2g_neo4j import E2G, SourceDocument
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing.sources.files import from_text, read
@@ -42,14 +43,7 @@ STRANGE = (
 @pytest.fixture(scope="module", params=["scratch", "scratch_5_26"])
 def client(request: pytest.FixtureRequest) -> Iterator[E2G]:
     connection = request.getfixturevalue(request.param)
-    settings = Settings(
-        neo4j_uri=connection.uri,
-        neo4j_username=connection.username,
-        neo4j_password=connection.password,
-        chunk_tokens=200,
-        chunk_overlap=20,
-        workers=1,
-    )
+    settings = settings_of(connection, chunk_tokens=200, chunk_overlap=20, workers=1)
     with E2G(settings=settings) as client:
         client.migrate()
         yield client

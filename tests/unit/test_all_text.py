@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from operations import WordModel
 
 from e2g_neo4j.answering.all_text import without_overlaps
 from e2g_neo4j.answering.answer import answer
@@ -19,16 +20,6 @@ from e2g_neo4j.types.results import Answer, Evidence
 
 TEXT = " ".join(f"w{number}." for number in range(300))
 """A document of 300 words, of which chunks of 100 share 20."""
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
 
 
 def row(id: str, start: int, end: int, document: str = "d") -> dict[str, Any]:
@@ -58,7 +49,7 @@ def points(*scored: tuple[int, list[int]]) -> str:
 def ask(*replies: str, tokens: int = 130, most: int = 64, size: int = 300, of: int = 1, **where: Any):
     """The evidence that is emitted, the prompts, and the answer."""
     settings = Settings().model_copy(update={"evidence_tokens": tokens, "map_calls": most})
-    models: Any = SimpleNamespace(settings=settings, chat_model=Model())
+    models: Any = SimpleNamespace(settings=settings, chat_model=WordModel())
     retrieval = RetrievalOptions(where=where or None)
     operation: Any = answer(models, "Who?", ["c"], retrieval, method="all_text")
     left, prompts, emitted = list(replies), list[str](), list[Evidence]()

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, get_args
 
 import pytest
+from operations import MODEL
 
 from e2g_neo4j.answering import answer as answering
 from e2g_neo4j.answering import drift as module
@@ -23,19 +24,6 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Emit, Operation, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Turn
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
-MODEL: Any = Model()
 
 
 def passage(place: int) -> Passage:

@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import pytest
 import spacy
+from operations import outcome
 from spacy.tokens import Doc
 
 from e2g_neo4j.models.entities.extraction import extract
@@ -34,14 +35,11 @@ def node(id: str, *, level: int = 0, occurrences: int = 0, score: float = 0.5) -
 
 
 def drive(operation: Any, replies: Mapping[str, Callable[..., Any]]) -> list[ScoredNode]:
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            nodes: list[ScoredNode] = end.value
-            return nodes
-        reply = [1.0] if isinstance(request, Embed) else replies[request.statement](**request.parameters)
+
+    def reply(request: Any) -> Any:
+        return [1.0] if isinstance(request, Embed) else replies[request.statement](**request.parameters)
+
+    return outcome(operation, reply)
 
 
 # --- the published code ------------------------------------------------------------------------------

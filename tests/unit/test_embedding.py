@@ -127,7 +127,9 @@ def test_a_short_text_gets_the_vector_of_the_model_itself(embedder: Embedder) ->
     assert np.allclose(embed_long(embedder, [text])[0], embedder.embed([text])[0], atol=1e-6)
 
 
-@pytest.mark.parametrize(("precision", "cosine"), [("float32", 0.99999), ("auto", 0.999)])
+@pytest.mark.parametrize(
+    ("precision", "cosine"), [pytest.param("float32", 0.99999, marks=pytest.mark.full), ("auto", 0.999)]
+)
 def test_vectors_are_those_of_sentence_transformers(precision: Precision, cosine: float) -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -204,6 +206,7 @@ with ThreadPoolExecutor(4) as threads:
 """
 
 
+@pytest.mark.full
 def test_the_first_texts_may_come_from_several_threads_at_once() -> None:
     """Where OpenVINO was not used before, about every third try would wait for ever."""
     for _ in range(at_length(8, 3)):
@@ -217,6 +220,7 @@ def test_the_default_model_needs_no_folder_that_can_be_written(monkeypatch: pyte
     assert np.allclose(load_embedder().embed(["A letter to Trieste."]), expected, atol=1e-6)
 
 
+@pytest.mark.full
 def test_many_texts_are_embedded_on_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """As far as that can be seen without one: torch takes them over, and a question stays where it was."""
     texts = ["A letter to Trieste."] * 200

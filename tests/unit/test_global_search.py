@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
+from operations import WordModel
 
 from e2g_neo4j.answering.answer import answer
 from e2g_neo4j.answering.batches import batches_of
@@ -26,16 +27,6 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest
 from e2g_neo4j.types.results import Answer, CitedReport, Evidence, Passage, Point, Turn
 
 MADE_WITH = {"embedding_model": "m", "dimensions": 1, "pooling": "p", "spacy_model": "s"}
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
 
 
 def points(*scored: tuple[int, Sequence[int]]) -> str:
@@ -130,7 +121,7 @@ def ask(corpus: Corpus, *replies: str, tokens: int = 100, map_calls: int = 64, *
     settings = Settings().model_copy(update={"evidence_tokens": tokens, "map_calls": map_calls})
     models: Any = StubModels(
         settings=settings,
-        chat_model=Model(),
+        chat_model=WordModel(),
         nlp=load_pipeline(None),
     )
     progress: list[tuple[str, int, int]] = []
@@ -205,7 +196,7 @@ def test_a_question_about_an_earlier_turn_is_rewritten_first() -> None:
 
 def test_three_reports_of_five_thousand_tokens_are_two_batches() -> None:
     reports = [Passage("word " * 4_990, id, id, 0, 1, 0.0) for id in "cab"]
-    model: Any = Model()
+    model: Any = WordModel()
     batches = batches_of(reports, (), 12_000, model, 64, shuffled)
     assert ([one.source for one in batches.given], batches.numbers) == (["a", "b", "c"], [[1, 2], [3]])
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from libraries import StubModels
+from operations import WordModel, conversation
 from spacy.language import Language
 
 from e2g_neo4j.errors import QueryError
@@ -130,35 +131,14 @@ def test_a_question_that_stands_alone_may_be_repeated(nlp: Language) -> None:
     assert rewritten_in(reply(asked), question=asked, doc=nlp(asked), history=[CRAIL]) == asked
 
 
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-
-    def __init__(self, context: int | None = None) -> None:
-        self.context = context
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
 def drive(operation: Any, *replies: str) -> tuple[Any, list[str]]:
     """The result of an operation and the prompts. All replies are used."""
-    left, prompts = list(replies), list[str]()
-    said: Any = None
-    while True:
-        try:
-            request = operation.send(said)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            return end.value, prompts
-        assert isinstance(request, Chat)
-        prompts.append(request.request.user)
-        said = ChatReply(left.pop(0), "stop", 10, 3)
+    result, asked = conversation(operation, replies)
+    return result, [one.request.user for one in asked]
 
 
 def chat_of(context: int | None = None) -> ChatCalls:
-    model: Any = Model(context)
+    model: Any = WordModel(context)
     return ChatCalls(model)
 
 
@@ -197,7 +177,7 @@ def test_only_answers_and_llm_have_a_question_rewritten(nlp: Language, with_llm:
     """`answer` passes the model as `rewriter`, `retrieve` does with the option `llm`."""
     models: Any = StubModels(
         settings=Settings(chat_model=None),
-        chat_model=Model(),
+        chat_model=WordModel(),
         nlp=nlp,
         vector=lambda embed: embed.text,
     )
@@ -207,7 +187,7 @@ def test_only_answers_and_llm_have_a_question_rewritten(nlp: Language, with_llm:
         return next(retrieve(models, QUESTION, ["c"], options, **rewriter))
 
     assert isinstance(first_request(with_llm), Chat if with_llm else Read)
-    assert isinstance(first_request(False, rewriter=Model()), Chat)
+    assert isinstance(first_request(False, rewriter=WordModel()), Chat)
 
 
 def test_what_is_searched_for_is_the_rewritten_question(nlp: Language) -> None:
@@ -219,7 +199,7 @@ def test_what_is_searched_for_is_the_rewritten_question(nlp: Language) -> None:
         vector=lambda embed: vectors.append(embed.text),
     )
     options = RetrievalOptions.of({"history": [CRAIL]})
-    rewriter: Any = Model()
+    rewriter: Any = WordModel()
     operation = retrieve(models, QUESTION, ["c"], options, rewriter=rewriter)
     assert isinstance(next(operation), Chat)
     read = operation.send(ChatReply(reply(REWRITTEN), "stop", 10, 3))

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from operations import conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.evaluation import Question, evaluate, read_questions
@@ -17,7 +18,6 @@ from e2g_neo4j.evaluation.results import PARTS, Evaluation, Judgement, Outcome, 
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply
 
 MODEL: Any = SimpleNamespace(name="judge", context=None)
 
@@ -28,18 +28,8 @@ def verdict(*numbers: object) -> str:
 
 def judged(answer: str | None, base: str | None, *replies: str) -> tuple[Judgement, list[str]]:
     """The judgement by replies in turn, and the messages that were sent."""
-    operation: Any = judge(MODEL, Settings(), "Why?", answer, base)
-    left = list(replies)
-    sent: list[str] = []
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left
-            return end.value, sent
-        sent.append(request.request.user)
-        reply = ChatReply(left.pop(0), "stop", 100, 10)
+    found, asked = conversation(judge(MODEL, Settings(), "Why?", answer, base), replies, tokens=(100, 10))
+    return found, [one.request.user for one in asked]
 
 
 def test_an_answer_wins_if_it_is_better_in_both_orders() -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from operations import outcome
 
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.query import Query
@@ -70,13 +71,7 @@ def taken(case: Mapping[str, Any], mode: str, *, relations: str = "mentioned") -
 
 def drive(operation: Any, answer: Callable[[Any], Any]) -> list[int]:
     """The chunks of the windows that an operation ranks."""
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return [window.index for window, _ in end.value]
-        reply = answer(request)
+    return [window.index for window, _ in outcome(operation, answer)]
 
 
 @CASES

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from operations import MODEL, WordModel, conversation
 
 from e2g_neo4j.answering.answer import answer, answer_options
 from e2g_neo4j.answering.batches import Batches, batches_of
@@ -18,23 +19,9 @@ from e2g_neo4j.errors import ModelError, QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.retrieval.options import RetrievalOptions
-from e2g_neo4j.runtime.requests import Chat
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.results import Answer, Evidence, Fact, Passage, Point, TextNode
-
-
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-    context: int | None = None
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
-MODEL: Any = Model()
 
 
 def passage(place: int, words: int, document: str = "Log") -> Passage:
@@ -55,19 +42,10 @@ def points(*scored: tuple[int, list[int]]) -> str:
 def answered(found: Evidence, *replies: str, settings: Settings | None = None) -> tuple[Answer, list[ChatRequest]]:
     """The answer that replies in turn lead to, and the requests. Only the last one may be shown to the caller."""
     calls = Calls(MODEL, settings or Settings(evidence_tokens=100), usage_of(found))
-    operation: Any = map_reduce(found, calls)
-    left, requests = list(replies), list[ChatRequest]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            return end.value, requests
-        assert isinstance(request, Chat)
-        requests.append(request.request)
-        assert bool(request.shown.add("Luke was there. ")) == request.request.system.startswith("Answer")
-        reply = ChatReply(left.pop(0), "stop", 10, 3)
+    answer, asked = conversation(map_reduce(found, calls), replies)
+    for one in asked:
+        assert bool(one.shown.add("Luke was there. ")) == one.request.system.startswith("Answer")
+    return answer, [one.request for one in asked]
 
 
 def test_points_of_batches_become_an_answer_with_citations() -> None:
@@ -178,7 +156,7 @@ def test_evidence_that_fits_nowhere_is_an_error() -> None:
     long = json.dumps({"points": [{"text": "w " * 200, "score": 9, "passages": [1]}]})
     with pytest.raises(ModelError, match="No passage fits into 100 tokens"):
         answered(evidence(passage(0, 40)), long)
-    narrow: Any = Model()
+    narrow: Any = WordModel()
     narrow.context = 1300
     with pytest.raises(ModelError, match="No passage fits"):
         next(map_reduce(evidence(passage(0, 300)), Calls(narrow, Settings())))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from operations import WordModel, conversation
 
 from e2g_neo4j.errors import ConfigurationError, QueryError
 from e2g_neo4j.models.chat.json_replies import LONGEST_TEXT, objects_in, valid_numbers
@@ -24,9 +25,8 @@ from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag, synonyms
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
-from e2g_neo4j.runtime.requests import Chat, Embed, Read
+from e2g_neo4j.runtime.requests import Embed, Read
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.graph import Extraction, Sentence
 
 HOSTILE = [
@@ -43,20 +43,8 @@ HOSTILE = [
 """Replies that no mode can use."""
 
 
-class Model:
-    """A model that counts a token a word."""
-
-    name = "scripted"
-
-    def __init__(self, context: int | None = None) -> None:
-        self.context = context
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
 def chat_of(context: int | None = None) -> ChatCalls:
-    model: Any = Model(context)
+    model: Any = WordModel(context)
     return ChatCalls(model)
 
 
@@ -71,25 +59,19 @@ def relevant(*numbers: int) -> str:
 def drive(operation: Any, rows: Callable[[str, dict[str, Any]], list[dict[str, Any]]], *replies: str) -> Any:
     """The result of an operation, the prompts, the statements and the texts that were embedded. All replies are used,
     one after the other."""
-    left, prompts, statements, embedded = list(replies), list[str](), list[str](), list[str]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            return end.value, prompts, statements, embedded
+    statements, embedded = list[str](), list[str]()
+
+    def other(request: Any) -> Any:
         if isinstance(request, Embed):
             embedded.append(request.text)
-            reply = [float(len(embedded))]
-        elif isinstance(request, Read):
-            statements.append(request.statement)
-            reply = rows(request.statement, request.parameters)
-        else:
-            assert isinstance(request, Chat)
-            assert (request.shown.add("x"), request.shown.end()) == ("", ""), "nothing of it is streamed"
-            prompts.append(request.request.user)
-            reply = ChatReply(left.pop(0), "stop", 10, 3)
+            return [float(len(embedded))]
+        assert isinstance(request, Read)
+        statements.append(request.statement)
+        return rows(request.statement, request.parameters)
+
+    result, asked = conversation(operation, replies, other)
+    assert all((one.shown.add("x"), one.shown.end()) == ("", "") for one in asked), "nothing of it is streamed"
+    return result, [one.request.user for one in asked], statements, embedded
 
 
 # --- replies -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operations import outcome
 
 from e2g_neo4j.retrieval.passage_graph import PassageGraph, pagerank, ranked, read_passage_graph
 from e2g_neo4j.retrieval.query import Query
@@ -42,13 +43,11 @@ def cosine(x: int) -> float:
 
 
 def drive(operation: Any, replies: Mapping[str, Callable[..., Any]]) -> Any:
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            return end.value
-        reply = QUESTION if isinstance(request, Embed) else replies[request.statement](**request.parameters)
+
+    def reply(request: Any) -> Any:
+        return QUESTION if isinstance(request, Embed) else replies[request.statement](**request.parameters)
+
+    return outcome(operation, reply)
 
 
 class Library:

@@ -52,6 +52,7 @@ def test_what_is_not_used_is_not_loaded(code: str, unused: set[str]) -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.full
 def test_spacy_finds_torch_in_processes_of_others() -> None:
     """thinc must not lose torch in a process that is not ours: pipelines with transformers need it."""
     script = "from e2g_neo4j.models.entities.pipeline import load_pipeline\nload_pipeline()\nimport thinc.compat\n"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from operations import conversation
 
 from e2g_neo4j.answering.template_questions import PROMPT, run_template_for
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, QueryError, UnusableReplyError
@@ -13,9 +14,9 @@ from e2g_neo4j.graph.read_only import Rows
 from e2g_neo4j.models.chat.prompts import load_prompt
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.requests import CallDriver, Chat, Read
+from e2g_neo4j.runtime.requests import CallDriver
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatRequest
 from e2g_neo4j.types.statements import StatementResult
 
 QUESTION = "Which three names stand beside the captain's?"
@@ -27,27 +28,18 @@ def models(*, chat: bool = True) -> Models:
 
 def run(*replies: str, chat: bool = True, **given: Any) -> tuple[StatementResult, list[ChatRequest]]:
     """What the template `neighbours_of` finds, and what the model was asked."""
-    operation: Any = run_template_for(models(chat=chat), "neighbours_of", given, "novels", QUESTION)
-    left, requests = list(replies), list[ChatRequest]()
-    reply: Any = None
-    while True:
-        try:
-            request = operation.send(reply)
-        except StopIteration as end:
-            assert not left, "fewer calls than expected"
-            result: StatementResult = end.value
-            return result, requests
-        if isinstance(request, Chat):
-            assert (request.shown.add("x"), request.shown.end()) == ("", "")
-            requests.append(request.request)
-            reply = ChatReply(left.pop(0), "stop", 100, 10)
-        elif isinstance(request, CallDriver):
-            reply = Rows(("neighbour",), ({"neighbour": "Josiah Quill"},), False)
-        else:
-            assert isinstance(request, Read)
-            names = request.parameters.get("names", ())
-            found = [{"name": name, "entity": name} for name in names]
-            reply = found if request.statement == "query/resolve" else [{"found": True}]
+
+    def other(request: Any) -> Any:
+        if isinstance(request, CallDriver):
+            return Rows(("neighbour",), ({"neighbour": "Josiah Quill"},), False)
+        names = request.parameters.get("names", ())
+        found = [{"name": name, "entity": name} for name in names]
+        return found if request.statement == "query/resolve" else [{"found": True}]
+
+    operation = run_template_for(models(chat=chat), "neighbours_of", given, "novels", QUESTION)
+    result, asked = conversation(operation, replies, other, (100, 10))
+    assert all((one.shown.add("x"), one.shown.end()) == ("", "") for one in asked)
+    return result, [one.request for one in asked]
 
 
 def test_the_model_fills_in_what_is_missing() -> None:

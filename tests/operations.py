@@ -1,0 +1,60 @@
+"""Operations that are driven by what a test replies, and a chat model of which only the counting is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from e2g_neo4j.runtime.requests import Chat
+from e2g_neo4j.types.chat import ChatReply
+
+
+class WordModel:
+    """A model that counts a token a word."""
+
+    name = "scripted"
+
+    def __init__(self, context: int | None = None) -> None:
+        self.context = context
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+MODEL: Any = WordModel()
+
+
+def outcome(operation: Any, reply: Callable[[Any], Any]) -> Any:
+    """The result of an operation whose requests are replied to."""
+    given: Any = None
+    while True:
+        try:
+            request = operation.send(given)
+        except StopIteration as end:
+            return end.value
+        given = reply(request)
+
+
+def unexpected(request: Any) -> Any:
+    raise AssertionError(request)
+
+
+def conversation(
+    operation: Any,
+    replies: Sequence[str],
+    other: Callable[[Any], Any] = unexpected,
+    tokens: tuple[int, int] = (10, 3),
+) -> tuple[Any, list[Chat]]:
+    """The result of an operation, and how it asked the chat model, whose replies are used up one after the other.
+    `other` replies to all other requests."""
+    left, asked = list(replies), list[Chat]()
+
+    def reply(request: Any) -> Any:
+        if not isinstance(request, Chat):
+            return other(request)
+        asked.append(request)
+        return ChatReply(left.pop(0), "stop", *tokens)
+
+    result = outcome(operation, reply)
+    assert not left, "fewer calls than expected"
+    return result, asked
