@@ -588,8 +588,8 @@ def write_with_sentences(driver: Driver, corpus: str, library: Sequence[NaiveDoc
     perform = performing(driver)
     [state] = perform(Read("layers/state", {"corpus": corpus}))
     rows = [row for one in library for row in sentence_rows(one)]
-    publish = {"corpus": corpus, "revision": state["revision"]}
-    perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("sentences/publish", publish))))
+    publish = {"corpus": corpus, "layer": "sentence_vectors", "revision": state["revision"]}
+    perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("layers/set_revision", publish))))
 
 
 def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:

@@ -6,8 +6,7 @@
 // $around are kept: those that get most if each seed gives its weight to its neighbours in equal parts. The graph has
 // all edges between seeds and these. Entities in more than $hub chunks are left out.
 // $corpus, $vector, $entry, $names, $seeds, $around, $hub
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → seeds: [[key, weight]], edges: [[key, [key]]]. Each edge is listed once.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {

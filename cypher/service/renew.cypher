@@ -1,9 +1,7 @@
 // Renew the claim on a task, and record its progress. Returns no row if the claim was lost.
 // $task, $worker, $milliseconds, $stage, $done, $total, $tokens
 // → cancel, left. `left` is how many tokens its key may still use today, null if that has no limit.
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WHERE t.state = 'running' AND t.worker = $worker
 SET t.expires = timestamp() + $milliseconds, t.updated = timestamp(), t.stage = $stage, t.done = $done,

@@ -133,7 +133,8 @@ def _fragment(line: re.Match[str], variant: Variant) -> str:
     places = (f"fragments/{place}{name}" for place in variant.value)
     found = next((place for place in places if _path(place).is_file()), f"fragments/{name}")
     given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
-    text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", _split(found)[1])
+    text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(found)[1])
+    text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", text)
     language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
     return language + indent(text.removeprefix(language), spaces) + end if text else ""
 

@@ -393,6 +393,10 @@ BEGINNINGS = {
     "keyword": "UNWIND $keywords AS keyword",
     "theirs": "MATCH (theirs)",
     "r": "WITH *, {text: ['title', 'text']} AS r",
+    "windows": "WITH *, [] AS windows",
+    "relations": "MATCH (a:Entity) WITH [[a, a]] AS relations",
+    "nearest": "MATCH (w:Window) WITH *, [w] AS nearest",
+    "ids": "WITH *, [w.id] AS ids",
 }
 """How the variables that fragments read may have come."""
 

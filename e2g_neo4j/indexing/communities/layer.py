@@ -111,7 +111,9 @@ def _make(making: Making) -> Operation[LayerReport]:
     return with_usage(models, making.spent(LEVEL), report) if names else report
 
 
-COMMUNITIES = Layer("communities", "communities", "its communities were made", _make, check=_check, plan=plan)
+COMMUNITIES = Layer(
+    "communities", "communities", "its communities were made", _make, check=_check, plan=plan, staged="StagedCommunity"
+)
 
 
 def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str], float]]]:

@@ -191,7 +191,9 @@ def _make(making: Making) -> Operation[LayerReport]:
     return with_usage(models, making.spent(LEVEL), report)
 
 
-STATEMENTS = Layer("statements", "statements", "its statements were made", _make, check=_check, plan=plan)
+STATEMENTS = Layer(
+    "statements", "statements", "its statements were made", _make, check=_check, plan=plan, staged="StagedStatement"
+)
 
 
 def _cached(corpus: str, chunks: Sequence[ChunkParts]) -> Operation[dict[str, str]]:
