@@ -41,6 +41,12 @@ def read_windows(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[s
     return {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
 
 
+def read_chunks(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, dict[str, Any]]]:
+    """Return the rows of `passages.cypher` by id, without those whose document was replaced meanwhile."""
+    rows = yield from read_each("query/passages", {corpus: {"ids": list(ids)} for corpus in corpora})
+    return {row["id"]: row for row in rows}
+
+
 def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
     """Return the k rows with the highest scores. Ties are sorted by id."""
     by_id = sorted(rows, key=lambda row: row["id"])

@@ -131,9 +131,7 @@ def list_modes(strategies: Strategies, corpora: Sequence[str]) -> Operation[list
         NotFoundError: A corpus has no documents.
     """
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in corpora})
-    for row in rows:
-        if not row["found"]:
-            raise CorpusNotFoundError(row["corpus"])
+    check_found(rows)
     return [mode_info(one, rows) for one in strategies.values()]
 
 

@@ -76,7 +76,13 @@ def retrieve(
     """
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
-    chat = _chat_calls(models, chat_model) if filled.llm else None
+    chat = None
+    if filled.llm:
+        if (model := chat_model or models.chat_model) is None:
+            raise ConfigurationError(
+                "The option llm needs a chat model, but none is configured: set E2G_CHAT_MODEL, or leave out llm."
+            )
+        chat = ChatCalls(model, models.settings.prompts)
     if not models.are_loaded:
         yield from learn_models(models, corpora)
     for _ in range(TRIES):
@@ -134,15 +140,6 @@ def _search(
     if searched != question:
         evidence = replace(evidence, question=question, searched_as=searched)
     return replace(evidence, reason=f"{evidence.reason} {note}") if note else evidence
-
-
-def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCalls:
-    model = chat_model or models.chat_model
-    if model is None:
-        raise ConfigurationError(
-            "The option llm needs a chat model, but none is configured: set E2G_CHAT_MODEL, or leave out llm."
-        )
-    return ChatCalls(model, models.settings.prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +260,8 @@ def _find_evidence(
     entities = {corpus: keys for part in parts for corpus, keys in part.query.entities.items()}
     facts = yield from read_facts(options.relationship_types, entities)
     notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
-    notes += [*(chat.told if chat else ()), *_notes(filter, reranker)]
+    notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
+    notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
     return _evidence(options.strategy, [part.query for part in parts], passages, facts, notes)
 
 
@@ -353,12 +351,6 @@ def _passages(
     if strategy.rank_windows:
         return (yield from selection.of_windows(ranking, pairs))
     return (yield from selection.of_nodes(ranking, skip=strategy.skips))
-
-
-def _notes(filter: Filter | None, reranker: str | None) -> list[str]:
-    """Tell how many documents the filter leaves, if there is one, and that a reranker has ordered the passages."""
-    ordered = [f"The reranker {reranker} has ordered the passages."] if reranker else []
-    return [*([filter.reason] if filter else []), *ordered]
 
 
 def _nothing(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:

@@ -17,7 +17,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
+from e2g_neo4j.retrieval.windows import Window, round_robin, windows_in
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -151,11 +151,8 @@ def by_turns(rows: Sequence[Mapping[str, Any]], best: Sequence[str] | None = Non
     found: list[tuple[Window, float, list[str]]] = []
     for row in rows:
         of = {one["id"]: set(one["windows"]) for one in row["communities"]}
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                communities_of = [id for id, at in of.items() if one["at"] in at]
-                found.append((windows[one["number"]], one["score"], communities_of))
+        for window, one in windows_in(row["candidates"]):
+            found.append((window, one["score"], [id for id, at in of.items() if one["at"] in at]))
     by_id = {found[at][0].id: found[at] for at in best_first([score for _, score, _ in found], TIE)}
     members = [[window for window, (_, _, of) in by_id.items() if id in of] for id in best]
     return [by_id[window][:2] for window in dict.fromkeys([*round_robin(members), *by_id])]
