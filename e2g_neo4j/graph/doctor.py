@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
@@ -158,28 +158,21 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
     """Check that indexes with names of this project are its own, and that no other index takes their place."""
     expected = shapes(scripts)
     found = False
-    for row in indexes:
-        shape = frozenset(row["labels"]), frozenset(row["properties"])
-        if row["name"] in expected and shape != expected[row["name"]]:
-            found = True
-            yield Finding(
-                "names",
-                "problem",
-                f"The index {row['name']} is on {_on(shape)}, but should be on {_on(expected[row['name']])}.",
-                f"After an update of the server from 5.26: `DROP INDEX {row['name']}`, then `e2g migrate`. If another "
-                "program created it, rename it there.",
+    for kind, row in [*(("index", row) for row in indexes), *(("constraint", row) for row in constraints)]:
+        name, shape = row["name"], _shape(row)
+        if name not in expected or shape == expected[name]:
+            continue
+        found = True
+        problem = f"The constraint {name} on {_on(shape)} belongs to another program."
+        step = "Rename it in the program that created it."
+        if kind == "index":
+            problem = f"The index {name} is on {_on(shape)}, but should be on {_on(expected[name])}."
+            step = (
+                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g migrate`. If another program "
+                "created it, rename it there."
             )
-    for row in constraints:
-        shape = frozenset(row["labels"]), frozenset(row["properties"])
-        if row["name"] in expected and shape != expected[row["name"]]:
-            found = True
-            yield Finding(
-                "names",
-                "problem",
-                f"The constraint {row['name']} on {_on(shape)} belongs to another program.",
-                "Rename it in the program that created it.",
-            )
-    existing = {(row["type"], frozenset(row["labels"]), frozenset(row["properties"])): row["name"] for row in indexes}
+        yield Finding("names", "problem", problem, step)
+    existing = {(row["type"], *_shape(row)): row["name"] for row in indexes}
     for name, shape in expected.items():
         other = existing.get((_kind(name), *shape))
         if other and not other.startswith("e2g_"):
@@ -248,7 +241,7 @@ def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
                 "neighbours",
                 "problem",
                 f"The constraint {row['name']} ({row['type'].lower()}) is on "
-                f"{_on((frozenset(row['labels']), frozenset(row['properties'])))}: nodes of this program violate it.",
+                f"{_on(_shape(row))}: nodes of this program violate it.",
                 "Drop it, or use another database.",
             )
     if not found:
@@ -325,6 +318,10 @@ def shapes(scripts: Iterable[schema.Script]) -> dict[str, Shape]:
             if name in expected:
                 by_name[name] = frozenset(labels.split("|")), frozenset(re.findall(r"\b\w+\.(\w+)", on))
     return by_name
+
+
+def _shape(row: Mapping[str, Any]) -> Shape:
+    return frozenset(row["labels"]), frozenset(row["properties"])
 
 
 def _on(shape: Shape) -> str:
