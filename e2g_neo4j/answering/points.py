@@ -17,9 +17,9 @@ from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, too_small, with
 from e2g_neo4j.models.chat.json_replies import (
     TEXT,
     list_schema,
+    listed_in,
     number_schema,
     object_schema,
-    objects_in,
     valid_numbers,
     whole_number,
 )
@@ -118,14 +118,7 @@ def points_in(
         examples: The texts of the examples in the prompt. They are no points.
         of: What the numbers are of, as the reply names it.
     """
-    items: list[object] = []
-    said = False
-    for one in objects_in(reply):
-        listed = one.get("points")
-        if isinstance(listed, list):
-            items, said = listed, True
-        elif "text" in one and not said:  # of a reply that was truncated
-            items.append(one)
+    items, said = listed_in(reply, "points", "text")
     found = (_point(item, batch, of) for item in items)
     points = [point for point in found if point is not None and point.text not in examples]
     return points if points or (said and not items) else None

@@ -83,8 +83,7 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     Returns:
         The ids of the communities rated THRESHOLD or better, best first. None of them: the model could not decide.
     """
-    rows = yield from read_each("query/reports", {corpus: {"ids": list(ids)} for corpus in query.corpora})
-    reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
+    reports = yield from read_reports(ids, query.corpora)
     shown = [id for id in ids if id in reports]
     rated = yield from rate_reports(chat, query.question, [reports[id] for id in shown], CALLS)
     if shown and not rated:
@@ -95,6 +94,12 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     otherwise = "" if best else ": the nearest ones take turns"
     chat.told.append(f"The chat model chose {len(best)} of the {len(ratings)} nearest communities{otherwise}.")
     return best
+
+
+def read_reports(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, str]]:
+    """Read the reports of communities, with their titles, by id."""
+    rows = yield from read_each("query/reports", {corpus: {"ids": list(ids)} for corpus in corpora})
+    return {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
 
 
 def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: int) -> Operation[list[int]]:
