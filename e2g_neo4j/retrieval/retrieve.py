@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
@@ -34,10 +34,7 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Ro
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
-
-T = TypeVar("T")
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
@@ -144,20 +141,25 @@ def _search(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question to corpora of the same models, processed by these models. See `find_evidence`."""
+    """A question to corpora of the same models, processed by these models.
 
-    corpora: Sequence[str]
+    Attributes:
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
+        keywords: Returns the keywords of the question: by key, how it spells them.
+        types: The types of the names.
+        made_with: The fingerprint of the models.
+        group: The corpora with their models.
+        embed: The embedding of the question, which has been started.
+    """
+
     names: Sequence[str]
     other_names: Sequence[str]
     keywords: Callable[[], Mapping[str, str]]
     types: Mapping[str, str]
     made_with: Fingerprint
-    group: Group | None = None
+    group: Group
     embed: Embed | None = None
-
-    def run(self, operation: Operation[T]) -> Operation[T]:
-        """Run an operation with the models of these corpora."""
-        return operation if self.group is None else self.group.run(operation, self.embed)
 
 
 def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
@@ -170,7 +172,7 @@ def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
     names = list(extraction.counts)
     others = name_candidates(doc, names)
     types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
-    return _Asked(group.corpora, names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
+    return _Asked(names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
 
 
 def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
@@ -194,45 +196,6 @@ def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
     )
 
 
-def find_evidence(
-    question: str,
-    *,
-    corpora: Sequence[str],
-    names: Sequence[str],
-    made_with: Fingerprint,
-    options: FilledOptions,
-    token_spans: TokenSpans,
-    reranker: str | None = None,
-    chat: ChatCalls | None = None,
-    keywords: Callable[[], Mapping[str, str]] | None = None,
-    types: Mapping[str, str] | None = None,
-    other_names: Sequence[str] = (),
-) -> Operation[Evidence]:
-    """Find the evidence for a question. Corpora are searched one by one, and the results are ranked together.
-
-    Args:
-        question: The question.
-        corpora: The corpora to search.
-        names: Keys of the question's entities, found by the models of `made_with`.
-        made_with: Fingerprint of the models that processed the question.
-        options: The retrieval options.
-        token_spans: Returns the span of each token of a text, for a budget in tokens.
-        reranker: The name of the reranker, if any.
-        chat: The chat model that the mode asks, if the option `llm` is set.
-        keywords: Returns the keywords of the question: by key, how it spells them. Default: the names.
-        types: The types of the names. Default: nouns.
-        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
-
-    Raises:
-        NotFoundError: A corpus has no documents.
-        QueryError: No document has a property that the filter names, or a corpus lacks what the mode needs.
-        FingerprintError: The index was made with other models.
-    """
-    found = keywords or (lambda: dict(zip(names, names, strict=True)))
-    asked = _Asked(corpora, names, other_names, found, types or dict.fromkeys(names, NOUN), made_with)
-    return _find_evidence(question, [asked], options, token_spans=token_spans, reranker=reranker, chat=chat)
-
-
 def _find_evidence(
     question: str,
     asked: Sequence[_Asked],
@@ -243,7 +206,7 @@ def _find_evidence(
     chat: ChatCalls | None,
 ) -> Operation[Evidence]:
     """Find the evidence in corpora of one set of models or several, whose rankings are merged by rank."""
-    corpora = [corpus for one in asked for corpus in one.corpora]
+    corpora = [corpus for one in asked for corpus in one.group.corpora]
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     filter = None
@@ -253,7 +216,7 @@ def _find_evidence(
         return _nothing(selection, options, filter)
     parts: list[_Ranked] = []
     for one in asked:
-        parts.append((yield from one.run(_rank(one, selection, options, filter, chat))))
+        parts.append((yield from one.group.run(_rank(one, selection, options, filter, chat), one.embed)))
     pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
     ranking = merge_by_rank([part.ranking for part in parts])
     passages = yield from _passages(options.strategy, selection, ranking, pairs)
@@ -281,15 +244,15 @@ def _rank(
     strategy, hops, names = options.strategy, options.hops, asked.names
     cjk = asked.made_with.is_cjk  # the words of this index are not counted
     terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not cjk else []
-    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.corpora)
-    check_corpora(strategy, rows, asked.made_with, asked.group.vectors if asked.group else "")
+    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora)
+    check_corpora(strategy, rows, asked.made_with, asked.group.vectors)
     if options.without and "entities" in strategy.needs:
         names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
     linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
         selection.question,
-        asked.corpora,
+        asked.group.corpora,
         selection.windows,
         entities=linked.by_corpus,
         names={key: type for key, type in asked.types.items() if key in names},

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of
+from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of, unlimited
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import Weights, import_openvino
 from e2g_neo4j.runtime.batched import batched
@@ -71,9 +71,7 @@ class OpenVinoEmbedder:
         self._core = import_openvino().Core()
         bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
-        self._tokenizer = Tokenizer.from_file(str(model.tokenizer))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = unlimited(Tokenizer.from_file(str(model.tokenizer)))
         self._loading = Lock()
         self._few = self._compiled(min(_QUESTION_STREAMS, cores()))
         with _FIRST_USE:
