@@ -19,7 +19,7 @@ from typing import Any
 
 from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.evidence import given_within, numbered, too_small
-from e2g_neo4j.answering.points import MOST, answer_of, important_of, kept_of, points_in, points_schema, score_in
+from e2g_neo4j.answering.points import MOST, answer_of, kept_of, points_in, points_schema, score_in
 from e2g_neo4j.answering.reports import check_communities
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, listed_in, number_schema, object_schema
 from e2g_neo4j.models.chat.until_usable import TRIES
@@ -148,9 +148,8 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
     if unusable and not usable:
         raise calls.returned("no points")
 
-    important = important_of(points)
-    kept = kept_of(important, question, calls)
-    told = [f"DRIFT: reports: {len(reports)}, points above 0: {len(important)}, points in the answer: {len(kept)}."]
+    kept, above = kept_of(points, question, calls)
+    told = [f"DRIFT: reports: {len(reports)}, points above 0: {above}, points in the answer: {len(kept)}."]
     if searched:
         told.append(f"Follow-up questions in mode {options.mode}: {' '.join(searched)}")
     if reports and primed is None:

@@ -42,17 +42,14 @@ def shown(point: Point) -> str:
     return f"({point.score}) {point.text} {''.join(f'[{number}]' for number in point.passages)}"
 
 
-def important_of(points: Iterable[Point]) -> list[Point]:
-    """Return the points with a score above 0, the most important first."""
-    return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
-
-
-def kept_of(important: Sequence[Point], question: str, calls: Calls) -> list[Point]:
-    """Return the points that fit into the prompt for the answer.
+def kept_of(points: Iterable[Point], question: str, calls: Calls) -> tuple[list[Point], int]:
+    """Return the points that fit into the prompt for the answer, the most important first, and how many have a score
+    above 0.
 
     Raises:
-        ModelError: There are points, but none fits.
+        ModelError: There are such points, but none fits.
     """
+    important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
     budget = left = calls.budget(REDUCE, question)
     kept: list[Point] = []
     for point in important:
@@ -62,7 +59,7 @@ def kept_of(important: Sequence[Point], question: str, calls: Calls) -> list[Poi
             left -= cost
     if important and not kept:
         raise too_small(budget)
-    return kept
+    return kept, len(important)
 
 
 def answer_of(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -227,6 +228,11 @@ class Making:
 
     def _named(self, statement: str) -> str:
         return f"{self.layer.name}/{statement}"
+
+
+def hash_of(*parts: str) -> str:
+    """Return a hash of several texts."""
+    return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def read_state(corpus: str) -> Operation[Mapping[str, Any]]:

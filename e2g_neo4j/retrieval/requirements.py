@@ -106,12 +106,17 @@ def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
             f"{strategy.name} needs: choose another mode."
         )
     layer = strategy.layer
-    if layer and layer in strategy.needs and row[layer] is None:
-        return (
-            f"The corpus {row['corpus']!r} has no {LAYER_NAMES[layer]}, which mode {strategy.name} needs: make them "
-            f"with `{_enrich(layer, row['corpus'])}`."
-        )
-    return None
+    return missing_layer(layer, row, f"mode {strategy.name}") if layer and layer in strategy.needs else None
+
+
+def missing_layer(layer: Layer, row: Mapping[str, Any], what: str) -> str | None:
+    """Tell that a corpus has not the layer that something needs, and the next step, or return None."""
+    if row[layer] is not None:
+        return None
+    return (
+        f"The corpus {row['corpus']!r} has no {LAYER_NAMES[layer]}, which {what} needs: make them with "
+        f"`{_enrich(layer, row['corpus'])}`."
+    )
 
 
 def out_of_date(strategy: Strategy, rows: Iterable[Mapping[str, Any]]) -> list[str]:
