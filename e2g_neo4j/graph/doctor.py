@@ -6,7 +6,7 @@ The checks use `dbms.components`, SHOW DATABASES, SHOW INDEXES and SHOW CONSTRAI
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
@@ -49,23 +49,7 @@ _SHAPE = re.compile(r"(e2g_\w+) IF NOT EXISTS\s+FOR [^:]*:([\w|]+)(.*?)(?:OPTION
 
 
 def examine(models: Models, database: str) -> Operation[list[Finding]]:
-    """Check the database against the configured models."""
-    return (yield from doctor(database, models.fingerprint, lambda made_with: lacking(made_with, models)))
-
-
-def doctor(
-    database: str, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None] = lambda made_with: None
-) -> Operation[list[Finding]]:
-    """Run all checks.
-
-    Args:
-        database: the name of the database.
-        fingerprint: the configured models.
-        lacks: tells which of the models of a corpus is not installed, if any.
-
-    Returns:
-        The findings, including checks without a problem.
-    """
+    """Check a database against the configured models. Return the findings, including checks without a problem."""
     [server] = yield Read("doctor/server", {})
     access: Rows = yield Read("doctor/access", {"database": database})
     history: Rows = yield Read("migrate/history", {})
@@ -84,7 +68,7 @@ def doctor(
         *_names(scripts, indexes, constraints),
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
-        *_models(stored, fingerprint, lacks),
+        *_models(stored, models),
         *_unused([row["corpus"] for row in unused]),
         *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
@@ -255,7 +239,8 @@ def _shared(row: dict[str, list[str]]) -> frozenset[str]:
     )
 
 
-def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None]) -> Iterator[Finding]:
+def _models(stored: Rows, models: Models) -> Iterator[Finding]:
+    fingerprint = models.fingerprint
     used = {Fingerprint.of_row(row): row["corpora"] for row in stored}
     if not used:
         yield Finding("models", "ok", f"Nothing is indexed yet. {fingerprint.embedding_model} is configured.")
@@ -266,8 +251,8 @@ def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint
         if made_with == fingerprint or not corpora:
             continue
         what = f"Indexed with {made_with.embedding_model} and {made_with.spacy_model}: {', '.join(corpora)}."
-        if lacking := lacks(made_with):
-            yield Finding("models", "problem", f"{what} {lacking}", "Install it, or index these corpora again.")
+        if absent := lacking(made_with, models):
+            yield Finding("models", "problem", f"{what} {absent}", "Install it, or index these corpora again.")
         else:
             yield Finding("models", "ok", f"{what} These models are loaded when one of the corpora is used.")
 

@@ -273,8 +273,12 @@ def _index(
     began = time.perf_counter()
     own, vectors = yield from prepare_models(models, corpus, _language_of(documents, models, language))
     _check_language(own, corpus, language)
-    indexing = _index_with(own, vectors, documents, corpus, progress, budget_tokens, adopted=adopted)
-    report = yield from with_vectors(indexing, vectors)
+    executor = yield GetExecutor()
+    show = until_cancelled(executor.cancelled, progress)
+    meter = meter_of(budget_tokens, show)
+    summariser = summariser_of(own, own.chat_model, SummaryCache(executor.execute, corpus), meter)
+    run = IndexRun(corpus, own, summariser, meter, show, vectors=vectors)
+    report = yield from with_vectors(_index_with(run, documents, adopted=adopted), vectors)
     report.seconds["total"] = time.perf_counter() - began
     return report
 
@@ -292,22 +296,9 @@ def _check_language(models: Models, corpus: str, language: str | None) -> None:
         )
 
 
-def _index_with(
-    models: Models,
-    vectors: str,
-    documents: Sequence[SourceDocument],
-    corpus: str,
-    progress: Progress | None,
-    budget_tokens: int | None,
-    *,
-    adopted: bool,
-) -> Operation[IndexReport]:
+def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: bool) -> Operation[IndexReport]:
     """Index with the models of a corpus."""
-    executor = yield GetExecutor()
-    show = until_cancelled(executor.cancelled, progress)
-    meter = meter_of(budget_tokens, show)
-    summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
-    run = IndexRun(corpus, models, summariser, meter, show, vectors=vectors)
+    models, corpus, show, meter = run.models, run.corpus, run.progress, run.meter
     try:
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):

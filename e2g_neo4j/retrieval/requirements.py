@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.errors import CorpusNotFoundError, FingerprintError, QueryError
-from e2g_neo4j.retrieval.linking import read_links
+from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -54,7 +54,9 @@ def read_corpora(
     """
     links: Rows = []
     if "entities" in strategy.needs:
-        links = yield from read_links(names, other_names, terms, corpora)
+        words = {"names": sorted(set(names)), "other_names": list(other_names), "terms": list(terms)}
+        parameters = {**words, "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+        links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
         if strategy.needs <= _IN_LINKS and strategy.layer in (None, *_IN_LINKS):
             return links
     rows = yield from read_each("query/corpus", {corpus: {"terms": list(terms)} for corpus in corpora})

@@ -83,31 +83,16 @@ def retrieve(
     if not models.are_loaded:
         yield from learn_models(models, corpora)
     for _ in range(TRIES):
+        groups = group_corpora(models, corpora)
         try:
-            return (yield from _retrieve(models, question, corpora, filled, chat, rewriter))
+            with span("e2g.retrieve", {"e2g.mode": filled.mode, "e2g.k": filled.k}) as opened:
+                evidence = yield from _counted(_search(models, question, groups, filled, chat, rewriter))
+                opened.set_attribute("e2g.route", evidence.route)
+                opened.set_attribute("e2g.passages", len(evidence.passages))
+                return evidence
         except OtherModelsError as error:
             remember_models(models, error.rows)
     raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked", "models")
-
-
-def _retrieve(
-    models: Models,
-    question: str,
-    corpora: Sequence[str],
-    options: FilledOptions,
-    chat: ChatCalls | None,
-    rewriter: StreamingChatModel | None,
-) -> Operation[Evidence]:
-    operation = _search(models, question, group_corpora(models, corpora), options, chat, rewriter)
-    attributes: dict[str, str | int] = {
-        "e2g.mode": options.mode,
-        "e2g.k" if options.k else "e2g.tokens": options.k or options.tokens or 0,
-    }
-    with span("e2g.retrieve", attributes) as opened:
-        evidence = yield from _counted(operation)
-        opened.set_attribute("e2g.route", evidence.route)
-        opened.set_attribute("e2g.passages", len(evidence.passages))
-    return evidence
 
 
 def _search(

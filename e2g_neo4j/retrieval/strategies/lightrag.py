@@ -27,7 +27,7 @@ from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, by_score, round_robin, windows_in
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each

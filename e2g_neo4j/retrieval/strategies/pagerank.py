@@ -17,7 +17,7 @@ import numpy as np
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import windows_in
 from e2g_neo4j.runtime.requests import Embed

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Window, by_score, windows_in
 from e2g_neo4j.runtime.requests import Embed

@@ -1,0 +1,20 @@
+"""Properties that are computed once, even if several threads ask for them at the same time."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
+
+
+class once(cached_property[T]):  # noqa: N801 (used like `cached_property`)
+    """A `cached_property` that is computed under the lock `_loading` of its object, an RLock."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+            if instance is None:
+                return self
+            with instance._loading:
+                return super().__get__(instance, owner)
