@@ -1,9 +1,9 @@
 """Load the statements in `cypher/`: one statement per file, a header of `//` lines, parameters only.
 
-A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`. The header of a fragment
-names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`), or says that it is an
-expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or
-filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
+A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`, which may include others.
+The header of a fragment names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`),
+or says that it is an expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`.
+Where servers or filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
 
 Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
 `e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds, and so have the
