@@ -14,11 +14,7 @@ CALL () {
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest
 }
-CALL () {
-  MATCH (e:Entity {corpus: $corpus})
-  WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
-}
+// include: named_entities
 CALL (named) {
   UNWIND named AS e
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)

@@ -13,11 +13,7 @@ CALL () {
   // include: nearest_windows, $entry for $many
   RETURN collect(w) AS entry
 }
-CALL () {
-  MATCH (e:Entity {corpus: $corpus})
-  WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
-}
+// include: named_entities
 CALL (corpus, entry, named) {
   UNWIND entry AS w
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)

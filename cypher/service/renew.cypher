@@ -7,12 +7,5 @@ WHERE t.state = 'running' AND t.worker = $worker
 SET t.expires = timestamp() + $milliseconds, t.updated = timestamp(), t.stage = $stage, t.done = $done,
     t.total = $total, t.tokens = $tokens
 WITH t
-OPTIONAL MATCH (k:E2GKey {id: t.key})
-OPTIONAL MATCH (u:E2GUsage {key: t.key, day: toString(date({timezone: 'UTC'}))})
-RETURN t.cancel AS cancel,
-       k.tokens_per_day - coalesce(u.prompt_tokens, 0) - coalesce(u.completion_tokens, 0)
-         - reduce(sum = 0, one IN COLLECT {
-             MATCH (o:E2GTask)
-             WHERE o.state IN ['queued', 'running'] AND o.key = t.key
-             RETURN coalesce(o.tokens, 0)
-           } | sum + one) AS left
+// include: tokens_left
+RETURN t.cancel AS cancel, left

@@ -392,6 +392,7 @@ BEGINNINGS = {
     "keyword": "UNWIND $keywords AS keyword",
     "theirs": "MATCH (theirs)",
     "r": "WITH *, {text: ['title', 'text']} AS r",
+    "t": "MATCH (t:E2GTask)",
     "windows": "WITH *, [] AS windows",
     "relations": "MATCH (a:Entity) WITH [[a, a]] AS relations",
     "nearest": "MATCH (w:Window) WITH *, [w] AS nearest",
