@@ -135,8 +135,8 @@ def _fragment(line: re.Match[str], variant: Variant) -> str:
     given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
     text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(found)[1])
     text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", text)
-    language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
-    return language + indent(text.removeprefix(language), spaces) + end if text else ""
+    language = _CYPHER_25 if _CYPHER_25 in text else ""
+    return language + indent(text.replace(_CYPHER_25, ""), spaces) + end if text else ""
 
 
 @cache
