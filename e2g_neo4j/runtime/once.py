@@ -9,7 +9,10 @@ T = TypeVar("T")
 
 
 class once(cached_property[T]):  # noqa: N801 (used like `cached_property`)
-    """A `cached_property` that is computed under the lock `_loading` of its object, an RLock."""
+    """A `cached_property` that is computed under the lock `_loading` of its object, an RLock.
+
+    In Python 3.11, `cached_property` has a lock for all objects too, with which two objects could wait for each other.
+    """
 
     if not TYPE_CHECKING:
 
@@ -17,4 +20,6 @@ class once(cached_property[T]):  # noqa: N801 (used like `cached_property`)
             if instance is None:
                 return self
             with instance._loading:
-                return super().__get__(instance, owner)
+                if self.attrname not in instance.__dict__:
+                    instance.__dict__[self.attrname] = self.func(instance)
+                return instance.__dict__[self.attrname]
