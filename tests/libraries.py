@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from re import finditer
@@ -35,12 +35,16 @@ from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import quantised
 from e2g_neo4j.models.entities.extraction_codec import encode, own_sentences_before_list
+from e2g_neo4j.retrieval import retrieve
+from e2g_neo4j.retrieval.options import FilledOptions
+from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.graph import Extraction, Sentence, Summary
+from e2g_neo4j.types.graph import NOUN, Extraction, Sentence, Summary
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
+from e2g_neo4j.types.results import Evidence
 from e2g_neo4j.types.sections import around
 
 T = TypeVar("T")
@@ -588,8 +592,8 @@ def write_with_sentences(driver: Driver, corpus: str, library: Sequence[NaiveDoc
     perform = performing(driver)
     [state] = perform(Read("layers/state", {"corpus": corpus}))
     rows = [row for one in library for row in sentence_rows(one)]
-    publish = {"corpus": corpus, "revision": state["revision"]}
-    perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("sentences/publish", publish))))
+    publish = {"corpus": corpus, "layer": "sentence_vectors", "revision": state["revision"]}
+    perform(Write((("sentences/set_vectors", {"corpus": corpus, "rows": rows}), ("layers/set_revision", publish))))
 
 
 def sentence_rows(document: NaiveDocument) -> Iterator[dict[str, Any]]:
@@ -711,3 +715,20 @@ def empty(driver: Driver) -> None:
         driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
     for record in driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'").records:
         driver.execute_query(f"DROP INDEX `{record['name']}`")
+
+
+def find_evidence(
+    question: str,
+    *,
+    corpora: Sequence[str],
+    names: Sequence[str],
+    made_with: Fingerprint,
+    options: FilledOptions,
+    token_spans: TokenSpans,
+    keywords: Callable[[], Mapping[str, str]] | None = None,
+) -> Operation[Evidence]:
+    """Retrieval of a question that is processed already: its names are nouns, and embedding it is left to the test."""
+    group: Any = SimpleNamespace(corpora=corpora, vectors="", run=lambda operation, embed: operation)
+    found = keywords or (lambda: dict(zip(names, names, strict=True)))
+    asked = retrieve._Asked(names, (), found, dict.fromkeys(names, NOUN), made_with, group)
+    return retrieve._find_evidence(question, [asked], options, token_spans=token_spans, reranker=None, chat=None)

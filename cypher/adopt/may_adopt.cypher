@@ -1,9 +1,7 @@
 // Take the lock of a corpus. Return one row if it is free, or was adopted with these options, else none.
 // $corpus, $adopts
 // → free
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 OPTIONAL MATCH (c:Corpus {corpus: $corpus})
 WITH c
 WHERE NOT EXISTS { MATCH (:E2GImport {corpus: $corpus}) }

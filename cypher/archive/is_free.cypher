@@ -2,9 +2,7 @@
 // none.
 // $corpus
 // → free
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 WHERE NOT EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE d.id IS NOT NULL }
   AND NOT EXISTS { MATCH (:E2GImport {corpus: $corpus}) }
   AND NOT EXISTS { MATCH (c:Corpus {corpus: $corpus}) WHERE c.adopts IS NOT NULL }

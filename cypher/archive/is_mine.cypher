@@ -1,8 +1,6 @@
 // Take the lock of a corpus. Return one row if a run is importing it, else none.
 // $corpus, $run
 // → mine
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 MATCH (i:E2GImport {corpus: $corpus, run: $run})
 RETURN true AS mine

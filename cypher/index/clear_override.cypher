@@ -1,4 +1,4 @@
-// Undo `set_do_not_merge` and `set_merge`: the rules decide about a name again.
+// Undo `set_override`: the rules decide about a name again.
 // $corpus, $key
 MATCH (a:Alias {corpus: $corpus, key: $key})
 REMOVE a.apart, a.into

@@ -3,9 +3,7 @@
 // $corpus, $documents: [id], $run
 // $overrides: [[key, key of the other name or '']], sorted; null to ignore both. $linked: [version of names], sorted
 // → held
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 // include: moved
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents AND d.run = $run AND NOT moved

@@ -5,9 +5,7 @@
 // $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $linked: [version], sorted;
 // $any_words: [word]; $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
 // → held
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready', sha256: $sha256})
 WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expires > timestamp() })
   AND $overrides = COLLECT {

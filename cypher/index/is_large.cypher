@@ -2,9 +2,7 @@
 // else none.
 // $corpus, $document, $most
 // → counted
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 MATCH (c:Chunk {corpus: $corpus, document: $document})
 WHERE NOT c:UncountedChunk
 WITH count(c) AS counted

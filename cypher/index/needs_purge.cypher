@@ -2,9 +2,7 @@
 // counted, else none.
 // $corpus
 // → unclean
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 WHERE EXISTS { MATCH (:E2GRetired {corpus: $corpus}) }
    OR EXISTS { MATCH (c:UncountedChunk) WHERE c.corpus = $corpus AND c:Chunk AND NOT c:E2GImported }
 RETURN true AS unclean

@@ -4,9 +4,7 @@
 //   $staged: the number of its nodes, $stored: the ids of the statements that queries saw, or null if they are not
 //   compared
 // → held
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 // include: moved
 MATCH (c:Corpus {corpus: $corpus})
 WHERE NOT moved AND coalesce(c.revision, 0) = $revision

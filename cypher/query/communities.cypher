@@ -1,7 +1,6 @@
 // The communities nearest to a question, and the windows nearest to it with the communities whose entities they mention.
 // $corpus, $vector, $best, $windows: how many
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → communities: [{id, score, windows: [at]}], candidates: [{chunk, document, index, tokens, persistence, shares,
 //   windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; `at` numbers the windows.
 CALL () {
@@ -36,10 +35,7 @@ CALL (found, scores) {
   WITH at, found[at] AS w, scores[at] AS score
   MATCH (w)-[:PART_OF]->(c:Chunk)
   WITH c, collect({number: w.index, score: score, at: at}) AS windows
-  MATCH (d:Document {corpus: $corpus, id: c.document})
-  RETURN collect({
-    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
-    persistence: d.persistence, windows: windows
-  }) AS candidates
+  // include: candidates
+  RETURN candidates
 }
 RETURN communities, candidates

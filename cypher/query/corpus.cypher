@@ -6,20 +6,7 @@
 // → found, adopts, communities, clusters, entity_vectors, sentence_vectors, statements, made_with: {embedding_model,
 //   dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
 // include: made_with
-CALL () {
-  MATCH (c:Corpus)
-  WHERE c.corpus IS NOT NULL AND c.adopts IS NULL
-  WITH sum(CASE c.corpus WHEN $corpus THEN c.windows ELSE 0 END) AS windows, sum(c.windows) AS index_windows
-  CALL () {
-    UNWIND $terms AS term
-    MATCH (t:Term {term: term})
-    WHERE t.corpus IS NOT NULL
-    WITH term, sum(CASE t.corpus WHEN $corpus THEN t.windows ELSE 0 END) AS here, sum(t.windows) AS everywhere
-    WHERE here > 0
-    RETURN collect({term: term, windows: here, index_windows: everywhere}) AS terms
-  }
-  RETURN {windows: windows, index_windows: index_windows, terms: terms} AS words
-}
+// include: corpus_words
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.adopts }[0] AS adopts,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.communities = coalesce(c.revision, 0) }[0] AS communities,

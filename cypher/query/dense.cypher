@@ -1,7 +1,6 @@
 // The $limit windows nearest to a vector.
 // $corpus, $vector, $limit
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, scores: [[window number, score]]. A row for each chunk with
 //   such a window, with the share of its text that each of its windows has. A score is (1 + cosine) / 2.
 // include: nearest_windows, $limit for $many

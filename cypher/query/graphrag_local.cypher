@@ -7,8 +7,7 @@
 // `relations` the number of its selected relations in the chunk both of whose ends the window mentions. The index is
 // approximate, so it is asked for $candidates statements.
 // $corpus, $vector, $entry, $candidates, $around, $limit
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → entities: [{key, score}], candidates: [{chunk, document, index, tokens, persistence, shares, windows: [{number, score,
 //   place, relations}]}]. A score is (1 + cosine) / 2; `place` is null if the window is only one of the nearest.
 CALL () {
@@ -71,10 +70,7 @@ CALL (entities, relations, descriptions, nearest) {
   WITH c, collect({
     number: w.index, score: vector.similarity.cosine(w.embedding, $vector), place: place, relations: number
   }) AS windows
-  MATCH (d:Document {corpus: $corpus, id: c.document})
-  RETURN collect({
-    chunk: c.id, document: d.id, index: c.index, tokens: c.tokens, shares: c.window_shares,
-    persistence: d.persistence, windows: windows
-  }) AS candidates
+  // include: candidates
+  RETURN candidates
 }
 RETURN [place IN range(0, size(entities) - 1) | {key: entities[place].key, score: scores[place]}] AS entities, candidates

@@ -1,8 +1,7 @@
 // The windows nearest to a question, the communities whose entities the nearest of them mention, and how near windows of
 // the corpus are on average: of $sample windows in the order of their ids, which are hashes of the text.
 // $corpus, $vector, $windows: how many, $tested: how many of them have communities, $sample
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → mean, deviation, communities: [{id, parent, windows: [at]}], candidates: [{chunk, document, index, tokens,
 //   persistence, shares, windows: [{number, score, at}]}]. A score is (1 + cosine) / 2; mean and deviation are of
 //   those of the sample. No parent: null. `at` numbers the windows.
@@ -35,10 +34,7 @@ CALL (nearest, scores) {
   WITH at, nearest[at] AS w, scores[at] AS score
   MATCH (w)-[:PART_OF]->(c:Chunk)
   WITH c, collect({number: w.index, score: score, at: at}) AS windows
-  MATCH (d:Document {corpus: $corpus, id: c.document})
-  RETURN collect({
-    chunk: c.id, document: c.document, index: c.index, tokens: c.tokens, shares: c.window_shares,
-    persistence: d.persistence, windows: windows
-  }) AS candidates
+  // include: candidates
+  RETURN candidates
 }
 RETURN mean, deviation, communities, candidates

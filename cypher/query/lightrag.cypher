@@ -6,8 +6,7 @@
 // of those that mention an entity of the question or an end of a relation the $limit that mention most of these.
 // Entities in more than $hub chunks are left out.
 // $corpus, $vector, $nearest, $entry, $names, $relations, $hub, $limit
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → nearest: [window id], named: [key], local: [[key, key]], global: [[key, key]], candidates: [{chunk, document, index,
 //   tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is (1 + cosine) / 2.
 CALL () {
@@ -15,11 +14,7 @@ CALL () {
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest
 }
-CALL () {
-  MATCH (e:Entity {corpus: $corpus})
-  WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
-}
+// include: named_entities
 CALL (named) {
   UNWIND named AS e
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)
@@ -63,11 +58,8 @@ CALL (nearest, named, local, global) {
   WITH c, collect({
     number: i, score: vector.similarity.cosine(w.embedding, $vector), mentioned: mentioned
   }) AS windows
-  MATCH (d:Document {corpus: $corpus, id: c.document})
-  RETURN collect({
-    chunk: c.id, document: d.id, index: c.index, tokens: c.tokens, shares: c.window_shares,
-    persistence: d.persistence, windows: windows
-  }) AS candidates
+  // include: candidates
+  RETURN candidates
 }
 RETURN [w IN nearest | w.id] AS nearest, [e IN named | e.key] AS named,
        [one IN local | [one[0].key, one[1].key]] AS local,

@@ -8,8 +8,7 @@
 // of these. Entities in more than $hub chunks only count as ends. The index is approximate, so it is asked for
 // $candidates statements.
 // $corpus, $vector, $statement_vector, $nearest, $names, $candidates, $relations, $hub, $limit
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → nearest: [window id], named: [key], local: [[key, key, chunk id]], global: [[key, key, chunk id]], candidates:
 //   [{chunk, document, index, tokens, persistence, shares, windows: [{number, score, mentioned: [key]}]}]. A score is
 //   (1 + cosine) / 2.
@@ -18,11 +17,7 @@ CALL () {
   WITH w, score ORDER BY round(score, 5) DESC, w.id
   RETURN collect(w) AS nearest
 }
-CALL () {
-  MATCH (e:Entity {corpus: $corpus})
-  WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
-}
+// include: named_entities
 CALL (named) {
   UNWIND named AS e
   MATCH (e)<-[:SUBJECT|OBJECT]-(s:Statement)
@@ -70,11 +65,8 @@ CALL (nearest, named, local, global) {
   WITH c, collect({
     number: i, score: vector.similarity.cosine(w.embedding, $vector), mentioned: mentioned
   }) AS windows
-  MATCH (d:Document {corpus: $corpus, id: c.document})
-  RETURN collect({
-    chunk: c.id, document: d.id, index: c.index, tokens: c.tokens, shares: c.window_shares,
-    persistence: d.persistence, windows: windows
-  }) AS candidates
+  // include: candidates
+  RETURN candidates
 }
 RETURN [w IN nearest | w.id] AS nearest, [e IN named | e.key] AS named,
        [one IN local | [one.a.key, one.b.key, one.chunk.id]] AS local,

@@ -6,19 +6,14 @@
 // $around are kept: those that get most if each seed gives its weight to its neighbours in equal parts. The graph has
 // all edges between seeds and these. Entities in more than $hub chunks are left out.
 // $corpus, $vector, $entry, $names, $seeds, $around, $hub
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → seeds: [[key, weight]], edges: [[key, [key]]]. Each edge is listed once.
 MATCH (corpus:Corpus {corpus: $corpus})
 CALL () {
   // include: nearest_windows, $entry for $many
   RETURN collect(w) AS entry
 }
-CALL () {
-  MATCH (e:Entity {corpus: $corpus})
-  WHERE e.key IN $names AND 0 < e.chunks <= $hub
-  RETURN collect(e) AS named
-}
+// include: named_entities
 CALL (corpus, entry, named) {
   UNWIND entry AS w
   MATCH (w)-[:PART_OF]->(:Chunk)<-[m:FROM_CHUNK]-(e:Entity)

@@ -9,8 +9,7 @@
 // Of the windows with coverage, $limit are kept: the nearest, then those with the greatest. Entities in more than $hub
 // chunks are not active.
 // $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $decay, $hub, $limit
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
 //   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
 //   1 for entities of the question, 2 for those of the nearest windows, 3 for neighbours; of several, the smallest.

@@ -8,8 +8,7 @@
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature: of the softmax
 // over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
 // $own: the fraction of activation for the question's entities, $active, $hub, $without: entities that pass nothing on
-// $documents: only these, $until: only chunks that end there or before, null: all; $overfetch: how many times as many to
-// read from the index, 0: compare one by one
+// $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
 //   best first. Sums are over all windows that are searched; `windows` is their number. A candidate lists, per window, the

@@ -2,9 +2,7 @@
 // with, else none.
 // $corpus
 // → found
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 // include: moved
 WITH moved
 WHERE moved

@@ -2,9 +2,7 @@
 // changed, nor is a run indexing documents of it, else none.
 // $corpus, $revision, $before: the suffix of its vectors
 // → held
-MERGE (lock:E2GLock {corpus: $corpus})
-DELETE lock
-WITH count(*) AS locked
+// include: lock
 // include: made_with
 OPTIONAL MATCH (corpus:Corpus {corpus: $corpus})
 WITH made, corpus

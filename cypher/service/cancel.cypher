@@ -2,9 +2,7 @@
 // What a task without a worker cost is added to the usage of its key, as tokens of prompts.
 // $task
 // → task
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WITH t, t.state = 'queued' OR (t.state = 'running' AND t.expires < timestamp()) AS waiting
 SET t.cancel = t.cancel OR t.ended IS NULL

@@ -35,12 +35,5 @@ SET t.state = 'running', t.worker = $worker, t.expires = timestamp() + $millisec
     t.turn = turn, t.started = timestamp(), t.updated = timestamp(), t.done = 0, t.total = 0
 REMOVE t.stage
 WITH t
-OPTIONAL MATCH (k:E2GKey {id: t.key})
-OPTIONAL MATCH (u:E2GUsage {key: t.key, day: toString(date({timezone: 'UTC'}))})
-RETURN properties(t) AS task,
-       k.tokens_per_day - coalesce(u.prompt_tokens, 0) - coalesce(u.completion_tokens, 0)
-         - reduce(sum = 0, one IN COLLECT {
-             MATCH (o:E2GTask)
-             WHERE o.state IN ['queued', 'running'] AND o.key = t.key
-             RETURN coalesce(o.tokens, 0)
-           } | sum + one) AS left
+// include: tokens_left
+RETURN properties(t) AS task, left

@@ -2,9 +2,7 @@
 // idempotency, return that one instead. `mine` is null if parts are missing.
 // $task, $kind, $corpus, $key, $parameters: JSON, $parts: how many blobs it has, $idempotency, $body_sha256
 // → mine, task
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 OPTIONAL MATCH (same:E2GTask {id: $task})
 OPTIONAL MATCH (asked:E2GTask {idempotency: $idempotency})
 WITH coalesce(same.id, asked.id) AS known,

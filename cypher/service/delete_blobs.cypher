@@ -1,9 +1,7 @@
 // Delete some of the files of a task that has succeeded or was not created, and the record of its steps.
 // $task, $limit
 // → deleted
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 WHERE NOT EXISTS { MATCH (t:E2GTask {id: $task}) WHERE t.state <> 'succeeded' }
 CALL () {
   MATCH (s:E2GTaskStep {task: $task})

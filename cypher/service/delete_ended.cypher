@@ -1,9 +1,7 @@
 // Delete some tasks that ended a while ago.
 // $age: in milliseconds, $limit
 // → deleted
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask)
 WHERE t.ended < timestamp() - $age
 WITH t

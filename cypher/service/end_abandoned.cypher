@@ -1,9 +1,7 @@
 // End the tasks that lost their worker and are not to be tried again: they were cancelled, or this was the last attempt.
 // What they cost is added to the usage of their keys, as tokens of prompts.
 // $attempts: how many a task has, $error: JSON
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {state: 'running'})
 WHERE t.expires < timestamp() AND (t.cancel OR t.attempt >= $attempts)
 SET t.state = CASE WHEN t.cancel THEN 'cancelled' ELSE 'failed' END,

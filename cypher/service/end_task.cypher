@@ -2,9 +2,7 @@
 // accepted again.
 // $task, $worker, $state, $result: JSON, $error: JSON, $tokens, $prompt_tokens, $completion_tokens, $cost
 // → ended
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WHERE t.state IN ['running', $state] AND t.worker = $worker
 SET t.state = $state, t.result = $result, t.error = $error, t.tokens = $tokens, t.prompt_tokens = $prompt_tokens,

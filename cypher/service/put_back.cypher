@@ -3,9 +3,7 @@
 // What a task cost that has ended is added to the usage of its key, as tokens of prompts.
 // $task, $worker, $tokens: of all attempts
 // → state
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WHERE t.state = 'running' AND t.worker = $worker
 SET t.state = CASE WHEN t.cancel THEN 'cancelled' ELSE 'queued' END, t.updated = timestamp(),

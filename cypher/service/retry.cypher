@@ -1,9 +1,7 @@
 // Put a failed or cancelled task back into the queue, with all its attempts, if its files are still there.
 // $task
 // → task
-MERGE (q:E2GQueue {id: 'queue'})
-SET q.locked = timestamp()
-WITH count(*) AS locked
+// include: lock_queue
 MATCH (t:E2GTask {id: $task})
 WHERE t.state IN ['failed', 'cancelled']
   AND t.parts = COUNT { MATCH (b:E2GBlob {task: t.id}) WHERE b.file IS NOT NULL AND b.part IS NOT NULL }

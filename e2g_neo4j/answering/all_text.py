@@ -14,7 +14,7 @@ from e2g_neo4j.answering.batches import Batches, batches_of, map_batches
 from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.evidence import too_small
 from e2g_neo4j.answering.map_reduce import MAP, left_out
-from e2g_neo4j.answering.points import answer_of, important_of, kept_of
+from e2g_neo4j.answering.points import answer_of, kept_of
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.retrieval.filters import find_documents
 from e2g_neo4j.retrieval.options import check_question
@@ -62,9 +62,9 @@ def all_text(question: str, corpora: Sequence[str], where: Sequence[Condition], 
     yield Emit(evidence)
 
     points, failed = yield from map_batches(calls, MAP, question, batches)
-    important = important_of(points)
-    kept, given = cited(kept_of(important, question, calls), batches)
-    told.append(f"Points above 0: {len(important)}, points in the answer: {len(kept)}.")
+    fitting, above = kept_of(points, question, calls)
+    kept, given = cited(fitting, batches)
+    told.append(f"Points above 0: {above}, points in the answer: {len(kept)}.")
     if batches.left_out:
         told.append(f"Passages that did not fit: {batches.left_out}.")
     if failed:

@@ -16,22 +16,20 @@ from e2g_neo4j.answering.calls import PROMPTS, Calls, no_progress
 from e2g_neo4j.answering.citations import ShownAnswer
 from e2g_neo4j.answering.drift import drift
 from e2g_neo4j.answering.evidence import (
-    FACTS,
     NOT_SAID,
     cited_answer,
     evidence_budget,
-    facts_within_budget,
+    given_within,
     numbered,
     too_small,
     usage_of,
     with_round_trips,
     with_usage,
-    within_budget,
 )
 from e2g_neo4j.answering.global_search import Level, global_search
 from e2g_neo4j.answering.map_reduce import BATCHES, map_reduce
 from e2g_neo4j.errors import QueryError, UnusableReplyError
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.models.loaded import Models
@@ -191,9 +189,7 @@ def answer_from(
     used = usage_of(evidence)
     instructions = load_prompt(PROMPTS / ("choice.txt" if options else "answer.txt"), settings.prompts)
     budget = evidence_budget(model, settings, instructions, evidence.stand_alone, *options)
-    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
-    fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
-    given = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
+    given = given_within(evidence, budget, model)
     if evidence.passages and not given:
         raise too_small(budget)
     if not given and not options:
@@ -235,11 +231,11 @@ def request_for(
         sample: Number of the sample, from 0. It determines the seed.
     """
     listed = "\n\n".join(numbered(passage, n) for n, passage in enumerate(given, 1))
-    delimiter = delimiter_for(listed)
+    system, shown = fenced(instructions, listed)
     lettered = "".join(f"\n{letter}) {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
     return ChatRequest(
-        filled(instructions, fence=delimiter),
-        f"{delimited(listed, delimiter)}\n\nQuestion: {question}{lettered}",
+        system,
+        f"{shown}\n\nQuestion: {question}{lettered}",
         max_tokens=max_tokens,
         temperature=0.7 if sample else 0.0,
         seed=TRIES * sample,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from e2g_neo4j.answering.evidence import evidence_budget
 from e2g_neo4j.errors import UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import example_texts
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
@@ -65,10 +65,10 @@ class Calls:
             listed: The passages, points or reports.
             schema: The JSON schema of the reply, if it has one.
         """
-        delimiter = delimiter_for(listed)
+        system, shown = fenced(self.instructions(prompt), listed)
         return ChatRequest(
-            filled(self.instructions(prompt), fence=delimiter),
-            f"{delimited(listed, delimiter)}\n\nQuestion: {question}",
+            system,
+            f"{shown}\n\nQuestion: {question}",
             max_tokens=self.settings.answer_tokens,
             schema=schema,
         )

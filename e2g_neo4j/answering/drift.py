@@ -18,17 +18,17 @@ from functools import partial
 from typing import Any
 
 from e2g_neo4j.answering.calls import Calls
-from e2g_neo4j.answering.evidence import FACTS, facts_within_budget, numbered, too_small, within_budget
-from e2g_neo4j.answering.points import MOST, answer_of, important_of, kept_of, points_in, points_schema, score_in
+from e2g_neo4j.answering.evidence import given_within, numbered, too_small
+from e2g_neo4j.answering.points import MOST, answer_of, kept_of, points_in, points_schema, score_in
 from e2g_neo4j.answering.reports import check_communities
-from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema, objects_in
+from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, listed_in, number_schema, object_schema
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.groups import group_corpora
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE
-from e2g_neo4j.retrieval.strategies.communities import nearest
+from e2g_neo4j.retrieval.strategies.communities import nearest, read_reports
 from e2g_neo4j.retrieval.windows import round_robin
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.chat import StreamingChatModel
@@ -148,9 +148,8 @@ def drift(evidence: Evidence, models: Models, calls: Calls, retrieval: Retrieval
     if unusable and not usable:
         raise calls.returned("no points")
 
-    important = important_of(points)
-    kept = kept_of(important, question, calls)
-    told = [f"DRIFT: reports: {len(reports)}, points above 0: {len(important)}, points in the answer: {len(kept)}."]
+    kept, above = kept_of(points, question, calls)
+    told = [f"DRIFT: reports: {len(reports)}, points above 0: {above}, points in the answer: {len(kept)}."]
     if searched:
         told.append(f"Follow-up questions in mode {options.mode}: {' '.join(searched)}")
     if reports and primed is None:
@@ -196,8 +195,7 @@ def nearest_reports(models: Models, evidence: Evidence) -> Operation[list[str]]:
     for group in group_corpora(models, evidence.corpora):
         found.append((yield from group.run(_nearest_in(evidence.stand_alone, group.corpora))))
     ids = round_robin(found)[:REPORTS]
-    rows = yield from read_each("query/reports", {corpus: {"ids": ids} for corpus in evidence.corpora})
-    reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
+    reports = yield from read_reports(ids, evidence.corpora)
     return [f"[{number}] {reports[id]}" for number, id in enumerate(ids, 1) if id in reports]
 
 
@@ -228,9 +226,7 @@ def numbers_of(evidence: Evidence, given: list[Passage], budget: int, model: Str
         budget: Maximum number of tokens.
         model: The chat model, which counts tokens.
     """
-    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
-    fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
-    chosen = (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
+    chosen = given_within(evidence, budget, model)
     places = [place_of(passage) for passage in given]
     for passage in chosen:
         if place_of(passage) not in places:
@@ -258,14 +254,7 @@ def follow_ups_in(reply: str, examples: Collection[str] = frozenset()) -> list[t
     None if it has none and does not say so with an empty list. Questions without text or score are left out, and those
     of the examples in the prompt.
     """
-    items: list[object] = []
-    said = False
-    for one in objects_in(reply):
-        listed = one.get("follow_ups")
-        if isinstance(listed, list):
-            items, said = listed, True
-        elif "question" in one and not said:  # of a reply that was truncated
-            items.append(one)
+    items, said = listed_in(reply, "follow_ups", "question")
     found = (_follow_up(item) for item in items)
     questions = [one for one in found if one is not None and one[0] not in examples]
     return questions[:FOLLOW_UPS] if questions or (said and not items) else None

@@ -73,6 +73,13 @@ def facts_within_budget(facts: Sequence[Fact], budget: int, model: StreamingChat
     return tuple(given)
 
 
+def given_within(evidence: Evidence, budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
+    """Return the passages and facts of an evidence that fit into a token budget, FACTS of it for facts."""
+    facts = facts_within_budget(evidence.facts, int(FACTS * budget), model)
+    fact_tokens = sum(model.count(numbered(fact, 999)) for fact in facts)
+    return (*within_budget(evidence.passages, budget - fact_tokens, model), *facts)
+
+
 def within_budget(passages: Sequence[Passage], budget: int, model: StreamingChatModel) -> tuple[Passage, ...]:
     """Return the best passages that fit into a token budget, in reading order.
 

@@ -20,7 +20,7 @@ from e2g_neo4j.answering.batches import batches_of, map_batches
 from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.evidence import in_reading_order, too_small
 from e2g_neo4j.answering.map_reduce import BATCHES, left_out
-from e2g_neo4j.answering.points import answer_of, important_of, kept_of
+from e2g_neo4j.answering.points import answer_of, kept_of
 from e2g_neo4j.answering.reports import (
     ALL_LEVELS,
     Report,
@@ -113,11 +113,10 @@ def global_search(
         yield Emit(replace(evidence, reason=" ".join(told)))
 
     points, failed = yield from map_batches(calls, MAP, question, batches, "reports")
-    important = important_of(points)
-    kept = kept_of(important, question, calls)
+    kept, above = kept_of(points, question, calls)
     by_place = {report.place: report.cited for report in reports}
     supported, passages = yield from with_passages(models, kept, batches.given, by_place)
-    told.append(f"Points above 0: {len(important)}, points in the answer: {len(supported)}.")
+    told.append(f"Points above 0: {above}, points in the answer: {len(supported)}.")
     if batches.left_out:
         told.append(f"Reports that did not fit: {batches.left_out}. E2G_MAP_CALLS allows more batches.")
     if failed:

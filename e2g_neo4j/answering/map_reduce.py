@@ -12,7 +12,7 @@ from dataclasses import replace
 from e2g_neo4j.answering.batches import batches_of, map_batches
 from e2g_neo4j.answering.calls import Calls
 from e2g_neo4j.answering.evidence import FACTS, facts_within_budget, too_small
-from e2g_neo4j.answering.points import answer_of, important_of, kept_of
+from e2g_neo4j.answering.points import answer_of, kept_of
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.results import Answer, Evidence
 
@@ -43,11 +43,8 @@ def map_reduce(evidence: Evidence, calls: Calls) -> Operation[Answer]:
     if evidence.passages and not batches.given:
         raise too_small(budget)
     points, failed = yield from map_batches(calls, MAP, question, batches)
-    important = important_of(points)
-    kept = kept_of(important, question, calls)
-    told = [
-        f"Map-reduce: points above 0: {len(important)}, batches: {len(batches)}, points in the answer: {len(kept)}."
-    ]
+    kept, above = kept_of(points, question, calls)
+    told = [f"Map-reduce: points above 0: {above}, batches: {len(batches)}, points in the answer: {len(kept)}."]
     if batches.left_out:
         told.append(f"Parts of passages that did not fit: {batches.left_out}.")
     if failed:

@@ -17,9 +17,9 @@ from e2g_neo4j.answering.evidence import NOT_SAID, cited_answer, too_small, with
 from e2g_neo4j.models.chat.json_replies import (
     TEXT,
     list_schema,
+    listed_in,
     number_schema,
     object_schema,
-    objects_in,
     valid_numbers,
     whole_number,
 )
@@ -42,17 +42,14 @@ def shown(point: Point) -> str:
     return f"({point.score}) {point.text} {''.join(f'[{number}]' for number in point.passages)}"
 
 
-def important_of(points: Iterable[Point]) -> list[Point]:
-    """Return the points with a score above 0, the most important first."""
-    return sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
-
-
-def kept_of(important: Sequence[Point], question: str, calls: Calls) -> list[Point]:
-    """Return the points that fit into the prompt for the answer.
+def kept_of(points: Iterable[Point], question: str, calls: Calls) -> tuple[list[Point], int]:
+    """Return the points that fit into the prompt for the answer, the most important first, and how many have a score
+    above 0.
 
     Raises:
-        ModelError: There are points, but none fits.
+        ModelError: There are such points, but none fits.
     """
+    important = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
     budget = left = calls.budget(REDUCE, question)
     kept: list[Point] = []
     for point in important:
@@ -62,7 +59,7 @@ def kept_of(important: Sequence[Point], question: str, calls: Calls) -> list[Poi
             left -= cost
     if important and not kept:
         raise too_small(budget)
-    return kept
+    return kept, len(important)
 
 
 def answer_of(
@@ -118,14 +115,7 @@ def points_in(
         examples: The texts of the examples in the prompt. They are no points.
         of: What the numbers are of, as the reply names it.
     """
-    items: list[object] = []
-    said = False
-    for one in objects_in(reply):
-        listed = one.get("points")
-        if isinstance(listed, list):
-            items, said = listed, True
-        elif "text" in one and not said:  # of a reply that was truncated
-            items.append(one)
+    items, said = listed_in(reply, "points", "text")
     found = (_point(item, batch, of) for item in items)
     points = [point for point in found if point is not None and point.text not in examples]
     return points if points or (said and not items) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from e2g_neo4j.errors import QueryError
+from e2g_neo4j.retrieval.requirements import missing_layer
 from e2g_neo4j.runtime.requests import Operation, read_each
 from e2g_neo4j.types.results import CitedReport, Passage
 
@@ -52,11 +53,8 @@ def check_communities(rows: Iterable[Mapping[str, Any]], what: str) -> None:
         what: What needs them.
     """
     for row in rows:
-        if row["communities"] is None:
-            raise QueryError(
-                f"The corpus {row['corpus']!r} has no communities, which {what} needs: make them with "
-                f"`e2g enrich --corpus {row['corpus']}`."
-            )
+        if message := missing_layer("communities", row, what):
+            raise QueryError(message)
 
 
 def finest_level(corpora: Sequence[str], characters: int) -> Operation[int]:

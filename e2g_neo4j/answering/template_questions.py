@@ -13,7 +13,7 @@ from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, InputError, UnusableReplyError
 from e2g_neo4j.models.chat.json_replies import object_schema, objects_in
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
@@ -125,10 +125,10 @@ def request_for(
         problem: What was wrong with the last reply.
     """
     listed = "\n".join([template.description, *(f"{one.name}: {one.type} - {one.description}" for one in missing)])
-    delimiter = delimiter_for(listed)
-    parts = [delimited(listed, delimiter), problem, f"Question: {question}"]
+    system, shown = fenced(instructions, listed)
+    parts = [shown, problem, f"Question: {question}"]
     return ChatRequest(
-        filled(instructions, fence=delimiter),
+        system,
         "\n\n".join(part for part in parts if part),
         max_tokens=REPLY_TOKENS,
         schema=object_schema(**{one.name: {"type": SCHEMA_TYPES[one.type]} for one in missing}),

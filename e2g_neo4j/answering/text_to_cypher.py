@@ -17,7 +17,7 @@ from e2g_neo4j.answering.statement_rules import refused_plan, refused_words
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError, UnusableReplyError
 from e2g_neo4j.graph.doctor import OWN_PROPERTIES
 from e2g_neo4j.graph.read_only import RejectedStatementError, Rows, reading
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import TRIES, Unshown
 from e2g_neo4j.models.loaded import Models
@@ -77,15 +77,14 @@ def text_to_cypher(models: Models, question: str, corpus: str) -> Operation[Stat
     if state["others"]:
         raise other_corpus(corpus)
     [names] = yield Read("query/graph_names", {"limit": NAMES})
-    message = _message(question, names)
-    instructions = filled(load_prompt(PROMPT, settings.prompts), fence=delimiter_for(message[0]), rows=ROWS)
+    instructions, shown = fenced(load_prompt(PROMPT, settings.prompts), _other_graphs(names), rows=ROWS)
     parameters = {"corpus": corpus}
     problem, used = "", ChatUsage()
     not_run: InputError | None = None
     for attempt in range(TRIES):
         request = ChatRequest(
             instructions,
-            f"{delimited(message[0], delimiter_for(message[0]))}\n\n{problem}{message[1]}",
+            f"{shown}\n\n{problem}Question: {question}",
             max_tokens=settings.answer_tokens,
             temperature=0.7 if attempt else 0.0,
             seed=attempt,
@@ -187,8 +186,8 @@ def refused(statement: str, why: str) -> InputError:
     return InputError(f"The statement of the chat model was not run, because {why}: {statement}")
 
 
-def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
-    """Return the names of the other graphs, and the question."""
+def _other_graphs(names: Mapping[str, list[str]]) -> str:
+    """Return the names of the other graphs, as the prompt lists them."""
     labels = [one for one in names["labels"] if one not in OWN_PROPERTIES and not HIDDEN_LABEL.fullmatch(one)]
     own = {name for properties in OWN_PROPERTIES.values() for name in properties}
     lines = (
@@ -196,6 +195,4 @@ def _message(question: str, names: Mapping[str, list[str]]) -> tuple[str, str]:
         ("Relationship types", [one for one in names["types"] if one not in OWN_TYPES]),
         ("Properties", [one for one in names["properties"] if one not in own]),
     )
-    if not labels:
-        return "None.", f"Question: {question}"
-    return "\n".join(f"{kind}: {', '.join(found)}" for kind, found in lines), f"Question: {question}"
+    return "\n".join(f"{kind}: {', '.join(found)}" for kind, found in lines) if labels else "None."

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.evaluation.gold import find_quote, read_questions, require
+from e2g_neo4j.evaluation.gold import find_quote, is_text, read_questions, require
 
 Fields: TypeAlias = dict[str, Any]
 """A question in the format of `evaluation/gold.py`."""
@@ -136,7 +136,7 @@ def _by_id(questions: Any, file: Path) -> list[tuple[str, Any]]:
 
 
 def _novelqa_question(question_id: str, fields: Any, book: str, text: str, counts: Converted) -> Fields:
-    require(isinstance(fields, dict) and _is_text(fields.get("Question")), "the field Question is missing or not text")
+    require(isinstance(fields, dict) and is_text(fields.get("Question")), "the field Question is missing or not text")
     question: Fields = {"id": question_id, "question": fields["Question"], "book": book}
     if kind := fields.get("Complexity", fields.get("Complex")):
         question["type"] = str(kind)
@@ -149,7 +149,7 @@ def _novelqa_question(question_id: str, fields: Any, book: str, text: str, count
         question |= _answer(right, list(options.values()))
     quotes = fields.get("Evidences") or []
     require(isinstance(quotes, list), "Evidences is not a list")
-    quotes = [quote for quote in quotes if _is_text(quote)]
+    quotes = [quote for quote in quotes if is_text(quote)]
     found = [quote for quote in quotes if find_quote(quote, text, 0, len(text))]
     counts.unquoted += len(quotes) - len(found)
     if found:
@@ -179,7 +179,7 @@ def _infinitebench(source: Path, books: Path, counts: Converted) -> Iterator[tup
 def _infinitebench_question(fields: Any, task: str, number: int, books: Path) -> Fields:
     require(isinstance(fields, dict), "not a JSON object")
     for name in ("context", "input"):
-        require(_is_text(fields.get(name)), f"the field {name} is missing or not text")
+        require(is_text(fields.get(name)), f"the field {name} is missing or not text")
     text = fields["context"].encode()
     book = f"book-{hashlib.sha256(text).hexdigest()[:12]}.txt"
     if not (books / book).exists():
@@ -191,17 +191,13 @@ def _infinitebench_question(fields: Any, task: str, number: int, books: Path) ->
     return question | _answer(answers, options)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
 def _answer(answers: Sequence[Any], options: Sequence[Any]) -> Fields:
     """Return the fields for the answer. With options, it is the first of the answers that is one of them."""
-    texts = [one for one in answers if _is_text(one)]
+    texts = [one for one in answers if is_text(one)]
     require(texts, "the answer is missing or not text")
     if not options:
         return {"answer": texts[0], "aliases": texts[1:]}
-    require(len(options) > 1 and all(map(_is_text, options)), "the options must be at least two texts")
+    require(len(options) > 1 and all(map(is_text, options)), "the options must be at least two texts")
     chosen = [text for text in texts if text in options]
     require(chosen, f"the answer {json.dumps(answers, ensure_ascii=False)[:80]} is none of the options")
     return {"answer": chosen[0], "options": list(options)}

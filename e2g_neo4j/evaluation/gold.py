@@ -183,18 +183,18 @@ def _history(fields: dict[str, Any]) -> tuple[tuple[Turn, ...], str | None]:
     turns, written_out = fields.get("history") or [], fields.get("written_out")
     require(isinstance(turns, list), "history must be a list of turns")
     for turn in turns:
-        valid = isinstance(turn, dict) and turn.keys() <= {"question", "answer"} and _is_text(turn.get("question"))
+        valid = isinstance(turn, dict) and turn.keys() <= {"question", "answer"} and is_text(turn.get("question"))
         require(valid and isinstance(turn.get("answer", ""), str), "a turn of history must have question and answer")
-    require(written_out is None or _is_text(written_out), "written_out must be text")
+    require(written_out is None or is_text(written_out), "written_out must be text")
     return tuple(Turn(turn["question"], turn.get("answer", "")) for turn in turns), written_out
 
 
 def _answer(fields: dict[str, Any]) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     """Parse the answer, its aliases and the options. Raise ValueError if they are invalid."""
     answer, aliases, options = fields.get("answer"), fields.get("aliases") or [], fields.get("options") or []
-    require(answer is None or _is_text(answer), "answer must be text")
+    require(answer is None or is_text(answer), "answer must be text")
     for name, texts in (("aliases", aliases), ("options", options)):
-        require(isinstance(texts, list) and all(map(_is_text, texts)), f"{name} must be a list of texts")
+        require(isinstance(texts, list) and all(map(is_text, texts)), f"{name} must be a list of texts")
         require(answer is not None or not texts, f"{name} requires the field answer")
     if options:
         require(2 <= len(options) <= len(ascii_uppercase), f"options must be 2 to {len(ascii_uppercase)} texts")
@@ -208,7 +208,8 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
 

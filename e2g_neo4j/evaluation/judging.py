@@ -15,7 +15,7 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import Judgement
 from e2g_neo4j.models.chat.json_replies import number_schema, object_schema, objects_in, whole_number
 from e2g_neo4j.models.chat.load import load_chat_model
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import ask_until_usable
 from e2g_neo4j.models.loaded import Models
@@ -93,10 +93,8 @@ def request_for(question: str, first: str, second: str, instructions: str) -> Ch
         instructions: The system prompt.
     """
     given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
-    delimiter = delimiter_for(given)
     return ChatRequest(
-        filled(instructions, fence=delimiter),
-        delimited(given, delimiter),
+        *fenced(instructions, given),
         max_tokens=MAX_TOKENS,
         schema=object_schema(**dict.fromkeys(CRITERIA, number_schema(0, 2))),
     )

@@ -70,47 +70,19 @@ def page(found: Evaluation) -> str:
     overall = {mode: result.overall for mode, result in found.modes.items()}
     calls = calls_to_find(found)
     columns = ("95th percentile", "round trips", "tokens", *(CALLS if calls else ()))
+    speed = {
+        mode: [*times(one), f"{one.p95_ms:.1f}", str(one.round_trips), str(one.tokens), *calls.get(mode, ())]
+        for mode, one in found.modes.items()
+    }
+    answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
+    judged = {mode: win_rates(one.judged) for mode, one in found.modes.items() if one.judged}
     sections = [
         _section("All questions", overall, found.against),
-        "<h2>Speed</h2>",
-        table(
-            "Speed",
-            ["mode", *TIMES, *columns],
-            (
-                [
-                    mode,
-                    *times(result),
-                    f"{result.p95_ms:.1f}",
-                    str(result.round_trips),
-                    str(result.tokens),
-                    *calls.get(mode, ()),
-                ]
-                for mode, result in found.modes.items()
-            ),
-        ),
-        f"<p>{TIMES_EXPLAINED}</p>",
+        _by_mode("Speed", "Speed", (*TIMES, *columns), speed, TIMES_EXPLAINED),
+        _by_mode(f"Answers of {found.chat_model}", "Answers", ANSWERS, answered, ANSWERS_EXPLAINED),
+        _by_mode(f"Judged by {found.judge_model}", "Judged", JUDGED, judged, JUDGED_EXPLAINED),
+        _by_mode("Entities of the questions", "Entities", ENTITIES, entity_statistics(found), ENTITIES_EXPLAINED),
     ]
-    answered = {mode: result.answers for mode, result in found.modes.items() if result.answers}
-    if answered:
-        rows = ([mode, *answer_costs(costs)] for mode, costs in answered.items())
-        sections += [
-            f"<h2>Answers of {escape(found.chat_model or '')}</h2>",
-            table("Answers", ["mode", *ANSWERS], rows),
-        ]
-        sections.append(f"<p>{ANSWERS_EXPLAINED}</p>")
-    judged = {mode: result.judged for mode, result in found.modes.items() if result.judged}
-    if judged:
-        sections += [
-            f"<h2>Judged by {escape(found.judge_model or '')}</h2>",
-            table("Judged", ["mode", *JUDGED], ([mode, *win_rates(one)] for mode, one in judged.items())),
-            f"<p>{JUDGED_EXPLAINED}</p>",
-        ]
-    if counted := entity_statistics(found):
-        sections += [
-            "<h2>Entities of the questions</h2>",
-            table("Entities", ["mode", *ENTITIES], ([mode, *cells] for mode, cells in counted.items())),
-            f"<p>{ENTITIES_EXPLAINED}</p>",
-        ]
     for kind in found.types:
         groups = {mode: result.by_type[kind] for mode, result in found.modes.items() if kind in result.by_type}
         sections.append(_section(f"Type {kind}", groups, found.against))
@@ -238,6 +210,14 @@ def _section(title: str, groups: Mapping[str, Group], base: str | None) -> str:
             )
         )
     return "".join(parts)
+
+
+def _by_mode(title: str, name: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]], explained: str) -> str:
+    """Render a section with a table of modes and an explanation, if there are rows."""
+    if not rows:
+        return ""
+    cells = ([mode, *row] for mode, row in rows.items())
+    return f"<h2>{escape(title)}</h2>{table(name, ['mode', *columns], cells)}<p>{explained}</p>"
 
 
 def _cell(value: Interval | None, sign: str = "") -> str:

@@ -74,15 +74,8 @@ def renew(
         Whether the task may go on, was cancelled, or has spent the last tokens that its key may use today. None if the
         claim was lost: then the worker must stop at once.
     """
-    rows = yield _held(
-        "service/renew",
-        claim,
-        milliseconds=int(1000 * LEASE_SECONDS),
-        stage=stage,
-        done=done,
-        total=total,
-        tokens=tokens,
-    )
+    progress = {"stage": stage, "done": done, "total": total, "tokens": tokens}
+    rows = yield _held("service/renew", claim, milliseconds=int(1000 * LEASE_SECONDS), **progress)
     if not rows:
         return None
     if rows[0]["cancel"]:
@@ -111,9 +104,8 @@ def finish(
     cost: float = 0.0,
 ) -> Operation[bool]:
     """End a task that succeeded, and delete its files. Returns False if the claim was lost."""
-    ended = yield from _end(
-        claim, "succeeded", json.dumps(result), None, tokens, prompt_tokens, completion_tokens, cost
-    )
+    used = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "cost": cost}
+    ended = yield from _end(claim, "succeeded", tokens, result=json.dumps(result), **used)
     if ended:
         yield from delete_blobs(claim.task.id)
     return ended
@@ -121,12 +113,12 @@ def finish(
 
 def fail(claim: Claim, code: str, detail: str, *, tokens: int = 0) -> Operation[bool]:
     """End a task that failed. Its files are kept for `retry`. Returns False if the claim was lost."""
-    return (yield from _end(claim, "failed", None, json.dumps({"code": code, "detail": detail}), tokens))
+    return (yield from _end(claim, "failed", tokens, error=json.dumps({"code": code, "detail": detail})))
 
 
 def cancelled(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
     """End a task that was cancelled. Its files are kept for `retry`. Returns False if the claim was lost."""
-    return (yield from _end(claim, "cancelled", None, None, tokens))
+    return (yield from _end(claim, "cancelled", tokens))
 
 
 def put_back(claim: Claim, *, tokens: int = 0) -> Operation[bool]:
@@ -151,39 +143,16 @@ def do_step(task: str, step: str) -> tuple[str, dict[str, Any]]:
 def clean_up() -> Operation[None]:
     """Delete tasks that ended a week ago, files that nobody needs any more, and entries of the audit log that are 90
     days old. Each transaction is bounded."""
-    age = {"age": 1000 * KEPT_SECONDS, "limit": 1000}
-    while (yield write_one("service/delete_ended", **age))[0]["deleted"]:
-        pass
-    left = Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})
-    for row in (yield left):
+    for statement, seconds in (("service/delete_ended", KEPT_SECONDS), ("service/delete_audit", AUDIT_SECONDS)):
+        while (yield write_one(statement, age=1000 * seconds, limit=1000))[0]["deleted"]:
+            pass
+    for row in (yield Read("service/left_over", {"age": 1000 * ORPHAN_SECONDS, "limit": 1000})):
         yield from delete_blobs(row["task"])
-    old = {"age": 1000 * AUDIT_SECONDS, "limit": 1000}
-    while (yield write_one("service/delete_audit", **old))[0]["deleted"]:
-        pass
 
 
-def _end(
-    claim: Claim,
-    state: TaskState,
-    result: str | None,
-    error: str | None,
-    tokens: int,
-    prompt_tokens: int = 0,
-    completion_tokens: int = 0,
-    cost: float = 0.0,
-) -> Operation[bool]:
-    rows = yield _held(
-        "service/end_task",
-        claim,
-        state=state,
-        result=result,
-        error=error,
-        tokens=tokens,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        cost=cost,
-    )
-    return bool(rows)
+def _end(claim: Claim, state: TaskState, tokens: int, **more: Any) -> Operation[bool]:
+    nothing = {"result": None, "error": None, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
+    return bool((yield _held("service/end_task", claim, state=state, tokens=tokens, **nothing | more)))
 
 
 def _held(statement: str, claim: Claim, **parameters: Any) -> Write:

@@ -6,8 +6,8 @@ The checks use `dbms.components`, SHOW DATABASES, SHOW INDEXES and SHOW CONSTRAI
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
@@ -49,23 +49,7 @@ _SHAPE = re.compile(r"(e2g_\w+) IF NOT EXISTS\s+FOR [^:]*:([\w|]+)(.*?)(?:OPTION
 
 
 def examine(models: Models, database: str) -> Operation[list[Finding]]:
-    """Check the database against the configured models."""
-    return (yield from doctor(database, models.fingerprint, lambda made_with: lacking(made_with, models)))
-
-
-def doctor(
-    database: str, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None] = lambda made_with: None
-) -> Operation[list[Finding]]:
-    """Run all checks.
-
-    Args:
-        database: the name of the database.
-        fingerprint: the configured models.
-        lacks: tells which of the models of a corpus is not installed, if any.
-
-    Returns:
-        The findings, including checks without a problem.
-    """
+    """Check a database against the configured models. Return the findings, including checks without a problem."""
     [server] = yield Read("doctor/server", {})
     access: Rows = yield Read("doctor/access", {"database": database})
     history: Rows = yield Read("migrate/history", {})
@@ -84,7 +68,7 @@ def doctor(
         *_names(scripts, indexes, constraints),
         *_labels(labels, migrated=bool(history)),
         *_neighbours(indexes, constraints),
-        *_models(stored, fingerprint, lacks),
+        *_models(stored, models),
         *_unused([row["corpus"] for row in unused]),
         *_layers([row["corpus"] for row in behind]),
         *_runs(locks["runs"]),
@@ -158,28 +142,21 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
     """Check that indexes with names of this project are its own, and that no other index takes their place."""
     expected = shapes(scripts)
     found = False
-    for row in indexes:
-        shape = frozenset(row["labels"]), frozenset(row["properties"])
-        if row["name"] in expected and shape != expected[row["name"]]:
-            found = True
-            yield Finding(
-                "names",
-                "problem",
-                f"The index {row['name']} is on {_on(shape)}, but should be on {_on(expected[row['name']])}.",
-                f"After an update of the server from 5.26: `DROP INDEX {row['name']}`, then `e2g migrate`. If another "
-                "program created it, rename it there.",
+    for kind, row in [*(("index", row) for row in indexes), *(("constraint", row) for row in constraints)]:
+        name, shape = row["name"], _shape(row)
+        if name not in expected or shape == expected[name]:
+            continue
+        found = True
+        problem = f"The constraint {name} on {_on(shape)} belongs to another program."
+        step = "Rename it in the program that created it."
+        if kind == "index":
+            problem = f"The index {name} is on {_on(shape)}, but should be on {_on(expected[name])}."
+            step = (
+                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g migrate`. If another program "
+                "created it, rename it there."
             )
-    for row in constraints:
-        shape = frozenset(row["labels"]), frozenset(row["properties"])
-        if row["name"] in expected and shape != expected[row["name"]]:
-            found = True
-            yield Finding(
-                "names",
-                "problem",
-                f"The constraint {row['name']} on {_on(shape)} belongs to another program.",
-                "Rename it in the program that created it.",
-            )
-    existing = {(row["type"], frozenset(row["labels"]), frozenset(row["properties"])): row["name"] for row in indexes}
+        yield Finding("names", "problem", problem, step)
+    existing = {(row["type"], *_shape(row)): row["name"] for row in indexes}
     for name, shape in expected.items():
         other = existing.get((_kind(name), *shape))
         if other and not other.startswith("e2g_"):
@@ -248,7 +225,7 @@ def _neighbours(indexes: Rows, constraints: Rows) -> Iterator[Finding]:
                 "neighbours",
                 "problem",
                 f"The constraint {row['name']} ({row['type'].lower()}) is on "
-                f"{_on((frozenset(row['labels']), frozenset(row['properties'])))}: nodes of this program violate it.",
+                f"{_on(_shape(row))}: nodes of this program violate it.",
                 "Drop it, or use another database.",
             )
     if not found:
@@ -262,7 +239,8 @@ def _shared(row: dict[str, list[str]]) -> frozenset[str]:
     )
 
 
-def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint], str | None]) -> Iterator[Finding]:
+def _models(stored: Rows, models: Models) -> Iterator[Finding]:
+    fingerprint = models.fingerprint
     used = {Fingerprint.of_row(row): row["corpora"] for row in stored}
     if not used:
         yield Finding("models", "ok", f"Nothing is indexed yet. {fingerprint.embedding_model} is configured.")
@@ -273,8 +251,8 @@ def _models(stored: Rows, fingerprint: Fingerprint, lacks: Callable[[Fingerprint
         if made_with == fingerprint or not corpora:
             continue
         what = f"Indexed with {made_with.embedding_model} and {made_with.spacy_model}: {', '.join(corpora)}."
-        if lacking := lacks(made_with):
-            yield Finding("models", "problem", f"{what} {lacking}", "Install it, or index these corpora again.")
+        if absent := lacking(made_with, models):
+            yield Finding("models", "problem", f"{what} {absent}", "Install it, or index these corpora again.")
         else:
             yield Finding("models", "ok", f"{what} These models are loaded when one of the corpora is used.")
 
@@ -325,6 +303,10 @@ def shapes(scripts: Iterable[schema.Script]) -> dict[str, Shape]:
             if name in expected:
                 by_name[name] = frozenset(labels.split("|")), frozenset(re.findall(r"\b\w+\.(\w+)", on))
     return by_name
+
+
+def _shape(row: Mapping[str, Any]) -> Shape:
+    return frozenset(row["labels"]), frozenset(row["properties"])
 
 
 def _on(shape: Shape) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
@@ -15,7 +16,7 @@ from typing import Any, get_args
 from uuid import uuid4
 
 from e2g_neo4j.errors import InputError
-from e2g_neo4j.graph.tasks import checked_limit, read_cursor
+from e2g_neo4j.graph.tasks import checked_limit, read_cursor, write_one
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.ids import LONGEST_CORPUS_NAME, utf8
 from e2g_neo4j.types.service import AuditInfo, KeyInfo, Scope, UsageInfo
@@ -87,7 +88,7 @@ def create(
         "expires": expires,
         **limits,
     }
-    rows = yield Write((), condition=("service/create_key", parameters))
+    rows = yield write_one("service/create_key", **parameters)
     if not rows:
         raise InputError("The key would have expired already. Give a later time. Nothing was created.")
     return _info(rows[0]["found"]), f"e2g_{key}_{secret}"
@@ -111,7 +112,7 @@ def verified(text: str) -> Operation[KeyInfo | None]:
 
 def bookmark_secret() -> Operation[bytes]:
     """Return the secret with which all processes of the service sign bookmarks."""
-    [row] = yield Write((), condition=("service/secret", {"secret": secrets.token_hex(32)}))
+    [row] = yield write_one("service/secret", secret=secrets.token_hex(32))
     return bytes.fromhex(row["secret"])
 
 
@@ -123,7 +124,7 @@ def list_keys() -> Operation[list[KeyInfo]]:
 
 def revoke(key: str) -> Operation[KeyInfo | None]:
     """Revoke a key at once. Returns None if there is none."""
-    rows = yield Write((), condition=("service/revoke_key", {"key": key}))
+    rows = yield write_one("service/revoke_key", key=key)
     return _info(rows[0]["found"]) if rows else None
 
 
@@ -138,15 +139,12 @@ def add_usage(rows: Iterable[Mapping[str, Any]]) -> Operation[None]:
     Args:
         rows: {key, requests, prompt_tokens, completion_tokens}; what is absent is 0.
     """
-    counted: dict[str, dict[str, Any]] = {}
     names = ("requests", "prompt_tokens", "completion_tokens")
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        sums = counted.setdefault(row["key"], {"key": row["key"], **dict.fromkeys(names, 0)})
-        for name in names:
-            sums[name] += row.get(name, 0)
+        counted[row["key"]].update({name: row.get(name, 0) for name in names})
     if counted:  # in order, so that two writers cannot wait for each other
-        in_order = [counted[key] for key in sorted(counted)]
-        yield Write((("service/add_usage", {"rows": in_order}),))
+        yield Write((("service/add_usage", {"rows": [{"key": key, **counted[key]} for key in sorted(counted)]}),))
 
 
 def usage(keys: Sequence[str] | None = None, days: int = 30) -> Operation[list[UsageInfo]]:
@@ -192,8 +190,7 @@ def audit(
         "after": after,
         "limit": checked_limit(limit),
     }
-    rows = yield Read("service/audit", parameters)
-    found = [AuditInfo(**row) for row in rows]
+    found = [AuditInfo(**row) for row in (yield Read("service/audit", parameters))]
     return found, f"{found[-1].at}-{found[-1].id}" if len(found) == limit else None
 
 

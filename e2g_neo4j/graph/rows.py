@@ -84,9 +84,13 @@ def mentions_hash(mentions: ChunkMentions) -> str:
     return sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def window_weights(mentions: ChunkMentions) -> list[float]:
-    """Return for each window of a chunk the sum of 1 + ln(sentences that mention the entity) over its entities."""
-    counts = np.array([mention.windows for mention in mentions.mentions], dtype=float)
+def window_weights(mentions: Sequence[Sequence[int]]) -> list[float]:
+    """Return for each window of a chunk the sum of 1 + ln(sentences that mention the entity) over its entities.
+
+    Args:
+        mentions: For each entity, the number of these sentences in each window.
+    """
+    counts = np.array(mentions, dtype=float)
     if not counts.size:
         return []
     weights: list[float] = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0).tolist()
@@ -294,16 +298,10 @@ def mention_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
 
 def weight_rows(found: Sequence[ChunkMentions]) -> Iterator[Mapping[str, Any]]:
     for one in found:
-        yield {"id": one.chunk, "window_weights": window_weights(one), "told": mentions_hash(one)}
+        weights = window_weights([mention.windows for mention in one.mentions])
+        yield {"id": one.chunk, "window_weights": weights, "told": mentions_hash(one)}
 
 
 def alias_rows(document: str, merges: Sequence[NameMerge]) -> Iterator[Mapping[str, Any]]:
     for merge in merges:
-        yield {
-            "document": document,
-            "name": merge.name,
-            "full": merge.full,
-            "count": merge.count,
-            "form": merge.form,
-            "why": merge.why,
-        }
+        yield {"document": document, **asdict(merge)}

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from e2g_neo4j.errors import DatabaseError, IdempotencyError, InputError, TaskStateError
+from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.ids import check_corpus_name
 from e2g_neo4j.types.service import BlobInfo, TaskInfo, TaskKind, TaskState
@@ -74,15 +75,9 @@ def add_blobs(task: str, uploads: Iterable[Upload]) -> Operation[int]:
         The number of parts that were stored, for `create`.
     """
     stored = 0
-    rows: Rows = []
-    for row in _parts(uploads):
-        rows.append(row)
-        stored += 1
-        if len(rows) == PARTS_AT_ONCE:
-            yield Write((("service/add_blobs", {"task": task, "rows": rows}),))
-            rows = []
-    if rows:
+    for rows in batched(_parts(uploads), PARTS_AT_ONCE):
         yield Write((("service/add_blobs", {"task": task, "rows": rows}),))
+        stored += len(rows)
     return stored
 
 

@@ -73,7 +73,7 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
         own_end = min(following, end)
         chunks.append(
             Chunk(
-                id=_identity(document.id, f"{text}\0{own - start}:{own_end - end}", seen),
+                id=identity(document.id, f"{text}\0{own - start}:{own_end - end}", seen),
                 index=len(chunks),
                 text=text,
                 start=start,
@@ -106,7 +106,7 @@ def whole_nodes(document: SourceDocument, token_spans: TokenSpans) -> list[Chunk
 def chunk_ids(document: SourceDocument) -> list[str]:
     """Return the ids of `whole_nodes`, which depend on the document and on the key and text of each node."""
     seen: Counter[str] = Counter()
-    return [_identity(document.id, f"{cut.key}\0{document.text[cut.start : cut.end]}", seen) for cut in document.cuts]
+    return [identity(document.id, f"{cut.key}\0{document.text[cut.start : cut.end]}", seen) for cut in document.cuts]
 
 
 def _windows(text: str, token_spans: TokenSpans, size: int, overlap: int) -> Iterator[tuple[int, int, int, int]]:
@@ -276,8 +276,9 @@ def _blocks(text: str, start: int, stop: int) -> Iterator[Span]:
         start = end
 
 
-def _identity(document: str, content: str, seen: Counter[str]) -> str:
+def identity(prefix: str, content: str, seen: Counter[str]) -> str:
+    """Return an id that depends on its prefix and the content alone, and on how often this was seen before."""
     digest = sha256(content.encode("utf-8")).hexdigest()[:12]
     seen[digest] += 1
     repeat = f"-{seen[digest]}" if seen[digest] > 1 else ""
-    return f"{document}-{digest}{repeat}"
+    return f"{prefix}-{digest}{repeat}"

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from e2g_neo4j.errors import InputError
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import Vectors
 from e2g_neo4j.types.graph import Ambiguity, Link, Method
 from e2g_neo4j.types.ids import check_users_label
@@ -133,7 +134,7 @@ def link(
     if not dry_run:
         yield from _delete_links(corpus, obsolete)
         for rows in batched(new, ROWS):
-            yield _locked(corpus, "link/create_links", {"corpus": corpus, "label": label, "rows": rows})
+            yield locked("link/create_links", corpus, label=label, rows=rows)
     return LinkReport(
         corpus=corpus,
         label=label,
@@ -171,11 +172,7 @@ def unlink(corpus: str, label: str | None) -> Operation[int]:
 
 def _delete_links(corpus: str, links: Sequence[dict[str, Any]]) -> Operation[None]:
     for rows in batched(links, ROWS):
-        yield _locked(corpus, "link/delete_links", {"corpus": corpus, "rows": rows})
-
-
-def _locked(corpus: str, statement: str, parameters: dict[str, Any]) -> Write:
-    return Write((("index/lock_corpus", {"corpus": corpus}), (statement, parameters)))
+        yield locked("link/delete_links", corpus, rows=rows)
 
 
 def _entities(rows: Iterable[dict[str, Any]]) -> _Entities:

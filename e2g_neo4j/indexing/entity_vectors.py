@@ -32,8 +32,7 @@ def embed_names(models: Models, corpus: str, show: Progress) -> Operation[int]:
 
 def _make(making: Making) -> Operation[LayerReport]:
     making.made += yield from embed_names(making.models, making.corpus, making.show)
-    corpus = making.corpus
-    yield from making.write(("entities/publish", {"corpus": corpus, "revision": making.state["revision"]}))
+    yield from making.set_revision()
     return LayerReport(made=making.made)
 
 

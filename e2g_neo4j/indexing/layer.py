@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError, CorpusNotFoundError
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import purge
 from e2g_neo4j.models.chat.usage import UsageMeter, cost
 from e2g_neo4j.models.loaded import Models
@@ -49,6 +51,7 @@ class Layer:
         needs: Layers that are made before.
         check: Raises ConfigurationError if the layer cannot be made.
         plan: Estimates what the chat model would cost. None: the layer never needs it.
+        staged: The label of its nodes while they are staged, if it has any.
     """
 
     name: LayerName
@@ -58,6 +61,7 @@ class Layer:
     needs: tuple[Layer, ...] = ()
     check: Callable[[Models, str, ReportKind | None], Operation[object]] | None = None
     plan: Callable[[Models, str, ReportKind | None], Operation[LayerReport]] | None = None
+    staged: str = ""
 
     def enrich(
         self,
@@ -177,8 +181,7 @@ class Making:
     def begin(self) -> Operation[None]:
         """Begin to stage, and discard what an interrupted run has staged."""
         self.run, self.staged = uuid4().hex, 0
-        corpus = {"corpus": self.corpus}
-        yield Write((("index/lock_corpus", corpus), (self._named("discard"), corpus)))
+        yield locked("layers/discard", self.corpus, staged=self.layer.staged)
 
     def stage(self, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
         """Stage nodes in one transaction."""
@@ -189,6 +192,11 @@ class Making:
         """Write something about staged nodes in one transaction."""
         parameters = {"corpus": self.corpus, "run": self.run, "rows": rows}
         yield from self.write((self._named(statement), parameters))
+
+    def set_revision(self) -> Operation[None]:
+        """Note that the layer is up to date, if it has no nodes of its own."""
+        revision = {"layer": self.layer.revision, "revision": self.state["revision"]}
+        yield from self.write(("layers/set_revision", {"corpus": self.corpus, **revision}))
 
     def publish(
         self, *more: tuple[str, dict[str, Any]], stored: Sequence[str] | None = None, **parameters: object
@@ -220,6 +228,11 @@ class Making:
 
     def _named(self, statement: str) -> str:
         return f"{self.layer.name}/{statement}"
+
+
+def hash_of(*parts: str) -> str:
+    """Return a hash of several texts."""
+    return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def read_state(corpus: str) -> Operation[Mapping[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
 from e2g_neo4j.graph.catalog import aliases
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions
 from e2g_neo4j.indexing.cooccurrence import mentions
@@ -64,8 +65,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
             f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other as "
             f"the name of the entity, run `e2g entities --split` with {into!r} first."
         )
-    lock = ("index/lock_corpus", {"corpus": corpus})
-    yield Write((lock, ("index/set_merge", {"corpus": corpus, "key": key, "into": target})))
+    yield locked("index/set_override", corpus, key=key, into=target)
     yield from _update_documents(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
@@ -87,8 +87,7 @@ def split(name: str, *, corpus: str) -> Operation[list[Alias]]:
     undone = [one for one in (yield from aliases(corpus, key)) if one.key == key]
     if not undone:
         raise AliasNotFoundError(name, corpus)
-    lock = ("index/lock_corpus", {"corpus": corpus})
-    yield Write((lock, ("index/set_do_not_merge", {"corpus": corpus, "key": key})))
+    yield locked("index/set_override", corpus, key=key, into=None)
     yield from _update_documents(key, corpus)
     return [one for one in undone if one.entity]
 
@@ -109,8 +108,7 @@ def join(name: str, *, corpus: str) -> Operation[list[Alias]]:
     key = entity_key(name)
     if not any(one.key == key and (one.apart or one.why == BY_HAND) for one in (yield from aliases(corpus, key))):
         raise AliasNotFoundError(name, corpus)
-    lock = ("index/lock_corpus", {"corpus": corpus})
-    yield Write((lock, ("index/clear_override", {"corpus": corpus, "key": key})))
+    yield locked("index/clear_override", corpus, key=key)
     yield from _update_documents(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 
@@ -197,8 +195,7 @@ def update_linked_names(corpus: str) -> Operation[int]:
                 break
             time.sleep(WAIT_SECONDS)
     for row in rows:
-        done = {"corpus": corpus, **{name: row[name] for name in ("label", "version", "changed")}}
-        yield Write((("index/lock_corpus", {"corpus": corpus}), ("link/end_update", done)))
+        yield locked("link/end_update", corpus, label=row["label"], version=row["version"], changed=row["changed"])
     if updated:
         yield from purge(corpus)
     return updated

@@ -20,27 +20,23 @@ from e2g_neo4j.types.reports import LinkReport
 
 def split(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     """Stop a name from resolving to other entities."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    found = yield from merge_overrides.split(name, corpus=corpus)
-    yield from update_own_layers(models, corpus)
-    return found
+    return _changed(models, corpus, merge_overrides.split(name, corpus=corpus))
 
 
 def join(models: Models, name: str, corpus: str) -> Operation[list[Alias]]:
     """Undo `split`."""
-    yield from migrate(models)
-    yield from catalog.documents(corpus)
-    found = yield from merge_overrides.join(name, corpus=corpus)
-    yield from update_own_layers(models, corpus)
-    return found
+    return _changed(models, corpus, merge_overrides.join(name, corpus=corpus))
 
 
 def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[Alias]]:
     """Make a name resolve to another one."""
+    return _changed(models, corpus, merge_overrides.merge(name, into, corpus=corpus))
+
+
+def _changed(models: Models, corpus: str, change: Operation[list[Alias]]) -> Operation[list[Alias]]:
     yield from migrate(models)
     yield from catalog.documents(corpus)
-    found = yield from merge_overrides.merge(name, into, corpus=corpus)
+    found = yield from change
     yield from update_own_layers(models, corpus)
     return found
 

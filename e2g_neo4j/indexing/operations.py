@@ -31,9 +31,11 @@ from e2g_neo4j.indexing.run import IndexRun
 from e2g_neo4j.indexing.sources import text_nodes
 from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
 from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
+from e2g_neo4j.indexing.summaries.base import Summariser
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.indexing.summaries.choice import summariser_of
+from e2g_neo4j.indexing.summaries.chat import ChatSummariser
 from e2g_neo4j.indexing.summaries.dry_run import DryRunChatModel
+from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.choice import models_of_archive
 from e2g_neo4j.models.embedding.base import DEFAULT
@@ -50,6 +52,7 @@ from e2g_neo4j.runtime.requests import (
     execute_with,
     with_vectors,
 )
+from e2g_neo4j.types.chat import ChatModel
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.ids import check_corpus_name
@@ -148,7 +151,7 @@ def plan(
     dry_run = DryRunChatModel(models.chat_model, spans, tokens) if models.chat_model else None
     executor = yield GetExecutor()
     meter = UsageMeter()
-    summariser = summariser_of(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
+    summariser = _summariser(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, until_cancelled(executor.cancelled, None))
     found = yield from with_vectors(pipeline.plan(documents, run), vectors)
     found.failed = reading.failed
@@ -273,10 +276,23 @@ def _index(
     began = time.perf_counter()
     own, vectors = yield from prepare_models(models, corpus, _language_of(documents, models, language))
     _check_language(own, corpus, language)
-    indexing = _index_with(own, vectors, documents, corpus, progress, budget_tokens, adopted=adopted)
-    report = yield from with_vectors(indexing, vectors)
+    executor = yield GetExecutor()
+    show = until_cancelled(executor.cancelled, progress)
+    meter = meter_of(budget_tokens, show)
+    summariser = _summariser(own, own.chat_model, SummaryCache(executor.execute, corpus), meter)
+    run = IndexRun(corpus, own, summariser, meter, show, vectors=vectors)
+    report = yield from with_vectors(_index_with(run, documents, adopted=adopted), vectors)
     report.seconds["total"] = time.perf_counter() - began
     return report
+
+
+def _summariser(models: Models, model: ChatModel | None, cache: SummaryCache, meter: UsageMeter) -> Summariser:
+    """Return the summariser: with a chat model, or extractive without."""
+    settings, budget = models.settings, models.settings.summary_tokens
+    if model is None:
+        return ExtractiveSummariser(models.embedder.token_spans, budget=budget)
+    prompts, concurrency = settings.prompts, settings.llm_concurrency
+    return ChatSummariser(model, cache, meter, prompts=prompts, budget=budget, concurrency=concurrency)
 
 
 def _language_of(documents: Sequence[SourceDocument], models: Models, language: str | None = None) -> Callable[[], str]:
@@ -292,22 +308,9 @@ def _check_language(models: Models, corpus: str, language: str | None) -> None:
         )
 
 
-def _index_with(
-    models: Models,
-    vectors: str,
-    documents: Sequence[SourceDocument],
-    corpus: str,
-    progress: Progress | None,
-    budget_tokens: int | None,
-    *,
-    adopted: bool,
-) -> Operation[IndexReport]:
+def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: bool) -> Operation[IndexReport]:
     """Index with the models of a corpus."""
-    executor = yield GetExecutor()
-    show = until_cancelled(executor.cancelled, progress)
-    meter = meter_of(budget_tokens, show)
-    summariser = summariser_of(models, models.chat_model, SummaryCache(executor.execute, corpus), meter)
-    run = IndexRun(corpus, models, summariser, meter, show, vectors=vectors)
+    models, corpus, show, meter = run.models, run.corpus, run.progress, run.meter
     try:
         report = yield from pipeline.index(documents, run, adopted=adopted)
     except (BudgetError, InputError, ModelError):

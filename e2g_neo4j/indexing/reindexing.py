@@ -20,6 +20,7 @@ import numpy as np
 from e2g_neo4j.errors import FingerprintError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.fingerprint import create_indexes, suffix_in
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import CHUNKS_READ, ROWS
 from e2g_neo4j.indexing.entity_vectors import embed_names
 from e2g_neo4j.indexing.layer import read_state
@@ -91,7 +92,7 @@ def reindex(models: Models, corpus: str, progress: Progress | None) -> Operation
     if vectors != run.before:
         _ = target.embedder  # before anything is written
         yield from create_indexes(target.fingerprint, vectors)
-        yield from _note("reindex/add_unused", run, added=_property_suffix(vectors))
+        yield locked("reindex/add_unused", corpus, added=_property_suffix(vectors))
         yield from _remove_unused(run, [one for one in row["unused"] if one != _property_suffix(vectors)])
         yield from _embed_and_switch(run)
         yield from with_vectors(update_layers(target, corpus, show), vectors)
@@ -193,11 +194,8 @@ def _vector_row(label: str, id: str, vector: list[float], version: str = "") -> 
 
 
 def _write(run: _Run, rows: Sequence[Mapping[str, Any]]) -> Operation[None]:
-    corpus = {"corpus": run.corpus}
     notes_of = f"embedding{_property_suffix(run.before)}"
-    yield Write(
-        (("index/lock_corpus", corpus), ("reindex/set_vectors", {**corpus, "rows": rows, "notes_of": notes_of}))
-    )
+    yield locked("reindex/set_vectors", run.corpus, rows=rows, notes_of=notes_of)
 
 
 def _persistence(run: _Run) -> Operation[list[dict[str, Any]]]:
@@ -239,12 +237,7 @@ def _remove_unused(run: _Run, unused: Sequence[str]) -> Operation[None]:
         )
         while (yield step):
             pass
-        yield from _note("reindex/forget_unused", run, removed=suffix)
-
-
-def _note(statement: str, run: _Run, **parameters: str) -> Operation[None]:
-    corpus = {"corpus": run.corpus}
-    yield Write((("index/lock_corpus", corpus), (statement, corpus | parameters)))
+        yield locked("reindex/forget_unused", run.corpus, removed=suffix)
 
 
 def _property_suffix(vectors: str) -> str:

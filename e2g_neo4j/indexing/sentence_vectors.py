@@ -44,8 +44,7 @@ def embed_sentences(models: Models, corpus: str, show: Progress) -> Operation[in
 
 def _make(making: Making) -> Operation[LayerReport]:
     making.made += yield from embed_sentences(making.models, making.corpus, making.show)
-    corpus = making.corpus
-    yield from making.write(("sentences/publish", {"corpus": corpus, "revision": making.state["revision"]}))
+    yield from making.set_revision()
     return LayerReport(made=making.made)
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
 from contextvars import copy_context
 from functools import cached_property
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, ModelError, PipelineError
@@ -19,6 +19,7 @@ from e2g_neo4j.models.embedding.prefixes import Prefixes, model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED, Weights
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.runtime.lazy_imports import needs
+from e2g_neo4j.runtime.once import once
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.runtime.tracing import span
@@ -60,7 +61,7 @@ class Models:
     ) -> None:
         self.settings = settings
         self._given_chat_model, self._given_embedder, self._given_nlp = chat_model, embedder, nlp
-        self._loading = Lock()
+        self._loading = RLock()
         self._others: dict[Fingerprint, Models] = {}
         self.known: dict[str, tuple[Fingerprint, str]] = {}
 
@@ -73,15 +74,18 @@ class Models:
                 self._others[made_with] = OtherModels(self, made_with)
             return self._others[made_with]
 
-    @property
+    @once
     def nlp(self) -> Language:
         """The spaCy pipeline.
 
         Raises:
             PipelineError: The pipeline cannot be loaded.
         """
-        with self._loading:
-            return self._nlp
+        from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
+
+        nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
+        check_pipeline(nlp)
+        return nlp
 
     @property
     def workers(self) -> int:
@@ -89,7 +93,7 @@ class Models:
         miss what was added in memory."""
         return 1 if self._given_nlp is not None else self.settings.workers or cores()
 
-    @property
+    @once
     def embedder(self) -> Embedder:
         """The embedding model for passages: windows, summaries and names. It adds the prefix of passages.
 
@@ -97,20 +101,27 @@ class Models:
             ConfigurationError: The model has fewer dimensions than configured, or a prefix is too long.
             ModelError: The model cannot be loaded.
         """
-        with self._loading:
-            return self._passage_embedder
+        settings, prefix = self.settings, self._prefixes.passage
+        dimensions = settings.embedding_dimensions
+        return adapted(self.unadapted, prefix=prefix, window_tokens=settings.window_tokens, dimensions=dimensions)
 
-    @property
+    @once
     def unadapted(self) -> Embedder:
         """The embedding model without prefix, in its full length."""
-        with self._loading:
-            return self._embedder
+        from e2g_neo4j.models.embedding.load import load_embedder
 
-    @property
+        settings = self.settings
+        return self._given_embedder or load_embedder(
+            settings.embedding_model,
+            ollama_host=settings.ollama_host,
+            precision=settings.embedding_precision,
+            dimensions=settings.embedding_dimensions,
+        )
+
+    @once
     def query_embedder(self) -> Embedder:
         """The embedding model for questions. It adds the prefix of questions. Raises what `embedder` raises."""
-        with self._loading:
-            return self._query_embedder
+        return adapted(self.unadapted, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
 
     @cached_property
     def chat_model(self) -> StreamingChatModel | None:
@@ -124,7 +135,7 @@ class Models:
     @property
     def are_loaded(self) -> bool:
         """Whether the pipeline and the embedding model are in memory."""
-        return {"_nlp", "_embedder"} <= self.__dict__.keys()
+        return {"nlp", "unadapted"} <= self.__dict__.keys()
 
     @property
     def dimensions(self) -> int:
@@ -139,10 +150,8 @@ class Models:
     @property
     def fingerprint(self) -> Fingerprint:
         """The fingerprint that a corpus made with these models records. The pipeline is not loaded for this."""
-        dimensions = self.dimensions
-        with self._loading:
-            pooling = pooling_after(POOLING, self._prefixes.passage)
-            return Fingerprint(self.embedding_name, dimensions, pooling, self._pipeline_id)
+        pooling = pooling_after(POOLING, self._prefixes.passage)
+        return Fingerprint(self.embedding_name, self.dimensions, pooling, self.pipeline_id)
 
     @property
     def has_own_embedder(self) -> bool:
@@ -159,11 +168,13 @@ class Models:
         """The code of the language of the spaCy pipeline."""
         return self.pipeline_id.partition("_")[0]
 
-    @property
+    @once
     def pipeline_id(self) -> str:
         """What identifies the spaCy pipeline, which is not loaded for this if it is installed."""
-        with self._loading:
-            return self._pipeline_id
+        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_id
+
+        known = None if self._given_nlp else installed_id(self.settings.spacy_model)
+        return known or pipeline_id(self.nlp)
 
     @cached_property
     def threads(self) -> ThreadPoolExecutor:
@@ -212,52 +223,15 @@ class Models:
                 async for piece in pieces:
                     yield replied(piece) if isinstance(piece, ChatReply) else piece
 
-    @cached_property
-    def _pipeline_id(self) -> str:
-        from e2g_neo4j.models.entities.pipeline import installed_id, pipeline_id
-
-        known = None if self._given_nlp else installed_id(self.settings.spacy_model)
-        return known or pipeline_id(self._nlp)
-
-    @cached_property
-    def _nlp(self) -> Language:
-        from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
-
-        nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
-        check_pipeline(nlp)
-        return nlp
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        from e2g_neo4j.models.embedding.load import load_embedder
-
-        settings = self.settings
-        return self._given_embedder or load_embedder(
-            settings.embedding_model,
-            ollama_host=settings.ollama_host,
-            precision=settings.embedding_precision,
-            dimensions=settings.embedding_dimensions,
-        )
-
-    @cached_property
-    def _passage_embedder(self) -> Embedder:
-        settings, prefix = self.settings, self._prefixes.passage
-        dimensions = settings.embedding_dimensions
-        return adapted(self._embedder, prefix=prefix, window_tokens=settings.window_tokens, dimensions=dimensions)
-
-    @cached_property
-    def _query_embedder(self) -> Embedder:
-        return adapted(self._embedder, prefix=self._prefixes.query, dimensions=self.settings.embedding_dimensions)
-
     @property
     def _weights(self) -> Weights | None:
         return None if self._given_embedder else PUBLISHED.get(self.settings.embedding_model)
 
-    @cached_property
+    @once
     def _prefixes(self) -> Prefixes:
         """The configured prefixes, otherwise those of the model. A model of `PUBLISHED` is not loaded for this. A model
         of the caller's has none."""
-        own = model_prefixes(self._weights.name) if self._weights else getattr(self._embedder, "prefixes", None)
+        own = model_prefixes(self._weights.name) if self._weights else getattr(self.unadapted, "prefixes", None)
         own = own if isinstance(own, Prefixes) else Prefixes()
         query, passage = self.settings.query_prefix, self.settings.passage_prefix
         return Prefixes(own.query if query is None else query, own.passage if passage is None else passage)
@@ -339,10 +313,10 @@ class OtherModels(Models):
 
     @property
     def workers(self) -> int:
-        return self._configured.workers if self._nlp is self._configured._nlp else super().workers
+        return self._configured.workers if self.nlp is self._configured.nlp else super().workers
 
-    @cached_property
-    def _nlp(self) -> Language:
+    @once
+    def nlp(self) -> Language:
         from e2g_neo4j.models.entities.pipeline import load_pipeline, pipeline_of
 
         id = self._made_with.spacy_model
@@ -353,13 +327,13 @@ class OtherModels(Models):
         except PipelineError as error:
             raise FingerprintError(f"This corpus was indexed with the spaCy pipeline {id}. {error}") from error
 
-    @cached_property
-    def _embedder(self) -> Embedder:
+    @once
+    def unadapted(self) -> Embedder:
         name, dimensions = self._made_with.embedding_model, self._made_with.dimensions
         if self._same_embedder and (shared := self._configured.unadapted).dimensions >= dimensions:
             return shared
         try:
-            return super()._embedder
+            return super().unadapted
         except (ConfigurationError, ModelError) as error:
             raise FingerprintError(
                 f"This corpus was indexed with the embedding model {name}, which cannot be loaded: {error} If it has "

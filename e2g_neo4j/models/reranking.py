@@ -17,7 +17,9 @@ from tokenizers import Tokenizer
 from transformers.utils import logging
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import first_line, spans_of
+from e2g_neo4j.models.chat.base import first_line
+from e2g_neo4j.models.embedding.base import spans_of
+from e2g_neo4j.models.embedding.sentence_transformers import quiet, tokenizer_of
 from e2g_neo4j.models.embedding.windows import windows
 from e2g_neo4j.types.documents import Span
 
@@ -40,11 +42,11 @@ class Reranker:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        verbosity = logging.get_verbosity()
         logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
-            self._model = CrossEncoder(name).eval()
+            with quiet():
+                self._model = CrossEncoder(name).eval()
         except Exception as error:
             raise ModelError(
                 f"Cannot load the reranker {name!r} ({first_line(error)}). Set E2G_RERANKER to the name or folder of a "
@@ -52,18 +54,8 @@ class Reranker:
             ) from error
         finally:
             logging.set_verbosity(verbosity)
-            if bars:
-                logging.enable_progress_bar()  # type: ignore[no-untyped-call]
         self._check()
-        fast = getattr(self._model.tokenizer, "backend_tokenizer", None)
-        if fast is None:
-            raise ModelError(
-                f"The reranker {name!r} has no fast tokenizer, which is needed to split long passages. Use another "
-                "model in E2G_RERANKER."
-            )
-        self._tokenizer = Tokenizer.from_str(fast.to_str())
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = tokenizer_of(self._model, f"The reranker {name!r}")
         self._max_tokens = int(min(self._model.max_seq_length or 512, _MAX_TOKENS))
         self._max_tokens -= self._tokenizer.num_special_tokens_to_add(is_pair=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, valid_numbers
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled, load_prompt
+from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN, TRIES, ask_until_usable
 from e2g_neo4j.runtime.requests import Operation
@@ -120,13 +120,9 @@ def request_for(question: str, items: Sequence[str], instructions: str) -> ChatR
         instructions: The system prompt.
     """
     listed = "\n\n".join(_numbered(number, item) for number, item in enumerate(items, 1)) or question
-    delimiter = delimiter_for(listed)
+    system, shown = fenced(instructions, listed)
     asked = f"\n\nQuestion: {question}" if items else ""
-    return ChatRequest(
-        filled(instructions, fence=delimiter),
-        f"{delimited(listed, delimiter)}{asked}",
-        max_tokens=REPLY_TOKENS,
-    )
+    return ChatRequest(system, f"{shown}{asked}", max_tokens=REPLY_TOKENS)
 
 
 def _numbered(number: int, item: str) -> str:

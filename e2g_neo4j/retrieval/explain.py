@@ -13,7 +13,10 @@ from e2g_neo4j.types.results import Evidence
 def explanation_of(strategy: Strategy, linked: Linked, hops: int, unit: str) -> Explanation:
     """Return what the evidence says unless the mode changes it."""
     if "entities" not in strategy.needs:
-        return Explanation(reason=without_entities_reason(strategy, unit))
+        ranked = f"all {strategy.nodes}" if strategy.ranks == "nodes" else f"{unit}s"
+        unused = "the question's entities" if strategy.layer in strategy.needs else "entities"
+        reason = f"Mode {strategy.name} does not use {unused}: {ranked} are ranked by {strategy.ranked_by}."
+        return Explanation(reason=reason)
     return Explanation(
         route="local" if linked.pairs_by_chunk else "global",
         reason=with_entities_reason(strategy, linked, hops),
@@ -57,13 +60,6 @@ def with_entities_reason(strategy: Strategy, linked: Linked, hops: int) -> str:
         joined = f"{count_of(len(linked.pairs), 'pair')} of entities within {count_of(hops, 'hop')}"
         return f"{joined} share {count_of(shared, 'chunk')}; {by} rank the text."
     return f"{why_global(linked, hops)}: {by} rank the text."
-
-
-def without_entities_reason(strategy: Strategy, unit: str) -> str:
-    """Explain the modes that do not use pairs of the question's entities."""
-    ranked = f"all {strategy.nodes}" if strategy.ranks == "nodes" else f"{unit}s"
-    unused = "the question's entities" if strategy.layer in strategy.needs else "entities"
-    return f"Mode {strategy.name} does not use {unused}: {ranked} are ranked by {strategy.ranked_by}."
 
 
 def why_global(linked: Linked, hops: int) -> str:

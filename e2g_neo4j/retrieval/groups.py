@@ -14,8 +14,8 @@ from e2g_neo4j.types.fingerprint import Fingerprint
 
 T = TypeVar("T")
 
-RANK_CONSTANT = 60
-"""What reciprocal rank fusion adds to a rank: the usual value."""
+RANK_OFFSET = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): 1 / (60 + rank)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,5 @@ def merge_by_rank(rankings: Sequence[Sequence[Any]]) -> Sequence[Any]:
         return rankings[0]
     places = [(place, item) for ranking in rankings for place, item in enumerate(ranking)]
     places.sort(key=lambda one: one[0])
-    return [_scored(item, 1 / (RANK_CONSTANT + 1 + place)) for place, item in places]
-
-
-def _scored(item: Any, score: float) -> Any:
-    return replace(item, score=score) if isinstance(item, ScoredNode) else (item[0], score)
+    scored = [(item, 1 / (RANK_OFFSET + 1 + place)) for place, item in places]
+    return [replace(one, score=score) if isinstance(one, ScoredNode) else (one[0], score) for one, score in scored]

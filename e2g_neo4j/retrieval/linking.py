@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from e2g_neo4j.retrieval.filters import Filter
-from e2g_neo4j.runtime.requests import Operation, Rows, read_each
+from e2g_neo4j.runtime.requests import Rows
 from e2g_neo4j.types.results import Absence, Pair
 
 MAX_ENTITIES = 24
@@ -89,27 +89,6 @@ class Linked:
     def pairs_by_chunk(self) -> dict[str, tuple[Pair, ...]]:
         """The pairs that each chunk mentions, of the chunks that mention any."""
         return {candidate.chunk: candidate.pairs for candidate in self.shared if candidate.pairs}
-
-
-def read_links(
-    names: Sequence[str], other_names: Sequence[str], terms: Sequence[str], corpora: Sequence[str]
-) -> Operation[Rows]:
-    """Read what the graph has about names, in one read per corpus.
-
-    Args:
-        names: Keys of the question's entities.
-        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
-        terms: Terms of the question whose rarity is read too.
-        corpora: The corpora.
-    """
-    parameters = {
-        "names": sorted(set(names)),
-        "other_names": list(other_names),
-        "limit": MAX_ENTITIES,
-        "meanings": MAX_MEANINGS,
-        "terms": list(terms),
-    }
-    return (yield from read_each("query/link", dict.fromkeys(corpora, parameters)))
 
 
 def link(

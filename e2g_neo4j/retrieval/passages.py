@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from e2g_neo4j.runtime.requests import Operation, read_each
@@ -39,6 +40,12 @@ def read_windows(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[s
     """Return the windows of `windows.cypher` by id, each with its chunk and document, without those that are gone."""
     rows = yield from read_each("query/windows", {corpus: {"ids": list(ids)} for corpus in corpora})
     return {window["id"]: row | window | {"level": 0} for row in rows for window in row["windows"]}
+
+
+def read_chunks(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, dict[str, Any]]]:
+    """Return the rows of `passages.cypher` by id, without those whose document was replaced meanwhile."""
+    rows = yield from read_each("query/passages", {corpus: {"ids": list(ids)} for corpus in corpora})
+    return {row["id"]: row for row in rows}
 
 
 def top_k(rows: Iterable[dict[str, Any]], k: int) -> list[ScoredNode]:
@@ -95,7 +102,8 @@ def passages(ranked: Sequence[ScoredNode]) -> tuple[Passage, ...]:
     order = {node.row["id"]: position for position, node in enumerate(unique)}
 
     runs: list[list[ScoredNode]] = []
-    for node in sorted(unique, key=lambda node: _position(node.row)):
+    place = itemgetter("document_id", "level", "start")
+    for node in sorted(unique, key=lambda node: place(node.row)):
         if runs and _follows(runs[-1], node.row):
             runs[-1].append(node)
         else:
@@ -110,10 +118,6 @@ def _without_duplicates(ranked: Sequence[ScoredNode]) -> list[ScoredNode]:
         if node.row["text"]:  # empty if an adopted text node was deleted
             unique.setdefault(node.row["text"], node)
     return list(unique.values())
-
-
-def _position(row: dict[str, Any]) -> tuple[str, int, int]:
-    return row["document_id"], row["level"], row["start"]
 
 
 def _follows(run: Sequence[ScoredNode], row: dict[str, Any]) -> bool:
@@ -132,7 +136,7 @@ def _merged(run: Sequence[ScoredNode]) -> Passage:
             headings[following.heading] += more
         passage = replace(
             passage,
-            text=_joined_text(passage, following),
+            text=passage.text + following.text[passage.end - following.start :],  # one may contain the other
             end=max(passage.end, following.end),
             text_node=_extended(passage.text_node, following.text_node),
             score=max(passage.score, following.score),
@@ -142,11 +146,6 @@ def _merged(run: Sequence[ScoredNode]) -> Passage:
             page=_page_range(passage.page, following.page) if more else passage.page,
         )
     return replace(passage, heading=max(headings, key=headings.__getitem__))
-
-
-def _joined_text(before: Passage, following: Passage) -> str:
-    """Return the text of two passages that overlap or touch. One may contain the other."""
-    return before.text + following.text[before.end - following.start :]
 
 
 def _extended(first: TextNode | None, last: TextNode | None) -> TextNode | None:

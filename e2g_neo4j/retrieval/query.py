@@ -107,8 +107,7 @@ class Query:
             statement: Name of the statement in `cypher/query/`.
             parameters: Parameters per corpus, without `corpus`.
         """
-        given = {corpus: {**values, **self._documents(corpus)} for corpus, values in parameters.items()}
-        return (yield from read_each(f"query/{statement}", given))
+        return (yield from read_each(f"query/{statement}", self._filtered(parameters)))
 
     def read_file(self, file: Path, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
         """Like `read_each`, with a statement of a mode outside this package.
@@ -130,12 +129,13 @@ class Query:
                 raise ConfigurationError(
                     f"The statement in {file} does not use {parameter}: restrict what it matches by {parameter}."
                 )
-        given = {corpus: {**values, **self._documents(corpus)} for corpus, values in parameters.items()}
-        return (yield from read_each(name, given))
+        return (yield from read_each(name, self._filtered(parameters)))
 
-    def _documents(self, corpus: str) -> dict[str, Any]:
-        """Return the parameters that tell a statement which documents to search."""
-        if self.documents is None:
-            return ALL_DOCUMENTS
-        documents = self.documents[corpus]
-        return {"documents": list(documents.ids), "until": self.until, "overfetch": documents.overfetch}
+    def _filtered(self, parameters: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Add the parameters that tell a statement which documents to search."""
+        given = {corpus: {**values, **ALL_DOCUMENTS} for corpus, values in parameters.items()}
+        if self.documents is not None:
+            for corpus, values in given.items():
+                left = self.documents[corpus]
+                values |= {"documents": list(left.ids), "until": self.until, "overfetch": left.overfetch}
+        return given

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from e2g_neo4j.errors import CorpusNotFoundError, FingerprintError, QueryError
-from e2g_neo4j.retrieval.linking import read_links
+from e2g_neo4j.retrieval.linking import MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.strategy import NEEDS, Layer, Strategies, Strategy
 from e2g_neo4j.runtime.requests import Operation, Rows, read_each
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -54,7 +54,9 @@ def read_corpora(
     """
     links: Rows = []
     if "entities" in strategy.needs:
-        links = yield from read_links(names, other_names, terms, corpora)
+        words = {"names": sorted(set(names)), "other_names": list(other_names), "terms": list(terms)}
+        parameters = {**words, "limit": MAX_ENTITIES, "meanings": MAX_MEANINGS}
+        links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
         if strategy.needs <= _IN_LINKS and strategy.layer in (None, *_IN_LINKS):
             return links
     rows = yield from read_each("query/corpus", {corpus: {"terms": list(terms)} for corpus in corpora})
@@ -106,12 +108,17 @@ def missing(strategy: Strategy, row: Mapping[str, Any]) -> str | None:
             f"{strategy.name} needs: choose another mode."
         )
     layer = strategy.layer
-    if layer and layer in strategy.needs and row[layer] is None:
-        return (
-            f"The corpus {row['corpus']!r} has no {LAYER_NAMES[layer]}, which mode {strategy.name} needs: make them "
-            f"with `{_enrich(layer, row['corpus'])}`."
-        )
-    return None
+    return missing_layer(layer, row, f"mode {strategy.name}") if layer and layer in strategy.needs else None
+
+
+def missing_layer(layer: Layer, row: Mapping[str, Any], what: str) -> str | None:
+    """Tell that a corpus has not the layer that something needs, and the next step, or return None."""
+    if row[layer] is not None:
+        return None
+    return (
+        f"The corpus {row['corpus']!r} has no {LAYER_NAMES[layer]}, which {what} needs: make them with "
+        f"`{_enrich(layer, row['corpus'])}`."
+    )
 
 
 def out_of_date(strategy: Strategy, rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -131,9 +138,7 @@ def list_modes(strategies: Strategies, corpora: Sequence[str]) -> Operation[list
         NotFoundError: A corpus has no documents.
     """
     rows = yield from read_each("query/corpus", {corpus: {"terms": []} for corpus in corpora})
-    for row in rows:
-        if not row["found"]:
-            raise CorpusNotFoundError(row["corpus"])
+    check_found(rows)
     return [mode_info(one, rows) for one in strategies.values()]
 
 

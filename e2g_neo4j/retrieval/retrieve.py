@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
@@ -34,10 +34,7 @@ from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Ro
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
-from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
-
-T = TypeVar("T")
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
@@ -76,35 +73,26 @@ def retrieve(
     """
     filled = options.filled(models.settings)
     check_question(question)  # before spaCy processes it
-    chat = _chat_calls(models, chat_model) if filled.llm else None
+    chat = None
+    if filled.llm:
+        if (model := chat_model or models.chat_model) is None:
+            raise ConfigurationError(
+                "The option llm needs a chat model, but none is configured: set E2G_CHAT_MODEL, or leave out llm."
+            )
+        chat = ChatCalls(model, models.settings.prompts)
     if not models.are_loaded:
         yield from learn_models(models, corpora)
     for _ in range(TRIES):
+        groups = group_corpora(models, corpora)
         try:
-            return (yield from _retrieve(models, question, corpora, filled, chat, rewriter))
+            with span("e2g.retrieve", {"e2g.mode": filled.mode, "e2g.k": filled.k}) as opened:
+                evidence = yield from _counted(_search(models, question, groups, filled, chat, rewriter))
+                opened.set_attribute("e2g.route", evidence.route)
+                opened.set_attribute("e2g.passages", len(evidence.passages))
+                return evidence
         except OtherModelsError as error:
             remember_models(models, error.rows)
     raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked", "models")
-
-
-def _retrieve(
-    models: Models,
-    question: str,
-    corpora: Sequence[str],
-    options: FilledOptions,
-    chat: ChatCalls | None,
-    rewriter: StreamingChatModel | None,
-) -> Operation[Evidence]:
-    operation = _search(models, question, group_corpora(models, corpora), options, chat, rewriter)
-    attributes: dict[str, str | int] = {
-        "e2g.mode": options.mode,
-        "e2g.k" if options.k else "e2g.tokens": options.k or options.tokens or 0,
-    }
-    with span("e2g.retrieve", attributes) as opened:
-        evidence = yield from _counted(operation)
-        opened.set_attribute("e2g.route", evidence.route)
-        opened.set_attribute("e2g.passages", len(evidence.passages))
-    return evidence
 
 
 def _search(
@@ -136,31 +124,27 @@ def _search(
     return replace(evidence, reason=f"{evidence.reason} {note}") if note else evidence
 
 
-def _chat_calls(models: Models, chat_model: StreamingChatModel | None) -> ChatCalls:
-    model = chat_model or models.chat_model
-    if model is None:
-        raise ConfigurationError(
-            "The option llm needs a chat model, but none is configured: set E2G_CHAT_MODEL, or leave out llm."
-        )
-    return ChatCalls(model, models.settings.prompts)
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question to corpora of the same models, processed by these models. See `find_evidence`."""
+    """A question to corpora of the same models, processed by these models.
 
-    corpora: Sequence[str]
+    Attributes:
+        names: Keys of the question's entities.
+        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
+        keywords: Returns the keywords of the question: by key, how it spells them.
+        types: The types of the names.
+        made_with: The fingerprint of the models.
+        group: The corpora with their models.
+        embed: The embedding of the question, which has been started.
+    """
+
     names: Sequence[str]
     other_names: Sequence[str]
     keywords: Callable[[], Mapping[str, str]]
     types: Mapping[str, str]
     made_with: Fingerprint
-    group: Group | None = None
+    group: Group
     embed: Embed | None = None
-
-    def run(self, operation: Operation[T]) -> Operation[T]:
-        """Run an operation with the models of these corpora."""
-        return operation if self.group is None else self.group.run(operation, self.embed)
 
 
 def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
@@ -173,7 +157,7 @@ def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
     names = list(extraction.counts)
     others = name_candidates(doc, names)
     types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
-    return _Asked(group.corpora, names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
+    return _Asked(names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
 
 
 def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
@@ -197,45 +181,6 @@ def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
     )
 
 
-def find_evidence(
-    question: str,
-    *,
-    corpora: Sequence[str],
-    names: Sequence[str],
-    made_with: Fingerprint,
-    options: FilledOptions,
-    token_spans: TokenSpans,
-    reranker: str | None = None,
-    chat: ChatCalls | None = None,
-    keywords: Callable[[], Mapping[str, str]] | None = None,
-    types: Mapping[str, str] | None = None,
-    other_names: Sequence[str] = (),
-) -> Operation[Evidence]:
-    """Find the evidence for a question. Corpora are searched one by one, and the results are ranked together.
-
-    Args:
-        question: The question.
-        corpora: The corpora to search.
-        names: Keys of the question's entities, found by the models of `made_with`.
-        made_with: Fingerprint of the models that processed the question.
-        options: The retrieval options.
-        token_spans: Returns the span of each token of a text, for a budget in tokens.
-        reranker: The name of the reranker, if any.
-        chat: The chat model that the mode asks, if the option `llm` is set.
-        keywords: Returns the keywords of the question: by key, how it spells them. Default: the names.
-        types: The types of the names. Default: nouns.
-        other_names: Keys of other words of the question, which count if they are names of entities of the corpus.
-
-    Raises:
-        NotFoundError: A corpus has no documents.
-        QueryError: No document has a property that the filter names, or a corpus lacks what the mode needs.
-        FingerprintError: The index was made with other models.
-    """
-    found = keywords or (lambda: dict(zip(names, names, strict=True)))
-    asked = _Asked(corpora, names, other_names, found, types or dict.fromkeys(names, NOUN), made_with)
-    return _find_evidence(question, [asked], options, token_spans=token_spans, reranker=reranker, chat=chat)
-
-
 def _find_evidence(
     question: str,
     asked: Sequence[_Asked],
@@ -246,7 +191,7 @@ def _find_evidence(
     chat: ChatCalls | None,
 ) -> Operation[Evidence]:
     """Find the evidence in corpora of one set of models or several, whose rankings are merged by rank."""
-    corpora = [corpus for one in asked for corpus in one.corpora]
+    corpora = [corpus for one in asked for corpus in one.group.corpora]
     budget = Budget(options.k, options.tokens)
     selection = Selection(question, corpora, budget, options.unit, token_spans, reranker)
     filter = None
@@ -256,14 +201,15 @@ def _find_evidence(
         return _nothing(selection, options, filter)
     parts: list[_Ranked] = []
     for one in asked:
-        parts.append((yield from one.run(_rank(one, selection, options, filter, chat))))
+        parts.append((yield from one.group.run(_rank(one, selection, options, filter, chat), one.embed)))
     pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
     ranking = merge_by_rank([part.ranking for part in parts])
     passages = yield from _passages(options.strategy, selection, ranking, pairs)
     entities = {corpus: keys for part in parts for corpus, keys in part.query.entities.items()}
     facts = yield from read_facts(options.relationship_types, entities)
     notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
-    notes += [*(chat.told if chat else ()), *_notes(filter, reranker)]
+    notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
+    notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
     return _evidence(options.strategy, [part.query for part in parts], passages, facts, notes)
 
 
@@ -283,15 +229,15 @@ def _rank(
     strategy, hops, names = options.strategy, options.hops, asked.names
     cjk = asked.made_with.is_cjk  # the words of this index are not counted
     terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not cjk else []
-    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.corpora)
-    check_corpora(strategy, rows, asked.made_with, asked.group.vectors if asked.group else "")
+    rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora)
+    check_corpora(strategy, rows, asked.made_with, asked.group.vectors)
     if options.without and "entities" in strategy.needs:
         names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
     linked = link(rows, names, asked.other_names, hops, filter) if "entities" in strategy.needs else Linked()
     query = Query(
         selection.question,
-        asked.corpora,
+        asked.group.corpora,
         selection.windows,
         entities=linked.by_corpus,
         names={key: type for key, type in asked.types.items() if key in names},
@@ -353,12 +299,6 @@ def _passages(
     if strategy.rank_windows:
         return (yield from selection.of_windows(ranking, pairs))
     return (yield from selection.of_nodes(ranking, skip=strategy.skips))
-
-
-def _notes(filter: Filter | None, reranker: str | None) -> list[str]:
-    """Tell how many documents the filter leaves, if there is one, and that a reranker has ordered the passages."""
-    ordered = [f"The reranker {reranker} has ordered the passages."] if reranker else []
-    return [*([filter.reason] if filter else []), *ordered]
 
 
 def _nothing(selection: Selection, options: FilledOptions, filter: Filter) -> Evidence:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from e2g_neo4j.retrieval.options import Unit
-from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages, read_windows
+from e2g_neo4j.retrieval.passages import ScoredNode, TokenSpans, fitting, passages, read_chunks, read_windows
 from e2g_neo4j.retrieval.rerank import CANDIDATE_WINDOWS, CANDIDATES, reranked
 from e2g_neo4j.retrieval.windows import Budget, Window, chunks_of, pack
-from e2g_neo4j.runtime.requests import Operation, read_each
+from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.results import Pair, Passage
 
 
@@ -75,8 +75,7 @@ class Selection:
             pairs: Per chunk, the pairs of the question's entities that it mentions.
         """
         ids = [chunk for chunk, _ in ranked]
-        rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in self.corpora})
-        by_id = {row["id"]: row for row in rows}
+        by_id = yield from read_chunks(ids, self.corpora)
         found = pairs or {}
         nodes = [ScoredNode(by_id[id], score, found.get(id, ())) for id, score in ranked if id in by_id]
         return (yield from self.of_nodes(nodes))

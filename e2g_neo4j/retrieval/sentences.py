@@ -12,7 +12,7 @@ from e2g_neo4j.errors import QueryError
 from e2g_neo4j.models.embedding.quantised import dequantised
 
 HUB = 1000
-"""Entities in more chunks than this are left out, as in `auto`."""
+"""Entities in more chunks than this pass on no activation. They say little; this also limits the work."""
 
 Sentence: TypeAlias = tuple[str, int]
 """The id of a chunk and the number of a sentence in it."""

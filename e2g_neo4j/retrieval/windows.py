@@ -7,7 +7,7 @@ and k chunks mean as many windows as have the text of k chunks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -123,13 +123,31 @@ def windows_of(row: Mapping[str, Any]) -> list[Window]:
     ]
 
 
-def ranked_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
-    """Return the windows of `dense.cypher` or `fulltext.cypher`, highest score first. Ties are in reading order."""
-    found = []
+def windows_in(rows: Iterable[Mapping[str, Any]], column: str = "windows") -> Iterator[tuple[Window, Any]]:
+    """Yield the windows that rows of chunks list, in reading order, each with its entry in the list.
+
+    Args:
+        rows: The rows, see `windows_of`.
+        column: The column with the list. Its entries begin with the number of the window, or have it as `number`.
+    """
+
+    def number_of(entry: Any) -> int:
+        return int(entry["number"] if isinstance(entry, Mapping) else entry[0])
+
     for row in sorted(rows, key=lambda row: (row["document"], row["index"])):
         windows = windows_of(row)
-        found += [(windows[number], score) for number, score in sorted(row["scores"])]
-    return [found[at] for at in best_first([score for _, score in found], TIE)]
+        for entry in sorted(row[column], key=number_of):
+            yield windows[number_of(entry)], entry
+
+
+def by_score(windows: Sequence[tuple[Window, float]]) -> list[tuple[Window, float]]:
+    """Sort windows in reading order by score, highest first. Ties stay in reading order."""
+    return [windows[at] for at in best_first([score for _, score in windows], TIE)]
+
+
+def ranked_windows(rows: Iterable[Mapping[str, Any]]) -> list[tuple[Window, float]]:
+    """Return the windows of `dense.cypher` or `fulltext.cypher`, highest score first. Ties are in reading order."""
+    return by_score([(window, score) for window, (_, score) in windows_in(rows, "scores")])
 
 
 def round_robin(lists: Iterable[Sequence[T]]) -> list[T]:

@@ -1,9 +1,9 @@
 """Load the statements in `cypher/`: one statement per file, a header of `//` lines, parameters only.
 
-A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`. The header of a fragment
-names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`), or says that it is an
-expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`. Where servers or
-filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
+A line `// include: NAME` stands for the text of a fragment, `cypher/fragments/NAME.cypher`, which may include others.
+The header of a fragment names its parameters (`$name`), the variables that it reads (`←`) and those that it adds (`→`),
+or says that it is an expression (`=`). The line may rename parameters: `// include: nearest_windows, $limit for $many`.
+Where servers or filters need another text, it has the same name in `fragments/filtered/` or `fragments/lts/`.
 
 Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
 `e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds, and so have the
@@ -133,9 +133,10 @@ def _fragment(line: re.Match[str], variant: Variant) -> str:
     places = (f"fragments/{place}{name}" for place in variant.value)
     found = next((place for place in places if _path(place).is_file()), f"fragments/{name}")
     given = {old: new for new, old in re.findall(r"\$(\w+) for \$(\w+)", renamed)}
-    text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", _split(found)[1])
-    language = _CYPHER_25 if text.startswith(_CYPHER_25) else ""
-    return language + indent(text.removeprefix(language), spaces) + end if text else ""
+    text = _INCLUDE.sub(lambda line: _fragment(line, variant), _split(found)[1])
+    text = re.sub(r"\$(\w+)", lambda parameter: f"${given.get(parameter[1], parameter[1])}", text)
+    language = _CYPHER_25 if _CYPHER_25 in text else ""
+    return language + indent(text.replace(_CYPHER_25, ""), spaces) + end if text else ""
 
 
 @cache

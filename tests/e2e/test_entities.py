@@ -40,9 +40,9 @@ def novels(client, corpus, driver):
     def fresh(*apart: str, **into: str):
         remove(driver, [other])
         for key in apart:
-            performing(driver)(Write((("index/set_do_not_merge", {"corpus": other, "key": key}),)))
+            performing(driver)(Write((("index/set_override", {"corpus": other, "key": key, "into": None}),)))
         for key, full in into.items():
-            performing(driver)(Write((("index/set_merge", {"corpus": other, "key": key, "into": full}),)))
+            performing(driver)(Write((("index/set_override", {"corpus": other, "key": key, "into": full}),)))
         client.index(library(other), corpus=other)
         return comparable(driver, other)
 
@@ -187,7 +187,8 @@ def test_a_name_is_split_while_a_run_is_at_work(client, novels, corpus, driver, 
     def meanwhile(*arguments, **options):
         request = original(*arguments, **options)
         if not done:
-            done.append(performing(driver)(Write((("index/set_do_not_merge", {"corpus": corpus, "key": "harker"}),))))
+            apart = {"corpus": corpus, "key": "harker", "into": None}
+            done.append(performing(driver)(Write((("index/set_override", apart),))))
         return request
 
     monkeypatch.setattr(module, before, meanwhile)

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from libraries import REAL_DIMENSIONS, Staged, driven, indexed, published, service_life, stage, text_of
+from libraries import REAL_DIMENSIONS, Staged, driven, find_evidence, indexed, published, service_life, stage, text_of
 from naive import NaiveChunk, NaiveDocument, NaiveSummary, NaiveWindow
 from neo4j import Driver, GraphDatabase, Transaction
 
@@ -26,7 +26,6 @@ from e2g_neo4j.indexing.merge_overrides import join, merge, split
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.options import RetrievalOptions, Unit
-from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.retrieval.where import Where
 from e2g_neo4j.runtime import statements
@@ -393,6 +392,11 @@ BEGINNINGS = {
     "keyword": "UNWIND $keywords AS keyword",
     "theirs": "MATCH (theirs)",
     "r": "WITH *, {text: ['title', 'text']} AS r",
+    "t": "MATCH (t:E2GTask)",
+    "windows": "WITH *, [] AS windows",
+    "relations": "MATCH (a:Entity) WITH [[a, a]] AS relations",
+    "nearest": "MATCH (w:Window) WITH *, [w] AS nearest",
+    "ids": "WITH *, [w.id] AS ids",
 }
 """How the variables that fragments read may have come."""
 

@@ -144,7 +144,7 @@ def test_a_change_meanwhile_begins_again(driver: Driver, corpora: list[str], cor
 
     def interrupted(request: Read | Write) -> Any:
         nonlocal left
-        if isinstance(request, Write) and request.statements[0][0] == "entities/publish" and left:
+        if isinstance(request, Write) and request.statements[0][0] == "layers/set_revision" and left:
             left -= 1
             write(driver, corpus, [small_document("d1", ["dan", f"{'x' * left}xeve"])])
         return perform(request)

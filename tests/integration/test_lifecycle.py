@@ -197,9 +197,8 @@ def test_any_sequence_of_changes_leaves_the_graph_of_a_fresh_index(driver: Drive
             try:
                 overrides = driven(performing(driver), merge_overrides.read_overrides(self.corpus))
                 for name, into in overrides.items():
-                    statement = "index/set_merge" if into else "index/set_do_not_merge"
-                    parameters = {"corpus": self.fresh, "key": name} | ({"into": into} if into else {})
-                    database.write(driver, "neo4j", Write(((statement, parameters),)))
+                    parameters = {"corpus": self.fresh, "key": name, "into": into}
+                    database.write(driver, "neo4j", Write((("index/set_override", parameters),)))
                 if self.there:
                     write(driver, self.fresh, list(self.there.values()))
                 if self.enriched:

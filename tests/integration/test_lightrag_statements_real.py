@@ -80,7 +80,7 @@ def ask(
     query = Query("Who?", corpora, 200, documents=documents, layered=corpora)
     vector = padded([(1.0, 0.0)], REAL_DIMENSIONS)[0].tolist()
     entities = {one: ["ann"] for one in corpora}
-    operation = lightrag._rows_of_statements(query, vector, entities, (near + 0.5 * too).tolist())
+    operation = lightrag._rows(query, vector, entities, statement_vector=(near + 0.5 * too).tolist())
     rows = driven(perform, operation)
     return [window.document for window, _ in lightrag.mixed(rows)], rows
 
@@ -244,7 +244,7 @@ def test_lightrag_selects_the_same(
     assert criteria(case, local) == criteria(case, case["local"])
 
     stated = replace(query, layered=[corpus])
-    [row] = driven(performing(driver), lightrag._rows_of_statements(stated, vector, entities, vector))
+    [row] = driven(performing(driver), lightrag._rows(stated, vector, entities, statement_vector=vector))
     local = [*map(letters, row["local"])]
     assert sorted(local) == sorted(case["local"])
     assert criteria(case, local) == criteria(case, case["local"])

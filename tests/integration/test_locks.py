@@ -71,7 +71,7 @@ def test_every_writer_waits_for_the_lock_of_its_corpus(driver: Driver, corpora: 
     assert driven(perform, unlink(corpus, None))
     driven(perform, delete(corpus, ["d"]))
     driven(perform, purge(corpus))
-    assert {"index/publish_documents", "index/set_do_not_merge", "index/delete_documents", "link/delete_links"} <= set(
+    assert {"index/publish_documents", "index/set_override", "index/delete_documents", "link/delete_links"} <= set(
         waited
     )
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from e2g_neo4j import AsyncE2G
 from e2g_neo4j.errors import AccessError, MigrationError, UnreachableError
 from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
-from e2g_neo4j.graph.doctor import doctor
+from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import info, migrate, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
@@ -182,8 +183,8 @@ def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> 
 
 
 def looked_at(driver: Driver) -> list[Finding]:
-    operation = doctor("neo4j", Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
-    return driven(performing(driver), operation)
+    models: Any = SimpleNamespace(fingerprint=Fingerprint("a model", DIMENSIONS, "mean", "a pipeline"))
+    return driven(performing(driver), examine(models, "neo4j"))
 
 
 def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:

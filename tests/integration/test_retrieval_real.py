@@ -20,6 +20,7 @@ from libraries import (
     chunks_wanted,
     driven,
     few_examples,
+    find_evidence,
     libraries,
     long_document,
     padded,
@@ -56,7 +57,6 @@ from e2g_neo4j.retrieval.options import MIN_TOKENS, RetrievalOptions, Unit
 from e2g_neo4j.retrieval.passages import top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.ranking import ranked
-from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.strategies import DEFAULT_MODE, STRATEGIES, lightrag, pagerank, routes
 from e2g_neo4j.retrieval.strategies.hipporag import hipporag
 from e2g_neo4j.retrieval.strategies.linear import linear

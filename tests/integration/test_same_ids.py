@@ -400,5 +400,5 @@ def test_what_is_written_leaves_another_corpus_as_it_is(
         for path in (folder("cypher") / kind).glob("*.cypher")
         if "$corpus" in path.read_text(encoding="utf-8")
     }
-    elsewhere = {"index/cache_summary", "index/set_fingerprint", "index/set_merge", "reindex/hold"}
+    elsewhere = {"index/cache_summary", "index/set_fingerprint", "index/set_override", "reindex/hold"}
     assert written - sent - set(READS) <= elsewhere, "which have tests in e2e"

@@ -19,6 +19,7 @@ from libraries import (
     REAL_DIMENSIONS,
     driven,
     few_examples,
+    find_evidence,
     libraries,
     padded,
     performing,
@@ -36,7 +37,6 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
-from e2g_neo4j.retrieval.retrieve import find_evidence
 from e2g_neo4j.retrieval.strategies import synonyms as mode
 from e2g_neo4j.retrieval.strategies.synonyms import Match, match_keywords
 from e2g_neo4j.runtime import database

@@ -1,6 +1,8 @@
-"""Models that the caller passes are used as they are."""
+"""Models that the caller passes are used as they are, and each is loaded once."""
 
 from __future__ import annotations
+
+from threading import RLock, Thread
 
 import pytest
 import spacy
@@ -8,6 +10,7 @@ import spacy
 from e2g_neo4j.errors import PipelineError
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline, pipeline_id
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.once import once
 from e2g_neo4j.settings import Settings
 
 
@@ -23,3 +26,31 @@ def test_a_given_pipeline_has_the_id_of_the_same_files_and_stays_in_this_process
 def test_a_given_pipeline_without_sentences_is_refused() -> None:
     with pytest.raises(PipelineError, match="sentencizer"):
         _ = Models(Settings(), nlp=spacy.blank("en")).nlp
+
+
+class _Loaded:
+    def __init__(self, shared: _Loaded | None = None) -> None:
+        self._loading, self.shared = RLock(), shared
+
+    @once
+    def size(self) -> int:
+        return 1 + (self.shared.size if self.shared else 0)
+
+
+def test_models_of_two_corpora_do_not_wait_for_each_other() -> None:
+    configured = _Loaded()
+    other = _Loaded(shared=configured)
+    found = []
+
+    def load() -> None:
+        with configured._loading:
+            waiting = Thread(target=lambda: found.append(other.size), daemon=True)
+            waiting.start()
+            waiting.join(0.2)
+            found.append(configured.size)
+        waiting.join()
+
+    loading = Thread(target=load, daemon=True)
+    loading.start()
+    loading.join(10)
+    assert found == [1, 2]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from libraries import NAMES, chunks_wanted, indexed, libraries, questions, vectors
+from libraries import NAMES, chunks_wanted, find_evidence, indexed, libraries, questions, vectors
 from modes import WINDOW_MODES
 from naive import NaiveDocument, ask
 
@@ -22,7 +22,7 @@ from e2g_neo4j.retrieval.explain import ranks_in
 from e2g_neo4j.retrieval.groups import merge_by_rank
 from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
-from e2g_neo4j.retrieval.retrieve import find_evidence, retrieve
+from e2g_neo4j.retrieval.retrieve import retrieve
 from e2g_neo4j.retrieval.strategies import MODES, STRATEGIES, with_strategies
 from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategy import Strategy

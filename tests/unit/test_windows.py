@@ -15,7 +15,6 @@ from naive import persistence as naive_persistence
 from e2g_neo4j.graph.rows import window_weights
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.runtime.requests import Write
-from e2g_neo4j.types.mentions import ChunkMentions, Mention
 
 
 def persistence(vectors: np.ndarray, at: int = 1) -> float:
@@ -84,13 +83,13 @@ def test_weights_are_what_all_entities_of_a_window_count_together(library: list[
     for document in library:
         for chunk, mentions in zip(document.chunks, indexed(document, "c").mentions, strict=True):
             told = [weight(counts) for counts in document.sentences_of(chunk)]
-            assert window_weights(mentions) == pytest.approx(told if any(told) else [])
+            found = window_weights([mention.windows for mention in mentions.mentions])
+            assert found == pytest.approx(told if any(told) else [])
 
 
 def test_a_weight_counts_sentences_by_their_logarithm() -> None:
-    found = ChunkMentions("c", (Mention("a", "c", 3, (), (3, 0, 0)), Mention("b", "c", 2, (), (1, 1, 0))))
-    assert window_weights(found) == pytest.approx([1 + log(3) + 1, 1, 0])
-    assert window_weights(ChunkMentions("c", ())) == []
+    assert window_weights([(3, 0, 0), (1, 1, 0)]) == pytest.approx([1 + log(3) + 1, 1, 0])
+    assert window_weights([]) == []
 
 
 # --- what is written of them -------------------------------------------------------------------------

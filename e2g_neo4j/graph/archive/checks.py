@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from e2g_neo4j.graph.rows import window_weights
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.runtime.requests import Execute, Read, Rows
@@ -71,8 +72,7 @@ def _fault_of_mentions(row: Mapping[str, Any], windows: int) -> str:
     mentions, weights = row["mentions"], row["weights"] or []
     if any(len(one["windows"]) != windows for one in mentions):
         return "a mention has other windows"
-    counts = np.array([one["windows"] for one in mentions], dtype=float).reshape(-1, windows)
-    expected = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0).sum(axis=0) if mentions else np.empty(0)
+    expected = window_weights([one["windows"] for one in mentions])
     if len(weights) != len(expected) or not np.allclose(weights, expected):
         return "the weights of its windows are not those of its mentions"
     sentences = decode(row["notes"]).sentences

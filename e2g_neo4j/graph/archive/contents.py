@@ -108,18 +108,24 @@ class _Document(Row):
             _fit(counts == (None,) * len(counts), "the document is not ready, but has a hash or counts")
 
 
-class _OfDocument(Row):
+class _Part(Row):
     id: Key
     document: Key
-    index: Count
     text: Text
     start: Count
     end: Count
     embedding: Vector
 
     def check(self) -> None:
-        _fit(self.id.startswith(f"{self.document}-"), "property 'id': it does not begin with the id of the document")
         _fit(self.start <= self.end, "property 'end': it is before the start")
+
+
+class _OfDocument(_Part):
+    index: Count
+
+    def check(self) -> None:
+        super().check()
+        _fit(self.id.startswith(f"{self.document}-"), "property 'id': it does not begin with the id of the document")
 
 
 class _Chunk(_OfDocument):
@@ -146,7 +152,7 @@ class _Chunk(_OfDocument):
         for windows in (self.window_pages, self.window_headings, self.window_weights):
             if windows:
                 _same_length(windows, self.window_shares, "its lists of windows")
-        sentences = _extraction(self.notes, length)
+        sentences = _sentences(_unpacked(_EXTRACTION, self.notes)[0], length)
         if self.sentence_vectors is not None:
             rows = len(own_sentences_before_list(sentences, own))
             size = rows * len(self.embedding)
@@ -172,21 +178,27 @@ class _Summary(_OfDocument):
         _summary_notes(self.notes or b"", self.text, len(self.embedding))
 
 
-class _Entity(Row):
-    key: Key
-    name: Line
-    chunks: Number
+class _Counted(Row):
     forms: Texts | None = None
     form_counts: Numbers | None = None
-    type: Line | None = None
     types: Texts | None = None
     type_counts: Numbers | None = None
-    embedded_name: Line | None = None
-    embedding: Vector | None = None
 
     def check(self) -> None:
         _same_length(self.forms, self.form_counts, "'forms' and 'form_counts'")
         _same_length(self.types, self.type_counts, "'types' and 'type_counts'")
+
+
+class _Entity(_Counted):
+    key: Key
+    name: Line
+    chunks: Number
+    type: Line | None = None
+    embedded_name: Line | None = None
+    embedding: Vector | None = None
+
+    def check(self) -> None:
+        super().check()
         _fit((self.embedding is None) == (self.embedded_name is None), "'embedded_name' and 'embedding' go together")
 
 
@@ -214,7 +226,7 @@ class _Corpus(Row):
 
 class _Community(Row):
     id: Key
-    level: Count
+    level: Annotated[int, Field(ge=0, le=50)]
     title: Line
     text: Text
     rating: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -223,33 +235,24 @@ class _Community(Row):
     report_sha256: Line
     embedding: Vector
 
-    def check(self) -> None:
-        _fit(self.level <= 50, "property 'level': it is too high")
 
-
-class _Cluster(Row):
-    id: Key
+class _Cluster(_Part):
     level: Annotated[int, Field(ge=1, le=5)]
-    text: Text
     tokens: Count
     chunks: Number
-    document: Key
-    start: Count
-    end: Count
     sha256: Line
     text_sha256: Line
-    embedding: Vector
-
-    def check(self) -> None:
-        _fit(self.start <= self.end, "property 'end': it is before the start")
 
 
-class _Statement(Row):
-    id: Key
+class _Stated(Row):
     predicate: Line
     text: Text
     keywords: Names
     strength: Annotated[int, Field(ge=0, le=100)]
+
+
+class _Statement(_Stated):
+    id: Key
     embedding: Vector
 
 
@@ -281,18 +284,10 @@ class _Nothing(Row):
     pass
 
 
-class _FromChunk(Row):
+class _FromChunk(_Counted):
     count: Number
     sentences: Counts
     windows: Counts
-    forms: Texts | None = None
-    form_counts: Numbers | None = None
-    types: Texts | None = None
-    type_counts: Numbers | None = None
-
-    def check(self) -> None:
-        _same_length(self.forms, self.form_counts, "'forms' and 'form_counts'")
-        _same_length(self.types, self.type_counts, "'types' and 'type_counts'")
 
 
 class _CoOccurs(Row):
@@ -341,13 +336,9 @@ class Cached(Row):
     created: DateTime | None = None
 
 
-class _Claim(Row):
+class _Claim(_Stated):
     subject: Line
-    predicate: Line
     object: Line
-    text: Text
-    keywords: Names
-    strength: Annotated[int, Field(ge=0, le=100)]
 
 
 class Added(Row):
@@ -366,16 +357,10 @@ ADDED: TypeAdapter[Any] = TypeAdapter(Added)
 # --- packed values -----------------------------------------------------------------------------------
 
 _Spans = list[tuple[Count, Count, list[Line]]]
-_Counted = list[tuple[Line, Count]]
-_CountedByKey = list[tuple[Line, _Counted]]
-_EXTRACTION: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted, _CountedByKey, _Counted, _CountedByKey])
-_NOTES: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Counted])
-
-
-def _extraction(notes: bytes, length: int) -> list[Sentence]:
-    """Return the sentences of a packed extraction of a text. Raises ValueError if it cannot be unpacked."""
-    sentences, *_ = _unpacked(_EXTRACTION, notes)
-    return _sentences(sentences, length)
+_Pairs = list[tuple[Line, Count]]
+_PairsByKey = list[tuple[Line, _Pairs]]
+_EXTRACTION: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Pairs, _PairsByKey, _Pairs, _PairsByKey])
+_NOTES: TypeAdapter[Any] = TypeAdapter(tuple[_Spans, _Pairs])
 
 
 def _summary_notes(packed: bytes, text: str, dimensions: int) -> None:

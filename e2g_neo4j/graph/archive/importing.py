@@ -86,6 +86,9 @@ class Archive:
         file: the file.
         checkpoint: called from time to time while it is read. It may raise an exception.
 
+    Attributes:
+        layers: the node that says which layers of the corpus are up to date; None without visible documents.
+
     Raises:
         InputError: the file cannot be read.
         ArchiveError: the file is not an archive, is damaged or incomplete, or has what is not allowed in a corpus.
@@ -121,11 +124,6 @@ class Archive:
             f"{self.file} is damaged, incomplete or not an archive of a corpus ({why}). Nothing was imported. Export "
             "the corpus again."
         )
-
-    @property
-    def layers(self) -> lines.Node | None:
-        """The node that says which layers of the corpus are up to date; None without visible documents."""
-        return self._layers
 
     def rows(self, member: str, corpus: str) -> Iterator[tuple[dict[str, Any], int]]:
         """Yield the rows of a member as parameters of its statement, renamed to a corpus, with their bytes."""
@@ -186,7 +184,7 @@ class Archive:
         """Read everything once. Return the source by id of the documents whose id is derived from corpus and source."""
         known: dict[str, str] = {}
         documents = 0
-        self._layers: lines.Node | None = None
+        self.layers: lines.Node | None = None
         for member in MEMBERS:
             expected = self.manifest.members[member]
             digest, size, number = sha256(), 0, 0
@@ -195,9 +193,9 @@ class Archive:
                 size += len(line)
                 found = self._parsed(member, number, line)
                 if isinstance(found, lines.Node) and found.label == "Corpus":
-                    if self._layers is not None:
+                    if self.layers is not None:
                         raise self.damaged(f"{member}, line {number}: there are two nodes with the label Corpus")
-                    self._layers = found
+                    self.layers = found
                 if isinstance(found, lines.Node) and found.label == "Document":
                     documents += 1
                     identity, source = found.properties["id"], found.properties["source"]

@@ -104,10 +104,6 @@ def _checked(what: str, kind: type[Row], properties: Any) -> dict[str, Any]:
             values[name] = decoded(value)
         except (ValueError, TypeError, ArithmeticError, LookupError) as error:
             raise ValueError(f"{what}: property {name[:200]!r}: {error}") from error
-    return _validated(what, kind, values).model_dump(exclude_none=True)
-
-
-def _validated(what: str, kind: type[Row], values: Any) -> Row:
     try:
         found = kind.model_validate(values)
     except ValidationError as error:
@@ -118,7 +114,7 @@ def _validated(what: str, kind: type[Row], values: Any) -> Row:
         found.check()
     except (InputError, ValueError) as error:
         raise ValueError(f"{what}: {error}") from error
-    return found
+    return found.model_dump(exclude_none=True)
 
 
 # --- export ------------------------------------------------------------------------------------------
@@ -128,12 +124,9 @@ def own_node(row: dict[str, Any]) -> dict[str, Any]:
     """Return a node as it is exported: without labels and properties that others have added to it."""
     [label] = [label for label in row["labels"] if label in NODES]
     own = NODES[label].model_fields.keys()
+    prefix = PREFIX if label == "Document" else None
     labels = [one for one in row["labels"] if one in (label, UNCOUNTED)]
-    return {
-        **row,
-        "labels": labels,
-        "properties": _own(row["properties"], own, PREFIX if label == "Document" else None),
-    }
+    return {**row, "labels": labels, "properties": _own(row["properties"], own, prefix)}
 
 
 def own_relationship(row: dict[str, Any]) -> dict[str, Any] | None:

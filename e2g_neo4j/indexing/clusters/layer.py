@@ -78,7 +78,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     )
 
 
-CLUSTERS = Layer("clusters", "clusters", "its clusters were made", _make, needs=(SENTENCES,))
+CLUSTERS = Layer("clusters", "clusters", "its clusters were made", _make, needs=(SENTENCES,), staged="StagedCluster")
 
 
 def _leaves(corpus: str) -> Operation[list[Leaf]]:

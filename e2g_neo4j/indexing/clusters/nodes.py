@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from e2g_neo4j.indexing.layer import hash_of
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.models.embedding.base import normalised
 from e2g_neo4j.models.embedding.quantised import dequantised
@@ -85,19 +85,19 @@ class Cluster:
     @cached_property
     def id(self) -> str:
         """A hash of its level and members."""
-        return hashed(str(self.level), *sorted(member.id for member in self.members))
+        return hash_of(str(self.level), *sorted(member.id for member in self.members))
 
     @cached_property
     def sha256(self) -> str:
         """A hash of everything that is stored."""
         document, (start, end) = self.source
         members = (member.sha256 for member in self.members)
-        return hashed(self.summary.text, document, str(start), str(end), *members)
+        return hash_of(self.summary.text, document, str(start), str(end), *members)
 
     @cached_property
     def text_sha256(self) -> str:
         """A hash of the summary."""
-        return hashed(self.summary.text)
+        return hash_of(self.summary.text)
 
     @cached_property
     def source(self) -> tuple[str, Span]:
@@ -111,11 +111,6 @@ class Cluster:
 
 Node: TypeAlias = Leaf | Cluster
 """A node that a cluster may have as a member."""
-
-
-def hashed(*parts: str) -> str:
-    """Return a hash of several texts."""
-    return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def leaf_of(row: Mapping[str, Any]) -> Leaf:

@@ -10,10 +10,10 @@ from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.hierarchy import communities
-from e2g_neo4j.indexing.communities.nodes import Report, hash_of, sentence_texts
+from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
 from e2g_neo4j.indexing.communities.writing import Replies, Written, asking, estimating, write_reports
-from e2g_neo4j.indexing.layer import Layer, Making, read_state, with_usage
+from e2g_neo4j.indexing.layer import Layer, Making, hash_of, read_state, with_usage
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
@@ -111,7 +111,9 @@ def _make(making: Making) -> Operation[LayerReport]:
     return with_usage(models, making.spent(LEVEL), report) if names else report
 
 
-COMMUNITIES = Layer("communities", "communities", "its communities were made", _make, check=_check, plan=plan)
+COMMUNITIES = Layer(
+    "communities", "communities", "its communities were made", _make, check=_check, plan=plan, staged="StagedCommunity"
+)
 
 
 def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str], float]]]:

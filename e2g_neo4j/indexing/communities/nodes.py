@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.reports import SentenceEntities
+from e2g_neo4j.indexing.layer import hash_of
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
 
@@ -61,7 +61,3 @@ def sentence_texts(corpus: str, spans: set[tuple[str, int, int]]) -> Operation[d
         by_start = {(row["chunk"], row["start"]): " ".join(row["text"].split()) for row in rows}
         texts |= {span: by_start.get(span[:2], "") for span in batch}
     return texts
-
-
-def hash_of(*parts: str) -> str:
-    return sha256("\0".join(parts).encode()).hexdigest()

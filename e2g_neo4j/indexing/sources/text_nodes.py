@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import ROWS, delete
 from e2g_neo4j.indexing.chunking import chunk_ids
 from e2g_neo4j.indexing.sources.files import LONGEST_SOURCE
@@ -289,8 +290,7 @@ def update_text_nodes(corpus: str, documents: Sequence[SourceDocument]) -> Opera
         if row["chunk"] in wanted and row["node"] != wanted[row["chunk"]].node
     ]
     for rows in batched(new, ROWS):
-        lock = ("index/lock_corpus", {"corpus": corpus})
-        yield Write((lock, ("adopt/set_text_nodes", {"corpus": corpus, "rows": rows})))
+        yield locked("adopt/set_text_nodes", corpus, rows=rows)
 
 
 def remove_others(corpus: str, documents: Sequence[SourceDocument]) -> Operation[int]:

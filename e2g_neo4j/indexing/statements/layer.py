@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import ConfigurationError, CorpusNotFoundError, InputError
+from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.indexing.asking import ask_about, read_replies
 from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, read_state, with_usage
 from e2g_neo4j.indexing.statements.added import AddedText, chunk_ids, claims_of, key_of, place, read_added
@@ -25,7 +26,7 @@ from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
-from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
+from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.types.graph_documents import GraphDocument
 from e2g_neo4j.types.reports import GraphDocumentReport, LayerReport, Progress, ReportKind, TokenUsage
 
@@ -90,8 +91,7 @@ def add(
         if one.characters
     ]
     for batch in batched(rows, ROWS):
-        writes = ("index/lock_corpus", {"corpus": corpus}), ("statements/add", {"corpus": corpus, "rows": batch})
-        yield Write(writes)
+        yield locked("statements/add", corpus, rows=batch)
     try:
         report = yield from STATEMENTS.attempt(Making(STATEMENTS, models, corpus, progress))
     except RepliesMissingError as error:
@@ -191,13 +191,14 @@ def _make(making: Making) -> Operation[LayerReport]:
     return with_usage(models, making.spent(LEVEL), report)
 
 
-STATEMENTS = Layer("statements", "statements", "its statements were made", _make, check=_check, plan=plan)
+STATEMENTS = Layer(
+    "statements", "statements", "its statements were made", _make, check=_check, plan=plan, staged="StagedStatement"
+)
 
 
 def _cached(corpus: str, chunks: Sequence[ChunkParts]) -> Operation[dict[str, str]]:
     """Read the cached replies to the parts of chunks, by key."""
-    keys = dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys)
-    return (yield from read_replies(corpus, keys))
+    return read_replies(corpus, dict.fromkeys(key for chunk in chunks for part in chunk.parts for key in part.keys))
 
 
 def _missing(chunks: Sequence[ChunkParts], replies: Mapping[str, str], added: Added) -> dict[str, str]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.indexing.chunking import identity
 from e2g_neo4j.indexing.summaries.base import Summariser, SummaryInput, TreeInput
 from e2g_neo4j.types.documents import Chunk, SourceDocument, TokenSpans, Vectors
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
@@ -255,11 +256,9 @@ class _Tree:
             ids: Counter[str] = Counter()
             nodes = [node for node in written if node]
             for index, (node, children) in enumerate(zip(nodes, _groups(below, self._group_size), strict=True)):
-                identity = _identity(self._input.document, level, node.text, ids)
+                id = identity(f"{self._input.document.id}-s{level}", node.text, ids)
                 tokens = len(self._token_spans(node.text))
-                found.append(
-                    Summary(identity, level, index, node.text, tokens, tuple(children), node.made_of, node.notes)
-                )
+                found.append(Summary(id, level, index, node.text, tokens, tuple(children), node.made_of, node.notes))
             below = [summary.id for summary in found[-len(written) :]]
         return found
 
@@ -309,14 +308,6 @@ _Leaf: TypeAlias = tuple[Chunk, Extraction | None, Vectors | None]
 
 def _groups(nodes: Sequence[_N], size: int) -> Iterator[Sequence[_N]]:
     return (nodes[i : i + size] for i in range(0, len(nodes), size))
-
-
-def _identity(document: SourceDocument, level: int, text: str, seen: Counter[str]) -> str:
-    """Return an id that only depends on document, level and text, so that unchanged summaries keep their ids."""
-    digest = sha256(text.encode()).hexdigest()[:12]
-    seen[digest] += 1
-    repeat = f"-{seen[digest]}" if seen[digest] > 1 else ""
-    return f"{document.id}-s{level}-{digest}{repeat}"
 
 
 def _merged(document: SourceDocument, group: Sequence[_Leaf]) -> SummaryInput:

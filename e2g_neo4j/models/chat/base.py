@@ -10,6 +10,11 @@ from typing import Any
 from e2g_neo4j.errors import ModelError
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error message, at most 200 characters."""
+    return (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+
+
 class RetryableError(Exception):
     """A transient failure.
 

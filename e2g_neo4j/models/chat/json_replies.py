@@ -54,6 +54,20 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     return found
 
 
+def listed_in(text: str, name: str, of_item: str) -> tuple[list[object], bool]:
+    """Return the items of the last list with this name in a text, and whether there is one. Of a text that was cut off,
+    the items are the objects with the field `of_item`."""
+    items: list[object] = []
+    said = False
+    for one in objects_in(text):
+        listed = one.get(name)
+        if isinstance(listed, list):
+            items, said = listed, True
+        elif of_item in one and not said:
+            items.append(one)
+    return items, said
+
+
 def example_texts(instructions: str) -> frozenset[str]:
     """Return all texts in the JSON examples of a prompt. Small models send them back as if they had read them."""
     texts: set[str] = set()

@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, HumanMessage, SystemMessage
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, seconds_in
+from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, first_line, seconds_in
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, Finish
 
 _TRUNCATED = {"length", "max_tokens", "model_length"}
@@ -166,7 +166,7 @@ def _logprobs(metadata: Mapping[str, Any]) -> tuple[Mapping[str, float], ...]:
 
 def _translated(error: Exception) -> Exception:
     """Translate an error. Errors of langchain-core state whether they are transient; others by HTTP status or type."""
-    reason = (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+    reason = first_line(error)
     if isinstance(error, ContextOverflowError):
         return TooLongError(f"the prompt does not fit into the model's context ({reason}). Set E2G_LLM_CONTEXT.")
     causes = [error, *([error.__cause__] if isinstance(error.__cause__, Exception) else [])]

@@ -20,10 +20,10 @@ import httpx
 from ollama import AsyncClient, ChatResponse, Client, ListResponse, ResponseError, ShowResponse
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, seconds_in
+from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, first_line, seconds_in
 from e2g_neo4j.models.chat.retry import repeat
 from e2g_neo4j.runtime.threads import in_thread
-from e2g_neo4j.types.chat import ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatReply, ChatRequest, Finish
 
 T = TypeVar("T")
 
@@ -188,14 +188,7 @@ class OllamaChat:
         """Return the complete reply, after checking that the model read the complete prompt."""
         last = received.last
         if last is None and received.repeated:
-            return ChatReply(
-                text="".join(received.text),
-                finish="repetition",
-                prompt_tokens=self._estimator.count(request.text),
-                completion_tokens=len(received.text),
-                thinking="".join(received.thinking),
-                logprobs=tuple(received.logprobs),
-            )
+            return received.reply("repetition", self._estimator.count(request.text), len(received.text))
         if last is None:
             raise RetryableError("the connection was lost during the reply")
         reported = last.prompt_eval_count or 0
@@ -210,14 +203,8 @@ class OllamaChat:
             raise RetryableError("the server truncated the prompt", retry_after=0.0)
         if reported:
             self._estimator.learn(request.text, reported)
-        return ChatReply(
-            text="".join(received.text),
-            finish="length" if last.done_reason == "length" else "stop",
-            prompt_tokens=reported or self._estimator.count(request.text),
-            completion_tokens=last.eval_count or 0,
-            thinking="".join(received.thinking),
-            logprobs=tuple(received.logprobs),
-        )
+        finish: Finish = "length" if last.done_reason == "length" else "stop"
+        return received.reply(finish, reported or self._estimator.count(request.text), last.eval_count or 0)
 
     @cached_property
     def _info(self) -> _ModelInfo:
@@ -249,7 +236,7 @@ class OllamaChat:
 
     def _translated(self, error: Exception) -> Exception:
         """Translate an error: transient ones to RetryableError, others to ModelError."""
-        reason = (str(error) or type(error).__name__).strip().splitlines()[0][:200]
+        reason = first_line(error)
         if isinstance(error, ResponseError):
             if error.status_code == 404:
                 return ModelError(f"Ollama has no model {self._model}. Run `ollama pull {self._model}`.")
@@ -275,7 +262,6 @@ class _StreamedReply:
     """The parts of a streamed reply that were received so far. `last` is the final part."""
 
     repeated: bool = False
-
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
     logprobs: list[dict[str, float]] = field(default_factory=list)
@@ -291,6 +277,10 @@ class _StreamedReply:
         if part.done:
             self.last = part
         return piece
+
+    def reply(self, finish: Finish, prompt_tokens: int, completion_tokens: int) -> ChatReply:
+        text, thinking = "".join(self.text), "".join(self.thinking)
+        return ChatReply(text, finish, prompt_tokens, completion_tokens, thinking, tuple(self.logprobs))
 
     def repeats(self) -> bool:
         """Return whether the reply goes on repeating itself. This is looked for now and then."""

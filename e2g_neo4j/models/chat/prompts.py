@@ -55,3 +55,15 @@ def delimiter_for(text: str) -> str:
 def delimited(text: str, delimiter: str) -> str:
     """Wrap a text in a pair of tags."""
     return f"<{delimiter}>\n{text}\n</{delimiter}>"
+
+
+def fenced(instructions: str, text: str, **values: object) -> tuple[str, str]:
+    """Return instructions that name the tags of a text as $fence, and the text between them.
+
+    Args:
+        instructions: The system prompt.
+        text: The text.
+        values: What other $names in the instructions are replaced with.
+    """
+    delimiter = delimiter_for(text)
+    return filled(instructions, fence=delimiter, **values), delimited(text, delimiter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from e2g_neo4j.models.chat.prompts import delimited, delimiter_for, filled
+from e2g_neo4j.models.chat.prompts import fenced
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
 
@@ -19,10 +19,9 @@ def text_request(
         attempt: Number of the attempt, from 0.
         values: What other $names in the instructions are replaced with.
     """
-    fence = delimiter_for(text)
-    user = delimited(text, fence)
+    system, user = fenced(instructions, text, **values)
     return ChatRequest(
-        filled(instructions, fence=fence, **values),
+        system,
         f"{user}\n\n{retry}" if attempt else user,
         max_tokens=2 * tokens,
         temperature=0.7 if attempt else 0.0,

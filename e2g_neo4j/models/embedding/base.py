@@ -99,6 +99,13 @@ def check(embedder: Embedder, vectors: Vectors) -> None:
         )
 
 
+def unlimited(tokenizer: Tokenizer) -> Tokenizer:
+    """Return a tokenizer that neither truncates nor pads."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 def spans_of(tokenizer: Tokenizer, text: str) -> list[Span]:
     """Return the character span of each token."""
     spans: list[Span] = tokenizer.encode(text, add_special_tokens=False).offsets
@@ -141,8 +148,3 @@ def embed_parts_separately(
     slices = [text[start:end] for text, spans in zip(texts, parts, strict=True) for start, end in spans]
     borders = np.cumsum([len(spans) for spans in parts])[:-1]
     return embedder.embed(texts), np.split(embedder.embed(slices), borders)
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error message, at most 200 characters."""
-    return (str(error) or type(error).__name__).strip().splitlines()[0][:200]

@@ -11,10 +11,10 @@ from ollama import Client, ResponseError
 from tokenizers import Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.chat.base import RetryableError
+from e2g_neo4j.models.chat.base import RetryableError, first_line
 from e2g_neo4j.models.chat.ollama import retry_after
 from e2g_neo4j.models.chat.retry import repeat
-from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, first_line, normalised
+from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, normalised, unlimited
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.types.documents import Span, Vectors
@@ -58,9 +58,7 @@ class OllamaEmbedder:
         self._client = Client(host, timeout=600, **client_options)
         estimate = PUBLISHED[DEFAULT]
         estimate.fetch()
-        self._tokenizer = Tokenizer.from_file(str(estimate.tokenizer))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = unlimited(Tokenizer.from_file(str(estimate.tokenizer)))
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         shown = self._ask(lambda: self._client.show(self._ollama_name))
         lengths = [v for key, v in (shown.modelinfo or {}).items() if key.endswith(".context_length")]

@@ -6,9 +6,8 @@ import os
 import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,11 +15,12 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from e2g_neo4j.errors import ModelError
-from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of
+from e2g_neo4j.models.embedding.base import Precision, normalised, pool_parts, refuse_long_text, spans_of, unlimited
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import Weights, import_openvino
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.cores import cores
+from e2g_neo4j.runtime.once import once
 from e2g_neo4j.types.documents import Span, Vectors
 
 if TYPE_CHECKING:
@@ -71,30 +71,18 @@ class OpenVinoEmbedder:
         self._core = import_openvino().Core()
         bfloat16 = precision == "auto" and "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self._precision: Literal["bf16", "f32"] = "bf16" if bfloat16 else "f32"
-        self._tokenizer = Tokenizer.from_file(str(model.tokenizer))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._loading = Lock()
+        self._tokenizer = unlimited(Tokenizer.from_file(str(model.tokenizer)))
+        self._loading = RLock()
         self._few = self._compiled(min(_QUESTION_STREAMS, cores()))
         with _FIRST_USE:
             self.embed_parts(["a"], [[(0, 1)]])
 
-    @property
+    @once
     def _many(self) -> CompiledModel:
-        with self._loading:
-            return self._compiled_for_many
-
-    @cached_property
-    def _compiled_for_many(self) -> CompiledModel:
         return self._compiled(cores())
 
-    @property
+    @once
     def _gpu(self) -> LocalEmbedder | None:
-        with self._loading:
-            return self._model_on_gpu
-
-    @cached_property
-    def _model_on_gpu(self) -> LocalEmbedder | None:
         if not has_gpu():
             return None
         from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -19,15 +20,16 @@ from tokenizers import Tokenizer
 from transformers.utils import logging
 
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.models.chat.base import first_line
 from e2g_neo4j.models.embedding.base import (
     DEFAULT,
     Precision,
     embed_parts_separately,
-    first_line,
     normalised,
     pool_parts,
     refuse_long_text,
     spans_of,
+    unlimited,
 )
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.runtime.cores import cores
@@ -40,15 +42,30 @@ _GPU_TOKENS = 8192
 """Maximum number of tokens in one forward pass on a GPU, if it has several texts."""
 
 
-def load_model(path: str, *, local_files_only: bool = False) -> SentenceTransformer:
-    """Load a sentence-transformers model without a progress bar."""
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Show no progress bar while a model is loaded."""
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        return SentenceTransformer(path, local_files_only=local_files_only).eval()
+        yield
     finally:
         if bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def load_model(path: str, *, local_files_only: bool = False) -> SentenceTransformer:
+    """Load a sentence-transformers model."""
+    with quiet():
+        return SentenceTransformer(path, local_files_only=local_files_only).eval()
+
+
+def tokenizer_of(model: Any, what: str) -> Tokenizer:
+    """Return the fast tokenizer of a model. Raises ModelError, which begins with `what`, if it has none."""
+    fast = getattr(model.tokenizer, "backend_tokenizer", None)
+    if fast is None:
+        raise ModelError(f"{what} has no fast tokenizer, which is needed for offsets. Use another model.")
+    return unlimited(Tokenizer.from_str(fast.to_str()))
 
 
 class LocalEmbedder:
@@ -79,14 +96,7 @@ class LocalEmbedder:
         self._tokenizing = Lock()
         self.name = name
         self.prefixes = model_prefixes(name, self._model.prompts, self._model.default_prompt_name)
-        fast = getattr(self._model.tokenizer, "backend_tokenizer", None)
-        if fast is None:
-            raise ModelError(
-                f"The embedding model {name!r} has no fast tokenizer, which is needed for offsets. Use another model."
-            )
-        self._tokenizer = Tokenizer.from_str(fast.to_str())
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = tokenizer_of(self._model, f"The embedding model {name!r}")
         special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         self._max_tokens = int(self._model.max_seq_length or 512)
         self.window_tokens = self._max_tokens - special

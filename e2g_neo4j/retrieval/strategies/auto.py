@@ -5,6 +5,7 @@ from __future__ import annotations
 from e2g_neo4j.retrieval.lucene import lucene
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.ranking import ranked
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed
 
@@ -30,9 +31,6 @@ OWN = 0.3
 
 ACTIVE = 50
 """Maximum number of entities that pass on activation: those that can give a window most."""
-
-HUB = 1000
-"""Entities in more chunks than this pass on no activation. They say little; this also limits the work."""
 
 
 def auto(query: Query, *, words: bool = True) -> Ranking:

@@ -17,7 +17,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
+from e2g_neo4j.retrieval.windows import Window, round_robin, windows_in
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -83,8 +83,7 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     Returns:
         The ids of the communities rated THRESHOLD or better, best first. None of them: the model could not decide.
     """
-    rows = yield from read_each("query/reports", {corpus: {"ids": list(ids)} for corpus in query.corpora})
-    reports = {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
+    reports = yield from read_reports(ids, query.corpora)
     shown = [id for id in ids if id in reports]
     rated = yield from rate_reports(chat, query.question, [reports[id] for id in shown], CALLS)
     if shown and not rated:
@@ -95,6 +94,12 @@ def best_rated(query: Query, chat: ChatCalls, ids: Sequence[str]) -> Operation[l
     otherwise = "" if best else ": the nearest ones take turns"
     chat.told.append(f"The chat model chose {len(best)} of the {len(ratings)} nearest communities{otherwise}.")
     return best
+
+
+def read_reports(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, str]]:
+    """Read the reports of communities, with their titles, by id."""
+    rows = yield from read_each("query/reports", {corpus: {"ids": list(ids)} for corpus in corpora})
+    return {row["id"]: f"{row['title']}\n{row['text']}" for row in rows}
 
 
 def rate_reports(chat: ChatCalls, question: str, reports: Sequence[str], most: int) -> Operation[list[int]]:
@@ -151,11 +156,8 @@ def by_turns(rows: Sequence[Mapping[str, Any]], best: Sequence[str] | None = Non
     found: list[tuple[Window, float, list[str]]] = []
     for row in rows:
         of = {one["id"]: set(one["windows"]) for one in row["communities"]}
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                communities_of = [id for id, at in of.items() if one["at"] in at]
-                found.append((windows[one["number"]], one["score"], communities_of))
+        for window, one in windows_in(row["candidates"]):
+            found.append((window, one["score"], [id for id, at in of.items() if one["at"] in at]))
     by_id = {found[at][0].id: found[at] for at in best_first([score for _, score, _ in found], TIE)}
     members = [[window for window, (_, _, of) in by_id.items() if id in of] for id in best]
     return [by_id[window][:2] for window in dict.fromkeys([*round_robin(members), *by_id])]

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from e2g_neo4j.retrieval.explain import count_of, why_global
 from e2g_neo4j.retrieval.linking import Candidate, Linked
-from e2g_neo4j.retrieval.passages import ScoredNode, top_k
+from e2g_neo4j.retrieval.passages import ScoredNode, read_chunks, top_k
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
+from e2g_neo4j.runtime.requests import Embed, Operation, Rows
 from e2g_neo4j.types.results import Pair, Round
 
 Score: TypeAlias = Callable[[Candidate, Sequence[Pair]], float]
@@ -100,9 +100,7 @@ def select_chunks(
 
 def local_nodes(query: Query, chosen: Sequence[Chosen]) -> Operation[list[ScoredNode]]:
     """Read the text of the selected chunks."""
-    ids = [one.chunk for one in chosen]
-    rows = yield from read_each("query/passages", {corpus: {"ids": ids} for corpus in query.corpora})
-    by_id = {row["id"]: row for row in rows}  # without those whose document was replaced between the two reads
+    by_id = yield from read_chunks([one.chunk for one in chosen], query.corpora)
     return [ScoredNode(by_id[one.chunk], one.score, one.pairs) for one in chosen if one.chunk in by_id]
 
 

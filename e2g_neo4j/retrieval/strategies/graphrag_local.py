@@ -18,7 +18,7 @@ from typing import Any
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.retrieval.windows import Window, by_score, windows_in
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
@@ -58,20 +58,14 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
     """
     rows = list(rows)
     entities = [(at, place) for at, row in enumerate(rows) for place in range(len(row["entities"]))]
-    by_score = best_first([rows[at]["entities"][place]["score"] for at, place in entities], TIE)
-    order = {entities[number]: rank for rank, number in enumerate(by_score)}
+    nearest = best_first([rows[at]["entities"][place]["score"] for at, place in entities], TIE)
+    order = {entities[number]: rank for rank, number in enumerate(nearest)}
     groups: defaultdict[tuple[int, int], list[tuple[Window, float]]] = defaultdict(list)
     for at, row in enumerate(rows):
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                rank = len(entities) if one["place"] is None else order[at, one["place"]]
-                groups[rank, -one["relations"]].append((windows[one["number"]], one["score"]))
-    return [
-        group[number]
-        for _, group in sorted(groups.items())
-        for number in best_first([score for _, score in group], TIE)
-    ]
+        for window, one in windows_in(row["candidates"]):
+            rank = len(entities) if one["place"] is None else order[at, one["place"]]
+            groups[rank, -one["relations"]].append((window, one["score"]))
+    return [window for _, group in sorted(groups.items()) for window in by_score(group)]
 
 
 GRAPHRAG_LOCAL = Strategy(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from e2g_neo4j.retrieval.groups import RANK_OFFSET
 from e2g_neo4j.retrieval.query import Query, Ranking
 from e2g_neo4j.retrieval.strategies.dense import dense
 from e2g_neo4j.retrieval.strategies.fulltext import fulltext, fulltext_chunks
@@ -14,9 +15,6 @@ from e2g_neo4j.retrieval.windows import WINDOWS_PER_CHUNK, chunks_of
 from e2g_neo4j.runtime.requests import Operation
 
 T = TypeVar("T")
-
-RANK_OFFSET = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): 1 / (60 + rank)."""
 
 DEPTH = 300
 """Units of each list to fuse, or more if more are requested. With 50, novels lost .04 of the evidence."""

@@ -20,7 +20,7 @@ from e2g_neo4j.retrieval.chat_calls import ChatCalls, relevant_numbers, relevant
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.retrieval.windows import Window, windows_in
 from e2g_neo4j.runtime.requests import Embed, Operation, read_each
 from e2g_neo4j.types.ties import best_first
 
@@ -115,12 +115,10 @@ def candidates(rows: Iterable[Mapping[str, Any]]) -> Candidates:
             key = corpus, one["id"]
             parents[key] = None if one["parent"] is None else (corpus, one["parent"])
             members[key] = [(corpus, at) for at in one["windows"]]
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                places[corpus, one["at"]] = len(found)
-                found.append((corpus, windows[one["number"]], one["score"]))
-                above.append(one["score"] - row["mean"] - DEVIATIONS * row["deviation"])
+        for window, one in windows_in(row["candidates"]):
+            places[corpus, one["at"]] = len(found)
+            found.append((corpus, window, one["score"]))
+            above.append(one["score"] - row["mean"] - DEVIATIONS * row["deviation"])
     order = best_first([score for _, _, score in found], TIE)
     rank = {place: at for at, place in enumerate(order)}
     ranks = {key: sorted(rank[places[one]] for one in windows) for key, windows in members.items()}

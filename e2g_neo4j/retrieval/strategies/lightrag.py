@@ -26,13 +26,11 @@ from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, object_schema,
 from e2g_neo4j.models.chat.until_usable import TRIES
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.chat_calls import ChatCalls
-from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, round_robin, windows_of
+from e2g_neo4j.retrieval.windows import Window, by_score, round_robin, windows_in
 from e2g_neo4j.runtime.requests import Embed, Operation, Rows, read_each
-from e2g_neo4j.types.ties import best_first
 
 NEAREST = 20
 """Windows by vector: LightRAG's `chunk_top_k`."""
@@ -98,7 +96,7 @@ def lightrag(query: Query, sources: Sources = MIX) -> Ranking:
             return (yield from _by_keywords(query, query.chat, keywords, vector, sources))
     entities = _entities(query, sources)
     rows = yield from _rows(query, vector, entities, entry=ENTRY if sources.others else 0)
-    rows += yield from _rows_of_statements(query, vector, entities, vector)
+    rows += yield from _rows(query, vector, entities, statement_vector=vector)
     return mixed(rows, sources)
 
 
@@ -108,54 +106,34 @@ def _entities(query: Query, sources: Sources) -> Mapping[str, Sequence[str]]:
 
 
 def _rows(
-    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], *, entry: int
+    query: Query,
+    vector: Sequence[float],
+    entities: Mapping[str, Sequence[str]],
+    *,
+    entry: int = 0,
+    statement_vector: Sequence[float] | None = None,
 ) -> Operation[Rows]:
-    """Read windows, entities and relations of the corpora without statements.
+    """Read windows, entities and relations, of the corpora with statements or of those without.
 
     Args:
         query: The question.
         vector: The vector of the question or of keywords.
         entities: Per corpus, the entities whose relations are the local ones.
         entry: The nearest windows whose relations are the global ones.
+        statement_vector: The vector to which the global statements are nearest. None: corpora without statements.
     """
-    constants = {
-        "vector": vector,
-        "nearest": NEAREST,
-        "entry": entry,
-        "relations": RELATIONS,
-        "hub": HUB,
-        "limit": LIMIT,
-    }
+    constants = {"vector": vector, "nearest": NEAREST, "relations": RELATIONS, "hub": HUB, "limit": LIMIT}
+    stated = statement_vector is not None
+    if stated:
+        constants |= {"statement_vector": statement_vector, "candidates": CANDIDATES}
+    else:
+        constants |= {"entry": entry}
     parameters = {
-        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus not in query.layered
+        corpus: {"names": list(names), **constants}
+        for corpus, names in entities.items()
+        if (corpus in query.layered) == stated
     }
-    return (yield from query.read_each("lightrag", parameters))
-
-
-def _rows_of_statements(
-    query: Query, vector: Sequence[float], entities: Mapping[str, Sequence[str]], statement_vector: Sequence[float]
-) -> Operation[Rows]:
-    """Read windows, entities and relations of the corpora with statements.
-
-    Args:
-        query: The question.
-        vector: The vector of the question.
-        entities: Per corpus, the entities whose relations are the local ones.
-        statement_vector: The vector to which the global relations are nearest.
-    """
-    constants = {
-        "vector": vector,
-        "statement_vector": statement_vector,
-        "nearest": NEAREST,
-        "candidates": CANDIDATES,
-        "relations": RELATIONS,
-        "hub": HUB,
-        "limit": LIMIT,
-    }
-    parameters = {
-        corpus: {"names": list(names), **constants} for corpus, names in entities.items() if corpus in query.layered
-    }
-    return (yield from query.read_each("lightrag_statements", parameters))
+    return (yield from query.read_each("lightrag_statements" if stated else "lightrag", parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +180,14 @@ def _by_keywords(
             entities = named
         else:
             chat.told.append("No specific keyword names an entity: those of the question are used.")
-    rows = yield from _rows(query, vector, entities, entry=0)
+    rows = yield from _rows(query, vector, entities)
     general = vector
     if keywords.general and sources.others:
         general = yield Embed(", ".join(keywords.general))
         related = yield from _rows(query, general, dict.fromkeys(query.corpora, ()), entry=ENTRY)
         others = {row["corpus"]: row for row in (yield from _scored_by_question(related, vector))}
         rows = [_joined(row, others[row["corpus"]]) for row in rows]
-    rows += yield from _rows_of_statements(query, vector, entities, general)
+    rows += yield from _rows(query, vector, entities, statement_vector=general)
     return mixed(rows, sources)
 
 
@@ -272,16 +250,13 @@ def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWi
         entities += len(of_entity)
         by_vector.update(row["nearest"] if sources.vectors else [])
         mentioning, of_chunk = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                window = windows[one["number"]]
-                if not sources.vectors and known.isdisjoint(one["mentioned"]):
-                    continue
-                found.append((window, one["score"]))
-                of_chunk[window.chunk].add(window.id)
-                for key in one["mentioned"]:
-                    mentioning[key].add(window.id)
+        for window, one in windows_in(row["candidates"]):
+            if not sources.vectors and known.isdisjoint(one["mentioned"]):
+                continue
+            found.append((window, one["score"]))
+            of_chunk[window.chunk].add(window.id)
+            for key in one["mentioned"]:
+                mentioning[key].add(window.id)
         by_entity.update(*(mentioning[key] for key in of_entity))
         for a, b, *chunk in round_robin([[*map(tuple, local)], [*map(tuple, others)]]):
             both = mentioning[a] & mentioning[b]
@@ -289,7 +264,7 @@ def mixed(rows: Iterable[Mapping[str, Any]], sources: Sources = MIX) -> RankedWi
                 stating = of_chunk[chunk[0]]
                 both = both & stating or (mentioning[a] | mentioning[b]) & stating
             by_relation.append(both)
-    nearest = {found[at][0].id: found[at] for at in best_first([score for _, score in found], TIE)}
+    nearest = {window.id: (window, score) for window, score in by_score(found)}
     of_entities = [id for id in nearest if id in by_entity][: int(WINDOWS_EACH * entities)]
     further, relations = _further(by_relation, of_entities)
     lists = [
@@ -318,48 +293,36 @@ def relations_told(corpora: Sequence[str], with_statements: Collection[str]) -> 
     return f"Relations are the statements{where}."
 
 
-SOURCE = "LightRAG (arXiv 2410.05779), mode"
+def _mode(variant: str, summary: str, ranked_by: str, sources: Sources) -> Strategy:
+    """Return the mode that is a mode of LightRAG."""
+    return Strategy(
+        name="lightrag" if sources == MIX else f"lightrag_{variant}",
+        summary=summary,
+        source=f"LightRAG (arXiv 2410.05779), mode {variant}",
+        ranked_by=ranked_by,
+        needs={"vector", "entities"} if sources.local else {"vector"},
+        uses={"statements"},
+        calls_model=True,
+        rank_windows=partial(lightrag, sources=sources),
+    )
 
-LIGHTRAG = Strategy(
-    name="lightrag",
-    summary="Windows by vectors, by entities and by relations, in turn.",
-    source=f"{SOURCE} mix",
-    ranked_by="turns of vectors, entities and relations",
-    needs={"vector", "entities"},
-    uses={"statements"},
-    calls_model=True,
-    rank_windows=lightrag,
+
+LIGHTRAG = _mode(
+    "mix", "Windows by vectors, by entities and by relations, in turn.", "turns of vectors, entities and relations", MIX
 )
 
-LIGHTRAG_HYBRID = Strategy(
-    name="lightrag_hybrid",
-    summary="Like lightrag, without vectors.",
-    source=f"{SOURCE} hybrid",
-    ranked_by="turns of entities and relations",
-    needs={"vector", "entities"},
-    uses={"statements"},
-    calls_model=True,
-    rank_windows=partial(lightrag, sources=HYBRID),
+LIGHTRAG_HYBRID = _mode("hybrid", "Like lightrag, without vectors.", "turns of entities and relations", HYBRID)
+
+LIGHTRAG_LOCAL = _mode(
+    "local",
+    "Like lightrag, only by the entities of the question and their relations.",
+    "turns of the question's entities and their relations",
+    LOCAL,
 )
 
-LIGHTRAG_LOCAL = Strategy(
-    name="lightrag_local",
-    summary="Like lightrag, only by the entities of the question and their relations.",
-    source=f"{SOURCE} local",
-    ranked_by="turns of the question's entities and their relations",
-    needs={"vector", "entities"},
-    uses={"statements"},
-    calls_model=True,
-    rank_windows=partial(lightrag, sources=LOCAL),
-)
-
-LIGHTRAG_GLOBAL = Strategy(
-    name="lightrag_global",
-    summary="Like lightrag, only by relations near to the question and their ends.",
-    source=f"{SOURCE} global",
-    ranked_by="turns of relations and their ends",
-    needs={"vector"},
-    uses={"statements"},
-    calls_model=True,
-    rank_windows=partial(lightrag, sources=GLOBAL),
+LIGHTRAG_GLOBAL = _mode(
+    "global",
+    "Like lightrag, only by relations near to the question and their ends.",
+    "turns of relations and their ends",
+    GLOBAL,
 )

@@ -17,9 +17,9 @@ import numpy as np
 
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import windows_of
+from e2g_neo4j.retrieval.windows import windows_in
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
@@ -124,11 +124,9 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
         rows: Rows of `pagerank_windows.cypher`.
     """
     found, cosines = [], []
-    for row in sorted(rows, key=lambda row: (row["document"], row["index"])):
-        windows = windows_of(row)
-        for number, score, cosine in sorted(row["windows"]):
-            found.append((windows[number], score))
-            cosines.append(-1.0 if cosine is None else cosine)
+    for window, (_, score, cosine) in windows_in(rows):
+        found.append((window, score))
+        cosines.append(-1.0 if cosine is None else cosine)
     by_cosine = [found[at] for at in best_first(cosines, TIE)]
     return sorted(by_cosine, key=lambda one: -round(one[1], DIGITS))
 

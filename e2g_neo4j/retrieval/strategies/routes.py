@@ -18,9 +18,9 @@ import numpy as np
 
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.ranking import TIE, z
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import ORIGINS, Window, windows_of
+from e2g_neo4j.retrieval.windows import ORIGINS, Window, windows_in
 from e2g_neo4j.runtime.requests import Embed
 from e2g_neo4j.types.ties import best_first
 
@@ -78,12 +78,10 @@ def ranked(rows: Iterable[Mapping[str, Any]]) -> RankedWindows:
         rows: Rows of `routes.cypher`.
     """
     windows, cosines, coverages = list[Window](), list[float](), list[float]()
-    for row in sorted(rows, key=lambda row: (row["document"], row["index"])):
-        of_chunk = windows_of(row)
-        for number, cosine, coverage, origin in sorted(row["windows"]):
-            windows.append(replace(of_chunk[number], origin=ORIGINS[origin]))
-            cosines.append(cosine)
-            coverages.append(coverage)
+    for window, (_, cosine, coverage, origin) in windows_in(rows):
+        windows.append(replace(window, origin=ORIGINS[origin]))
+        cosines.append(cosine)
+        coverages.append(coverage)
     nearest = Counter(window.document for window in windows if window.origin == "vector")
     documents = [float(nearest[window.document]) for window in windows]
     signals = ((RELEVANCE, cosines), (COVERAGE, coverages), (DOCUMENT, documents))

@@ -23,7 +23,7 @@ from e2g_neo4j.models.porter import stem
 from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval.chat_calls import PROMPTS, ChatCalls
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategies.vector_context import ranked_by_relations
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, read_each

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
-from e2g_neo4j.retrieval.strategies.auto import HUB
+from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.retrieval.windows import Window, by_score, windows_in
 from e2g_neo4j.runtime.requests import Embed
-from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
 """Nearest entities."""
@@ -74,12 +72,10 @@ def ranked_by_relations(rows: Iterable[tuple[Mapping[str, Any], Sequence[float]]
     """
     found: list[tuple[Window, float]] = []
     for row, relations in rows:
-        for candidate in sorted(row["candidates"], key=lambda one: (one["document"], one["index"])):
-            windows = windows_of(candidate)
-            for one in sorted(candidate["windows"], key=lambda one: one["number"]):
-                best = max((relations[at] for at in one["relations"]), default=0.0)
-                found.append((windows[one["number"]], one["score"] + weight * best))
-    return [found[at] for at in best_first([score for _, score in found], TIE)]
+        for window, one in windows_in(row["candidates"]):
+            best = max((relations[at] for at in one["relations"]), default=0.0)
+            found.append((window, one["score"] + weight * best))
+    return by_score(found)
 
 
 VECTOR_CONTEXT = Strategy(
