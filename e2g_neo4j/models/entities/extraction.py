@@ -17,6 +17,7 @@ from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.lazy_imports import leave_out_torch
 from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
+from e2g_neo4j.types.languages import name_words
 
 if TYPE_CHECKING:  # spaCy takes a second to import
     from loky import Future
@@ -42,52 +43,6 @@ the label in lower case."""
 
 _VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
 
-_CALENDAR = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "mon",
-        "tue",
-        "tues",
-        "wed",
-        "thu",
-        "thur",
-        "thurs",
-        "fri",
-        "sat",
-        "sun",
-    ]
-)
-
 LONGEST_NAME = 200
 """Maximum characters of an entity. Longer ones are data within a text, and do not fit into an index."""
 
@@ -107,14 +62,14 @@ def is_value(token: Token) -> bool:
     return token.ent_type_ in _VALUES
 
 
-def is_calendar(word: str) -> bool:
+def is_calendar(word: str, language: str) -> bool:
     """Return whether a word is the name of a month or day."""
-    return word in _CALENDAR
+    return word in name_words(language).calendar
 
 
 @lru_cache(maxsize=100_000)
-def _key_and_form(text: str) -> tuple[str, str]:
-    return entity_key(text), entity_form(text)
+def _key_and_form(text: str, language: str) -> tuple[str, str]:
+    return entity_key(text, language), entity_form(text, language)
 
 
 def extract(doc: Doc) -> Extraction:
@@ -156,6 +111,7 @@ Found: TypeAlias = tuple[int, str, str, str]
 def _names(doc: Doc) -> Iterator[Found]:
     """Yield named entities, and runs of proper nouns outside of them."""
     taken = bytearray(len(doc))
+    calendar = name_words(doc.lang_).calendar
     for span in doc.ents:
         if span.label_ in _VALUES:
             continue
@@ -163,7 +119,7 @@ def _names(doc: Doc) -> Iterator[Found]:
         if doc.lang_ != "en":  # the key of a name has no English determiner
             while len(span) > 1 and span[0].is_stop:
                 span = span[1:]
-        key, form = _key_and_form(span.text)
+        key, form = _key_and_form(span.text, doc.lang_)
         if _is_name(key):
             yield span.start, key, form, TYPES.get(span.label_) or span.label_.lower() or NAME
     start = 0
@@ -174,8 +130,8 @@ def _names(doc: Doc) -> Iterator[Found]:
         while end > start and doc[end - 1].pos_ != "PROPN":
             end -= 1
         if end > start:
-            key, form = _key_and_form(doc[start:end].text)
-            if _is_name(key) and not _CALENDAR.issuperset(key.split()):
+            key, form = _key_and_form(doc[start:end].text, doc.lang_)
+            if _is_name(key) and not calendar.issuperset(key.split()):
                 yield start, key, form, NAME
         start = max(end, start + 1)
 
@@ -192,6 +148,7 @@ def _continues(doc: Doc, start: int, at: int) -> bool:
 
 
 def _common_nouns(doc: Doc) -> Iterator[Found]:
+    calendar = name_words(doc.lang_).calendar if doc.lang_ != "en" else ()  # "march" is a common noun too
     for token in doc:
         if token.pos_ != "NOUN" or (token.ent_type_ and token.ent_type_ not in _VALUES):
             continue
@@ -199,7 +156,7 @@ def _common_nouns(doc: Doc) -> Iterator[Found]:
         if token.like_num or token.is_stop or doc.vocab[lemma].is_stop:
             continue
         key = entity_key(lemma)
-        if _is_name(key):
+        if _is_name(key) and key not in calendar:
             yield token.i, key, key, NOUN
 
 
