@@ -94,7 +94,7 @@ def find_merges(
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
 
-    The rules are `_possessives`, `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name` and
+    The rules are `_inflected`, `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name` and
     `_by_salutation`.
 
     Args:
@@ -143,13 +143,15 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
 
 def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
-    possessives = dict(_possessives(names, of))
-    for key, owner in possessives.items():
-        yield PersonName(key, frozenset(), (), key), owner, "its possessive"
-    names = {key: one for key, one in names.items() if key not in possessives}
+    inflected = dict(_inflected(names, of))
+    for key, name in inflected.items():
+        yield PersonName(key, frozenset(), (), key), name, "another form of it"
+    names = {key: one for key, one in names.items() if key not in inflected}
     hyphenated = {key: one for key, one in names.items() if of.hyphenated and _is_hyphenated(one)}
     names = {key: one for key, one in names.items() if key not in hyphenated}
     parsed = [name for key, one in names.items() if is_person(key, one) and (name := parse_name(key, of))]
+    elided = {name.last for name in parsed for elision in of.elisions if name.key.endswith(elision + name.last)}
+    parsed += [name for key in sorted(elided & names.keys()) if (name := parse_name(key, of)) and name not in parsed]
     saluted = {name.key: name for name in parsed if name.saluted and name.saluted in names}
     for name in saluted.values():
         yield name, name.saluted, "the same name after a salutation"
@@ -185,12 +187,12 @@ def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
             yield from _by_title(word, short_names, names, of)
 
 
-def _possessives(names: Mapping[str, NameCount], of: NameWords) -> Iterator[tuple[str, str]]:
-    """Yield names that are the possessive of another one, and that one."""
+def _inflected(names: Mapping[str, NameCount], of: NameWords) -> Iterator[tuple[str, str]]:
+    """Yield names that are the possessive of another one, or another one without its elided particle, and that one."""
     for key in names:
-        owner = key.removesuffix(of.possessive)
-        if owner != key and owner in names:
-            yield key, owner
+        for name in (key.removesuffix(of.possessive), *(elision + key for elision in of.elisions)):
+            if name != key and name in names:
+                yield key, name
 
 
 def _is_hyphenated(one: NameCount) -> bool:

@@ -36,7 +36,7 @@ _VECTORS = re.compile(
 """Where a statement or a migration names an index of vectors or a property with vectors: not of `row`, which is of
 parameters, nor of `corpus`, which says up to which revision there are any."""
 
-_WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b|(?<=\.)fulltext(?:_corpus)?\b")
+_WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b|(?<=\b[a-z]\.)fulltext(?:_corpus)?\b")
 """Where a statement names a full-text index, or a property that those with a suffix hold."""
 
 _SUFFIX = re.compile(rf"(_[0-9a-f]{{8}})?({'|'.join(ANALYZERS)})?")

@@ -154,7 +154,7 @@ _FRENCH = NameWords(
     before_husbands_names=_words("mme madame mrs"),
     before_given_names=_words("sir lady lord dame mlle mademoiselle miss maître"),
     particles=_words("de du des la le les van von der den di da del della"),
-    elisions=("d'", "l'"),
+    elisions=("d'",),
     suffixes=_words("jr junior"),
     surnames_at_best=_words(
         "pauvre vieux vieille jeune petit petite bon bonne feu ami amie mari femme cousin cousine oncle tante frère "

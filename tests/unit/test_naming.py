@@ -32,7 +32,7 @@ def chunks(*texts: str) -> list[Extraction]:
         types: dict[str, Counter[str]] = {}
         for written in filter(None, (part.strip() for part in text.split(","))):
             form = written.removeprefix("#")
-            key = entity_key(form)
+            key = entity_key(form, "fr" if "d'" in form else "en")
             counts[key] = counts.get(key, 0) + 1
             forms.setdefault(key, {})[form] = forms.get(key, {}).get(form, 0) + 1
             type = "person" if written[0].isupper() else "name" if written[0] == "#" else "noun"
@@ -44,8 +44,9 @@ def chunks(*texts: str) -> list[Extraction]:
     return found
 
 
-def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
-    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), ENGLISH, dict.fromkeys(apart))}
+def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dict[str, str]:
+    merges = find_merges(name_counts(chunks(*texts)), name_words(language), dict.fromkeys(apart))
+    return {one.name: one.full for one in merges}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +79,38 @@ def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
 )
 def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[str, str]) -> None:
     assert found(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "expected"),
+    [
+        ("de", "Jörg Weiß, Herr Weiss, Weiß", {"herr weiss": "jorg weiss", "weiss": "jorg weiss"}),
+        ("de", "Anna Keller, Frau Dr. Anna Keller", {"frau dr anna keller": "anna keller"}),
+        (
+            "de",
+            "Anna Keller, Anna Keller, Annas, #Bonn, #Bonns, Anna",
+            {"annas": "anna keller", "anna": "anna keller", "bonns": "bonn"},
+        ),
+        ("de", "Hans-Peter Vogt, Hans-Peter, Hans", {"hans peter": "hans peter vogt"}),
+        ("de", "Otto Brandt, Frau Brandt, Brandt", {}),
+        (
+            "fr",
+            "Charles d'Artagnan, M. d'Artagnan, #Artagnan",
+            dict.fromkeys(["m d'artagnan", "artagnan"], "charles d'artagnan"),
+        ),
+        ("fr", "d'Artagnan, d'Artagnan, #Artagnan", {"artagnan": "d'artagnan"}),
+        (
+            "fr",
+            "Jean-Luc Rémy, Jean-Luc Rémy, M. Remy, Jean-Luc",
+            {"m remy": "jean luc remy", "jean luc": "jean luc remy"},
+        ),
+        ("fr", "Pierre Le Goff, Mme Pierre Le Goff, Mme Le Goff", {}),
+        ("en", "Jean-Luc Remy, Jean-Luc Remy, M. Remy, Jean-Luc, Annas, Anna", {}),
+        ("es", "Ana Ruiz, Ana Ruiz, Sra. Ruiz, Mr. Ruiz", {}),
+    ],
+)
+def test_titles_and_possessives_are_those_of_the_language(language: str, names: str, expected: dict[str, str]) -> None:
+    assert found(names, language=language) == expected
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from e2g_neo4j.types.languages import name_words
 if TYPE_CHECKING:  # spaCy takes a second to import
     from loky import Future
     from spacy.language import Language
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
 TYPES = {
     "PERSON": "person",
@@ -117,7 +117,7 @@ def _names(doc: Doc) -> Iterator[Found]:
             continue
         taken[span.start : span.end] = b"\1" * len(span)
         if doc.lang_ != "en":  # the key of a name has no English determiner
-            while len(span) > 1 and span[0].is_stop:
+            while len(span) > 1 and span[0].is_stop and not _is_elided_name(span):
                 span = span[1:]
         key, form = _key_and_form(span.text, doc.lang_)
         if _is_name(key):
@@ -134,6 +134,13 @@ def _names(doc: Doc) -> Iterator[Found]:
             if _is_name(key) and not calendar.issuperset(key.split()):
                 yield start, key, form, NAME
         start = max(end, start + 1)
+
+
+def _is_elided_name(span: Span) -> bool:
+    """Return whether a named entity is a person such as d'Artagnan."""
+    elisions = name_words(span.doc.lang_).elisions
+    person = TYPES.get(span.label_) == PERSON
+    return person and len(span) == 2 and span[0].lower_.replace("’", "'") in elisions and not span[0].whitespace_
 
 
 def _continues(doc: Doc, start: int, at: int) -> bool:
