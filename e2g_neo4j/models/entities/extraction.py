@@ -132,7 +132,8 @@ def _names(doc: Doc) -> Iterator[Found]:
         if end > start:
             key, form = _key_and_form(doc[start:end].text, doc.lang_)
             if _is_name(key) and not calendar.issuperset(key.split()):
-                yield start, key, form, NAME
+                small = doc.lang_ != "en" and form.islower()  # the pipeline is mistaken
+                yield start, key, key if small else form, NOUN if small else NAME
         start = max(end, start + 1)
 
 

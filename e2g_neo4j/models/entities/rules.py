@@ -150,7 +150,7 @@ def _tag_capitals(doc: Doc) -> Doc:
     surnames = {run[-1].text for run in people}
     people |= {run for run in runs if len(run) > 1 and run[-1].text in surnames and run not in nouns}
     theirs = {token.text for run in people for token in run} - titles
-    people |= {run for run in runs if len(run) == 1 and run[0].text in theirs}
+    people |= {run for run in runs if len(run) == 1 and run[0].text.removesuffix(of.possessive) in theirs}
     for run in runs:
         for token in run:
             token.pos_ = "NOUN" if run in nouns and run not in people and token.text not in theirs else "PROPN"
