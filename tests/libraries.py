@@ -43,6 +43,7 @@ from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Op
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN, Extraction, Sentence, Summary
+from e2g_neo4j.types.languages import name_words
 from e2g_neo4j.types.mentions import ChunkMentions, NameMerge, Overrides
 from e2g_neo4j.types.results import Evidence
 from e2g_neo4j.types.sections import around
@@ -352,7 +353,9 @@ def mentions_of(document: NaiveDocument, overrides: Overrides | None = None) -> 
 
 
 def merges_of(document: NaiveDocument, overrides: Overrides | None = None) -> list[NameMerge]:
-    return find_merges(name_counts(extraction_of(document, chunk) for chunk in document.chunks), overrides)
+    return find_merges(
+        name_counts(extraction_of(document, chunk) for chunk in document.chunks), name_words("en"), overrides
+    )
 
 
 @dataclass(frozen=True)
@@ -403,7 +406,9 @@ def indexed(
             persistence=spread.value,
             before=there,
             unchanged=staying,
-            names=document_names(name_counts(extraction_of(document, one) for one in document.chunks), {}),
+            names=document_names(
+                name_counts(extraction_of(document, one) for one in document.chunks), {}, name_words("en")
+            ),
         ),
         read=[
             EmbeddedChunk(

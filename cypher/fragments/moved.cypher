@@ -3,5 +3,6 @@
 // → moved
 CALL () {
   OPTIONAL MATCH (own:E2GIndex {name: 'e2g/' + $corpus})
-  RETURN own IS NOT NULL AND replace(coalesce(own.vectors, ''), '_cjk', '') <> substring('embedding', 9) AS moved
+  WITH own, CASE WHEN own.vectors =~ '_[0-9a-f]{8}.*' THEN left(own.vectors, 9) ELSE '' END AS its
+  RETURN own IS NOT NULL AND its <> substring('embedding', 9) AS moved
 }

@@ -1,6 +1,6 @@
 // Write staged chunks, whose edges are not counted. A chunk that stands for a text node of the user's graph has no text
 // and no vector of its own; only its windows have vectors.
-// $corpus, $corpus_key: its word in the full-text indexes, $cjk: whether the text is Chinese, $rows: [{id, document,
+// $corpus, $corpus_key: its word in the full-text indexes, $fulltext: whether its language has such indexes of its own, $rows: [{id, document,
 //   index, text, start, end, tokens, page, heading, own, notes, window_shares, window_pages, window_headings, terms, term_windows, embedding,
 //   stands_for: {node, text, key}}]. own: span of its own text, relative to its start; notes: its packed extraction;
 //   window_pages and window_headings: one text for each window, '' for none, or null; terms: the terms of its text, and
@@ -14,10 +14,10 @@ CREATE (c:StagedChunk:UncountedChunk {
   start: row.start, end: row.end, tokens: row.tokens, page: row.page, heading: row.heading,
   own: row.own, notes: row.notes, window_shares: row.window_shares,
   window_pages: row.window_pages, window_headings: row.window_headings,
-  terms: row.terms, term_windows: row.term_windows,
-  cjk: CASE WHEN $cjk THEN row.text END,
-  cjk_key: CASE WHEN $cjk AND row.text IS NOT NULL THEN $corpus_key END
+  terms: row.terms, term_windows: row.term_windows
 })
+SET c.fulltext = CASE WHEN $fulltext THEN row.text END,
+    c.fulltext_corpus = CASE WHEN $fulltext AND row.text IS NOT NULL THEN $corpus_key END
 CREATE (c)-[:FROM_DOCUMENT]->(d)
 WITH c, row
 CALL (c, row) {

@@ -13,8 +13,9 @@ from e2g_neo4j.graph.indexes import vector_dimensions
 from e2g_neo4j.models.choice import models_for
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Read, Rows, Write
-from e2g_neo4j.runtime.statements import CJK
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.languages import NameWords, name_words, words_suffix
 
 
 class CorpusModels(NamedTuple):
@@ -55,7 +56,7 @@ def suffix_in(fingerprint: Fingerprint, first: dict[str, Any] | None) -> Operati
         same = dimensions in (None, fingerprint.dimensions)
     else:
         same = fingerprint.embedding == (first["embedding_model"], first["dimensions"], first["pooling"])
-    return ("" if same else fingerprint.suffix) + (CJK if fingerprint.is_cjk else "")
+    return ("" if same else fingerprint.suffix) + words_suffix(fingerprint.language)
 
 
 def create_indexes(fingerprint: Fingerprint, vectors: str) -> Operation[None]:
@@ -64,10 +65,17 @@ def create_indexes(fingerprint: Fingerprint, vectors: str) -> Operation[None]:
         yield CallDriver(partial(further_indexes.create, suffix=vectors, dimensions=fingerprint.dimensions))
 
 
+def read_name_words(corpus: str) -> Operation[NameWords]:
+    """Return the words in and around names in the language of a corpus."""
+    rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
+    return name_words(Fingerprint.of_row(rows[0]).language if rows else "en")
+
+
 def set_fingerprint(corpus: str, made_with: CorpusModels) -> tuple[str, dict[str, Any]]:
     """Return the statement that records the models of a corpus, unless it has documents and a record."""
     models, vectors = asdict(made_with.models.fingerprint), made_with.vectors
-    return "index/set_fingerprint", {"corpus": corpus, **models, "vectors": vectors, "unsuffixed": vectors in ("", CJK)}
+    unsuffixed = not split_suffix(vectors)[0]
+    return "index/set_fingerprint", {"corpus": corpus, **models, "vectors": vectors, "unsuffixed": unsuffixed}
 
 
 def confirm_models(models: Models, corpus: str, vectors: str) -> Operation[None]:

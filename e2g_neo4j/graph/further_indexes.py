@@ -1,4 +1,4 @@
-"""Indexes that not every database needs: of further embedding models, and of Chinese words."""
+"""Indexes that not every database needs: of further embedding models, and of words in other languages than English."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from neo4j import Driver
 
 from e2g_neo4j.graph import indexes, schema
 from e2g_neo4j.runtime.database import is_old, translated
-from e2g_neo4j.runtime.statements import CJK, load, with_suffix
+from e2g_neo4j.runtime.statements import load, split_suffix, with_suffix
+from e2g_neo4j.types.languages import ANALYZERS
 
 _INDEX = re.compile(r"\b(?:VECTOR|FULLTEXT) INDEX (e2g_\w+) IF NOT EXISTS")
 
@@ -20,10 +21,11 @@ def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> No
         MigrationError: an index cannot be created.
         AccessError: the user may not change the schema.
     """
-    vectors = suffix.removesuffix(CJK)
+    vectors, words = split_suffix(suffix)
     with translated():
         existing = indexes.indexes_of(driver, database)
-        wanted = [load("migrate/cjk_chunks"), load("migrate/cjk_windows")] if suffix.endswith(CJK) else []
+        names = ("migrate/chunk_words", "migrate/window_words") if words else ()
+        wanted = [load(name, vectors=words) for name in names]
         if vectors:
             wanted += [
                 with_suffix(statement, vectors)
@@ -33,5 +35,5 @@ def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> No
             ]
         missing = [one for one in wanted if existing.isdisjoint(_INDEX.findall(one))]
         if missing:
-            failed = f"The indexes of {vectors or 'Chinese words'} could not be created"
-            indexes.create(driver, database, missing, failed)
+            failed = f"The indexes with the suffix {suffix} could not be created"
+            indexes.create(driver, database, missing, failed, analyzer=ANALYZERS.get(words))

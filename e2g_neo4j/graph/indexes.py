@@ -37,7 +37,7 @@ def vector_dimensions(driver: Driver, database: str) -> int | None:
     return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
 
 
-def create(driver: Driver, database: str, statements: Sequence[str], failed: str) -> None:
+def create(driver: Driver, database: str, statements: Sequence[str], failed: str, **parameters: Any) -> None:
     """Run statements that create indexes and the like in one transaction, and wait for the indexes.
 
     Raises:
@@ -47,7 +47,7 @@ def create(driver: Driver, database: str, statements: Sequence[str], failed: str
 
     def work(transaction: ManagedTransaction) -> None:
         for statement in statements:
-            transaction.run(statement).consume()  # from a file of this project
+            transaction.run(statement, parameters).consume()  # from a file of this project
 
     try:
         with driver.session(**session_options(driver, database)) as session:

@@ -117,7 +117,8 @@ class Staging:
     corpus: str
     run: str
     documents: Sequence[str]
-    cjk: bool = False
+    fulltext: bool = False
+    """Whether their language has full-text indexes of its own."""
 
     def begin(self) -> Write:
         """Mark the documents as being indexed, and discard what an interrupted run has staged."""
@@ -126,7 +127,7 @@ class Staging:
 
     def chunks(self, read: Iterable[EmbeddedChunk]) -> Iterator[Write]:
         """Stage chunks with their windows, without mentions."""
-        ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "cjk": self.cjk}
+        ours = {"corpus": self.corpus, "corpus_key": corpus_key(self.corpus), "fulltext": self.fulltext}
         for batch in batched(read, CHUNK_ROWS):
             chunks = [chunk_row(one) for one in batch]
             windows = [row for one in batch for row in window_rows(one)]

@@ -16,11 +16,12 @@ from hashlib import sha256
 from string import capwords
 from typing import Any
 
+from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.indexing.missed_names import SHORTEST, is_spelled
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
-from e2g_neo4j.models.entities.extraction import is_calendar
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.graph import NAME
+from e2g_neo4j.types.languages import NameWords
 
 MOST_NODES = 20_000
 """Maximum nodes of a label whose names are all known. Of more nodes, those that entities are linked to are known."""
@@ -78,7 +79,8 @@ def learn(corpus: str, *, label: str, name: str, aliases: str | None, type: str 
     rows: Rows = yield Read("link/nodes", parameters)
     if len(rows) > MOST_NODES:
         rows = yield Read("link/linked_nodes", {"corpus": corpus, "label": label, "name": name, "aliases": aliases})
-    names = sorted({form for row in rows for value in (row["name"], row["aliases"]) for form in _forms(value)})
+    of = yield from read_name_words(corpus)
+    names = sorted({form for row in rows for value in (row["name"], row["aliases"]) for form in _forms(value, of)})
     yield from _store(corpus, label, names, type or NAME)
     return len(names)
 
@@ -109,13 +111,13 @@ def _store(corpus: str, label: str, names: Sequence[str], type: str) -> Operatio
             return
 
 
-def _forms(value: Any) -> Iterable[str]:
+def _forms(value: Any, of: NameWords) -> Iterable[str]:
     """Yield the spellings in which the names in the value of a property are found. Names of people in capitals are also
     found as they are usually written."""
     for text in value if isinstance(value, list) else [value]:
         form = entity_form(text) if isinstance(text, str) and len(text) <= LONGEST else ""
         key = entity_key(form)
-        if len(key) >= SHORTEST and form[0].isupper() and not is_calendar(key):
+        if len(key) >= SHORTEST and form[0].isupper() and key not in of.calendar:
             yield form
             if form.isupper() and " " in form:
                 yield capwords(form)

@@ -13,6 +13,7 @@ from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
 from e2g_neo4j.graph.catalog import aliases
+from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
 from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions
@@ -26,6 +27,7 @@ from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
+from e2g_neo4j.types.languages import NameWords
 from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides
 
 WAIT_SECONDS = 0.5
@@ -126,18 +128,18 @@ def read_overrides(corpus: str) -> Operation[Overrides]:
     return {row["key"]: row["into"] for row in (yield Read("index/overrides", {"corpus": corpus}))}
 
 
-def resolve_names(documents: Mapping[str, DocumentNames], corpus: str) -> Operation[Across]:
-    """Find what the open names of documents stand for in other documents of the corpus."""
+def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameWords) -> Operation[Across]:
+    """Find what the open names of documents stand for in other documents of the corpus. `of`: words of its language."""
     open = {name for names in documents.values() for name in names.open}
-    words = words_of(open)
+    words = words_of(open, of)
     rows = (yield Read("index/names", {"corpus": corpus, "any_words": words})) if words else []
     known = {row["name"]: row["count"] for row in rows}
-    full = resolve_across(open, known)
+    full = resolve_across(open, known, of)
     pairs: list[dict[str, Any]] = [
         {"document": document, "full": full[name], "names": context(names.counts, full[name])}
         for document, names in documents.items()
         for name in names.open
-        if name in full and needs_context(name)
+        if name in full and needs_context(name, of)
     ]
     rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
     shared = [(row["document"], row["full"]) for row in rows]
@@ -145,7 +147,7 @@ def resolve_names(documents: Mapping[str, DocumentNames], corpus: str) -> Operat
         document: {
             name: full[name]
             for name in names.open
-            if name in full and (not needs_context(name) or (document, full[name]) in shared)
+            if name in full and (not needs_context(name, of) or (document, full[name]) in shared)
         }
         for document, names in documents.items()
     }
@@ -160,7 +162,8 @@ def update_names(corpus: str) -> Operation[None]:
     yield from update_linked_names(corpus)
     rows = yield Read("index/open_names", {"corpus": corpus})
     names = {row["document"]: DocumentNames(dict.fromkeys(row["names"], 0), row["open"]) for row in rows}
-    across = yield from resolve_names(names, corpus)
+    of = yield from read_name_words(corpus)
+    across = yield from resolve_names(names, corpus, of)
     changed = [row["document"] for row in rows if row["resolved"] != flat(across.resolved[row["document"]])]
     for document in changed:
         for _ in range(TRIES):
@@ -221,12 +224,13 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
     overrides = yield from read_overrides(corpus)
     linked = yield from read_linked_names(corpus)
     extractions = [decode(row["notes"]) for row in rows]
-    names = known_names(name_counts(extractions), linked.found_in(row["text"] for row in rows))
+    of = yield from read_name_words(corpus)
+    names = known_names(name_counts(extractions), of, linked.found_in(row["text"] for row in rows))
     extractions = [add_missed_names(row["text"], one, names) for row, one in zip(rows, extractions, strict=True)]
     counts = name_counts(extractions)
-    across = yield from resolve_names({document: document_names(counts, {})}, corpus)
+    across = yield from resolve_names({document: document_names(counts, {}, of)}, corpus, of)
     resolved = across.resolved[document]
-    merges = find_merges(counts, overrides, resolved)
+    merges = find_merges(counts, of, overrides, resolved)
     changed = _changed_mentions(rows, apply_merges(extractions, merges))
     if only_changed and not changed:
         return None
@@ -236,7 +240,7 @@ def _update(document: str, corpus: str, *, only_changed: bool = False) -> Operat
         rows[0]["sha256"],
         [mentioned for _, mentioned in changed],
         merges,
-        document_names(counts, resolved),
+        document_names(counts, resolved, of),
         unchanged={row["id"] for row in rows} - {row["id"] for row, _ in changed},
         before={key for row, _ in changed for key in row["keys"]},
         overrides=overrides,

@@ -18,6 +18,7 @@ from e2g_neo4j.indexing.person_names import is_title, parse_name
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 from e2g_neo4j.types.graph import NOUN, PERSON, Extraction, Sentence
+from e2g_neo4j.types.languages import NameWords
 
 SHORTEST = 4
 """Minimum characters of a name."""
@@ -43,14 +44,18 @@ class KnownNames:
         keys: their keys, by spelling.
         types: the types of those that are not people, by key.
         pattern: matches the spellings as whole words, the longest first.
+        titles: words that may precede them.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     pattern: re.Pattern[str] | None = None
+    titles: Collection[str] = ()
 
 
-def known_names(counts: Mapping[str, NameCount], linked: Mapping[str, str] = MappingProxyType({})) -> KnownNames:
+def known_names(
+    counts: Mapping[str, NameCount], of: NameWords, linked: Mapping[str, str] = MappingProxyType({})
+) -> KnownNames:
     """Return the names of a document that are found wherever they are spelled the same.
 
     These are names of people that it often has, given names and surnames of those with a full name, which the pipeline
@@ -58,13 +63,14 @@ def known_names(counts: Mapping[str, NameCount], linked: Mapping[str, str] = Map
 
     Args:
         counts: the names that the pipeline found.
+        of: the words of the language.
         linked: the types of the names of linked nodes that are in the texts, by spelling.
     """
     keys = {form: entity_key(form) for form in linked}
     types = {key: linked[form] for form, key in keys.items() if not _is_of_a_person(counts.get(key))}
     for key, one in names_of(counts).items():
         if len(key) >= SHORTEST and one.count >= ATTESTED and one.people >= SURE * one.count and is_person(key, one):
-            name = parse_name(key)
+            name = parse_name(key, of)
             for form in one.forms:
                 if form[0].isupper() and form != form.upper():
                     keys[form] = key
@@ -73,7 +79,7 @@ def known_names(counts: Mapping[str, NameCount], linked: Mapping[str, str] = Map
                         keys |= {word: entity_key(word) for word in words if len(word) >= SHORTEST and word.isalpha()}
     if not keys:
         return KnownNames()
-    return KnownNames(keys, types, _pattern(keys))
+    return KnownNames(keys, types, _pattern(keys), of.titles)
 
 
 def is_spelled(form: str, text: str) -> bool:
@@ -125,18 +131,18 @@ def _matches(written: str, known: KnownNames) -> Iterator[tuple[str, str]]:
     """Yield spelling and key of the known names in a sentence."""
     for match in known.pattern.finditer(written) if known.pattern else ():
         form = " ".join(match[0].split())
-        if (key := known.keys.get(form)) and (" " in key or not _may_be_of_another_name(written, match)):
+        if (key := known.keys.get(form)) and (" " in key or not _may_be_of_another_name(written, match, known)):
             yield form, key
 
 
-def _may_be_of_another_name(written: str, match: re.Match[str]) -> bool:
+def _may_be_of_another_name(written: str, match: re.Match[str], known: KnownNames) -> bool:
     """Return whether a single word begins the sentence or has a neighbour in capitals, other than a title."""
     first = max(0, match.start() - NEAR)
     before = _BEFORE.search(written[first : match.start()])
     after = _AFTER.search(written[match.end() : match.end() + NEAR])
     if before is None:
         return True
-    follows = before[1][:1].isupper() and not is_title(before[1]) and first + before.start() > 0
+    follows = before[1][:1].isupper() and not is_title(before[1], known.titles) and first + before.start() > 0
     return follows or (after is not None and after[1][0].isupper())
 
 

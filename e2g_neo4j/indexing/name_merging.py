@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from e2g_neo4j.indexing.person_names import BEFORE_GIVEN_NAMES, WIVES, PersonName, are_compatible, parse_name
+from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name
 from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.languages import NameWords
 from e2g_neo4j.types.mentions import NameMerge, Overrides
 
 NOUNS = 0.1
@@ -65,6 +66,10 @@ class _Person:
         return self.names[0].key
 
     @property
+    def given(self) -> str:
+        return " ".join(self.names[0].given)
+
+    @property
     def titles(self) -> frozenset[str]:
         return frozenset[str]().union(*(name.titles for name in self.names))
 
@@ -82,14 +87,19 @@ def name_counts(extractions: Iterable[Extraction]) -> dict[str, NameCount]:
 
 
 def find_merges(
-    counts: Mapping[str, NameCount], overrides: Overrides | None = None, across: Mapping[str, str] | None = None
+    counts: Mapping[str, NameCount],
+    of: NameWords,
+    overrides: Overrides | None = None,
+    across: Mapping[str, str] | None = None,
 ) -> list[NameMerge]:
     """Find the names of a document that resolve to another name.
 
-    The rules are `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name` and `_by_salutation`.
+    The rules are `_inflected`, `_same_full_name`, `_by_initial`, `_by_surname`, `_by_title`, `_by_given_name` and
+    `_by_salutation`.
 
     Args:
         counts: the entities of the document, by key. Those that are only spelled like their key are no names.
+        of: the words of the language.
         overrides: what was decided by hand.
         across: what other documents have decided: by name, the key of the full name.
 
@@ -97,7 +107,7 @@ def find_merges(
         The merges, sorted by name.
     """
     overrides = overrides or {}
-    found = {name.key: (full, why) for name, full, why in matches(names_of(counts))}
+    found = {name.key: (full, why) for name, full, why in matches(names_of(counts), of)}
     for name, full in (across or {}).items():
         if name in counts and name not in found:
             found[name] = full, ACROSS
@@ -131,19 +141,27 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
     return {key: one for key, one in counts.items() if set(one.forms) != {key}}
 
 
-def matches(names: Mapping[str, NameCount]) -> Iterator[_Match]:
+def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
-    parsed = [name for key, one in names.items() if is_person(key, one) and (name := parse_name(key))]
+    inflected = dict(_inflected(names, of))
+    for key, full in inflected.items():
+        yield PersonName(key, frozenset(), (), key), full, "another form of it"
+    names = {key: one for key, one in names.items() if key not in inflected}
+    hyphenated = {key: one for key, one in names.items() if of.hyphenated and _is_hyphenated(one)}
+    names = {key: one for key, one in names.items() if key not in hyphenated}
+    parsed = [name for key, one in names.items() if is_person(key, one) and (name := parse_name(key, of))]
+    elided = {name.last for name in parsed for elision in of.elisions if name.key.endswith(elision + name.last)}
+    parsed += [name for key in sorted(elided & names.keys()) if (name := parse_name(key, of)) and name not in parsed]
     saluted = {name.key: name for name in parsed if name.saluted and name.saluted in names}
     for name in saluted.values():
         yield name, name.saluted, "the same name after a salutation"
     parsed = [name for name in parsed if name.key not in saluted]
-    people = _people([name for name in parsed if not name.is_initial], names)
+    people = _people([name for name in parsed if not name.is_initial], names, of)
     initials = {name.key: name for name in parsed if name.is_initial}
-    for match in _by_initial(list(initials.values()), people, parsed):
+    for match in _by_initial(list(initials.values()), people, parsed, of):
         del initials[match[0].key]
         yield match
-    people += _people(initials.values(), names)
+    people += _people(initials.values(), names, of)
     with_last: defaultdict[str, list[_Person]] = defaultdict(list)
     with_given: defaultdict[str, list[_Person]] = defaultdict(list)
     for person in people:
@@ -154,27 +172,43 @@ def matches(names: Mapping[str, NameCount]) -> Iterator[_Match]:
         if not name.given:
             short[name.last].append(name)
 
+    for key, one in hyphenated.items():
+        if is_person(key, one) and len(fitting := [person for person in people if person.given == key]) == 1:
+            yield PersonName(key, frozenset(), (), key), fitting[0].key, "the only full name with this given name"
     for person in people:
-        yield from _same_full_name(person)
+        yield from _same_full_name(person, of)
     for word, short_names in short.items():
         surnames, given_names = with_last[word], with_given[word]
-        if surnames and not given_names and not is_family(word, names):
-            yield from _by_surname(word, short_names, surnames)
+        if surnames and not given_names and not is_family(word, names, of):
+            yield from _by_surname(word, short_names, surnames, of)
         elif given_names and not surnames:
-            yield from _by_given_name(word, short_names, given_names, names)
-        elif not given_names and not is_family(word, names):
-            yield from _by_title(word, short_names, names)
+            yield from _by_given_name(word, short_names, given_names, names, of)
+        elif not given_names and not is_family(word, names, of):
+            yield from _by_title(word, short_names, names, of)
 
 
-def _same_full_name(person: _Person) -> Iterator[_Match]:
+def _inflected(names: Mapping[str, NameCount], of: NameWords) -> Iterator[tuple[str, str]]:
+    """Yield names that are the possessive of another one, or another one without its elided particle, and that one."""
+    for key in names:
+        for name in (key.removesuffix(of.possessive), *(elision + key for elision in of.elisions)):
+            if name != key and name in names:
+                yield key, name
+
+
+def _is_hyphenated(one: NameCount) -> bool:
+    """Return whether a name is always one word with a hyphen."""
+    return all("-" in form and " " not in form for form in one.forms)
+
+
+def _same_full_name(person: _Person, of: NameWords) -> Iterator[_Match]:
     """Merge names with the same given name and surname, if their titles can belong to one person."""
-    if are_compatible(person.titles):
+    if are_compatible(person.titles, of):
         for name in person.names[1:]:
             yield name, person.key, "the same given name and surname"
 
 
 def _by_initial(
-    names: Sequence[PersonName], people: Sequence[_Person], parsed: Sequence[PersonName]
+    names: Sequence[PersonName], people: Sequence[_Person], parsed: Sequence[PersonName], of: NameWords
 ) -> Iterator[_Match]:
     """Merge an initial and a surname with the only full name that they fit, if all titles can belong to one person."""
     for name in names:
@@ -182,11 +216,13 @@ def _by_initial(
             one for one in people if one.names[0].last == name.last and one.names[0].given[0][0] == name.given[0]
         ]
         others = [one.titles for one in parsed if one.last == name.last and (not one.given or one.is_initial)]
-        if len(fitting) == 1 and not name.titles & WIVES and are_compatible(fitting[0].titles.union(*others)):
+        if len(fitting) == 1 and not name.titles & of.wives and are_compatible(fitting[0].titles.union(*others), of):
             yield name, fitting[0].key, f"the only full name with the surname {name.last} and this initial"
 
 
-def _by_surname(word: str, short_names: Sequence[PersonName], people: Sequence[_Person]) -> Iterator[_Match]:
+def _by_surname(
+    word: str, short_names: Sequence[PersonName], people: Sequence[_Person], of: NameWords
+) -> Iterator[_Match]:
     """Merge a surname, alone or after titles, with the only full name, if all titles can belong to one person.
 
     Mrs. Harker may be the wife of another Harker, and then Harker alone may be she. A full name that occurs only once,
@@ -194,39 +230,45 @@ def _by_surname(word: str, short_names: Sequence[PersonName], people: Sequence[_
     """
     known = frozenset[str]().union(*(person.titles for person in people))
     titles = known.union(*(name.titles for name in short_names))
-    another = titles & WIVES and not known & WIVES
-    if len(people) == 1 and are_compatible(titles) and not another and (titles or people[0].count > 1):
+    another = titles & of.wives and not known & of.wives
+    if len(people) == 1 and are_compatible(titles, of) and not another and (titles or people[0].count > 1):
         for name in short_names:
             yield name, people[0].key, f"the only full name with the surname {word}"
 
 
-def _by_title(word: str, short_names: Sequence[PersonName], names: Mapping[str, NameCount]) -> Iterator[_Match]:
+def _by_title(
+    word: str, short_names: Sequence[PersonName], names: Mapping[str, NameCount], of: NameWords
+) -> Iterator[_Match]:
     """Merge a surname alone and after its only title, if there is no full name."""
     titles = frozenset[str]().union(*(name.titles for name in short_names))
     if (
         {len(name.titles) for name in short_names} == {0, 1}
         and len(short_names) == 2
-        and not titles & (BEFORE_GIVEN_NAMES | WIVES)
+        and not titles & (of.before_given_names | of.wives)
     ):
         main, other = sorted(short_names, key=lambda name: (-names[name.key].count, name.key))
         yield other, main.key, f"{word} has one title only"
 
 
 def _by_given_name(
-    word: str, short_names: Sequence[PersonName], people: Sequence[_Person], names: Mapping[str, NameCount]
+    word: str,
+    short_names: Sequence[PersonName],
+    people: Sequence[_Person],
+    names: Mapping[str, NameCount],
+    of: NameWords,
 ) -> Iterator[_Match]:
     """Merge a given name, alone or after a title such as Sir or Miss, with the only full name.
 
     If the name has a title, it may be the only full name with the title. The full name must occur at least twice, and
     not later. The given name must not be used as a surname, as in Colonel John.
     """
-    as_given = [name for name in short_names if name.titles <= BEFORE_GIVEN_NAMES]
-    as_surname = [name for name in short_names if not name.titles <= BEFORE_GIVEN_NAMES]
+    as_given = [name for name in short_names if name.titles <= of.before_given_names]
+    as_surname = [name for name in short_names if not name.titles <= of.before_given_names]
     if _count(as_surname, names) > STRAY * _count(as_given, names):
         return
     for name in as_given:
         candidates = [person for person in people if name.titles <= person.titles] or people
-        if len(candidates) == 1 and are_compatible(candidates[0].titles | name.titles):
+        if len(candidates) == 1 and are_compatible(candidates[0].titles | name.titles, of):
             [person] = candidates
             if person.count > 1 and person.first <= names[name.key].first:
                 yield name, person.key, f"the only full name with the given name {word}"
@@ -270,19 +312,19 @@ def is_person(key: str, one: NameCount) -> bool:
     return one.forms[key] <= NOUNS * one.count and one.people >= PEOPLE * one.count
 
 
-def is_family(word: str, names: Mapping[str, NameCount]) -> bool:
+def is_family(word: str, names: Mapping[str, NameCount], of: NameWords) -> bool:
     """Return whether a word is the plural of a name, or a name whose plural occurs."""
-    plurals = {f"{word}s", f"{word}es"}
-    singulars = {word.removesuffix("s"), word.removesuffix("es")} - {word}
+    plurals = {word + ending for ending in of.plurals}
+    singulars = {word.removesuffix(ending) for ending in of.plurals} - {word}
     return not names.keys().isdisjoint(plurals | singulars | {f"mr {one}" for one in singulars})
 
 
-def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount]) -> list[_Person]:
+def _people(parsed: Iterable[PersonName], names: Mapping[str, NameCount], of: NameWords) -> list[_Person]:
     """Return the people with a full name. If it occurs in both orders, the surname comes first in the rarer one."""
     by_name: defaultdict[tuple[str, str], _Person] = defaultdict(_Person)
     for name in parsed:
         if name.given:
-            wife = sorted(name.titles & WIVES)
+            wife = sorted(name.titles & of.before_husbands_names)
             by_name[" ".join([*wife, name.given[0]]), name.last].names.append(name)
     for person in by_name.values():
         person.names.sort(key=lambda name: (-names[name.key].count, len(name.key), name.key))

@@ -13,14 +13,15 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from e2g_neo4j.indexing.name_merging import NameCount, is_family, is_person, matches, names_of
-from e2g_neo4j.indexing.person_names import BEFORE_GIVEN_NAMES, WIVES, PersonName, are_compatible, parse_name
+from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name
+from e2g_neo4j.types.languages import NameWords
 from e2g_neo4j.types.mentions import DocumentNames
 
 ATTESTED = 2
 """Minimum occurrences of a full name in the corpus."""
 
 
-def document_names(counts: Mapping[str, NameCount], across: Mapping[str, str]) -> DocumentNames:
+def document_names(counts: Mapping[str, NameCount], across: Mapping[str, str], of: NameWords) -> DocumentNames:
     """Return what other documents need to know of the names of a document.
 
     A surname after a title, a given name after a title such as Miss, and initials with a surname are open if no full
@@ -28,9 +29,9 @@ def document_names(counts: Mapping[str, NameCount], across: Mapping[str, str]) -
     without.
     """
     names = names_of(counts)
-    parsed = [name for key, one in names.items() if is_person(key, one) and (name := parse_name(key))]
+    parsed = [name for key, one in names.items() if is_person(key, one) and (name := parse_name(key, of))]
     words = {word for name in parsed if name.given and not name.is_initial for word in (name.given[0], name.last)}
-    merged = {name.key for name, _, _ in matches(names)}
+    merged = {name.key for name, _, _ in matches(names, of)}
     fulls = {(name.given, name.last) for name in parsed if name.given and not name.titles}
     open = [
         name.key
@@ -39,51 +40,52 @@ def document_names(counts: Mapping[str, NameCount], across: Mapping[str, str]) -
         and (
             (name.given, name.last) not in fulls
             if name.given and not name.is_initial
-            else name.last not in words and not is_family(name.last, names)
+            else name.last not in words and not is_family(name.last, names, of)
         )
         and (name.titles or name.is_initial)
     ]
     return DocumentNames({name.key: names[name.key].count for name in parsed}, sorted(open), dict(across))
 
 
-def words_of(names: Collection[str]) -> list[str]:
+def words_of(names: Collection[str], of: NameWords) -> list[str]:
     """Return the words that the names have in common with the full names which they may stand for."""
-    parsed = [name for key in names if (name := parse_name(key))]
+    parsed = [name for key in names if (name := parse_name(key, of))]
     return sorted({name.last.split()[-1] for name in parsed})
 
 
-def resolve_across(open: Collection[str], corpus: Mapping[str, int]) -> dict[str, str]:
+def resolve_across(open: Collection[str], corpus: Mapping[str, int], of: NameWords) -> dict[str, str]:
     """Resolve open names to the only full name of the corpus that fits.
 
     Args:
         open: the keys of the names.
         corpus: the occurrences of all names of people that have one of `words_of` these, over all documents.
+        of: the words of the language.
 
     Returns:
         The keys of the full names, by name.
     """
     by_word: defaultdict[str, list[PersonName]] = defaultdict(list)
     for key in sorted(corpus):
-        if name := parse_name(key):
+        if name := parse_name(key, of):
             for word in {name.last.split()[-1], *name.given[:1]}:
                 by_word[word].append(name)
     resolved = {}
     for key in open:
-        name = parse_name(key)
-        fitting = _fitting(name, by_word[name.last.split()[-1]]) if name else []
+        name = parse_name(key, of)
+        fitting = _fitting(name, by_word[name.last.split()[-1]], of) if name else []
         if name and len(fitting) == 1:
             [names] = fitting
             titles = frozenset[str]().union(*(one.titles for one in names))
             main = min(names, key=lambda one: (bool(one.titles), -corpus[one.key], len(one.key), one.key))
             attested = sum(corpus[one.key] for one in names) >= ATTESTED
-            if attested and main.key != key and are_compatible(titles | name.titles):
+            if attested and main.key != key and are_compatible(titles | name.titles, of):
                 resolved[key] = main.key
     return resolved
 
 
-def needs_context(key: str) -> bool:
+def needs_context(key: str, of: NameWords) -> bool:
     """Return whether a name may be another person's in a document that shares no other name: it has no given name."""
-    name = parse_name(key)
+    name = parse_name(key, of)
     return name is None or not name.given or name.is_initial
 
 
@@ -94,12 +96,13 @@ def context(names: Collection[str], full: str) -> list[str]:
     return sorted(name for name in names if " " in name and words.isdisjoint(name.split()))
 
 
-def _fitting(name: PersonName, names: Sequence[PersonName]) -> Sequence[Sequence[PersonName]]:
+def _fitting(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Sequence[Sequence[PersonName]]:
     """Return the people that a name may stand for, each with the full names.
 
     Args:
         name: the name.
         names: the names of the corpus with the same word.
+        of: the words of the language.
     """
     full: defaultdict[tuple[tuple[str, ...], str], list[PersonName]] = defaultdict(list)
     for one in names:
@@ -114,8 +117,8 @@ def _fitting(name: PersonName, names: Sequence[PersonName]) -> Sequence[Sequence
     others = frozenset[str]().union(*(one.titles for one in names if not one.given and one.last == name.last))
     if with_last and not with_given:  # a surname: all titles before it must be able to belong to one person
         titles = frozenset[str]().union(*(one.titles for people in with_last for one in people))
-        another = others & WIVES and not titles & WIVES
-        return with_last if are_compatible(titles | others) and not another else []
-    if with_given and not with_last and others <= BEFORE_GIVEN_NAMES:
+        another = others & of.wives and not titles & of.wives
+        return with_last if are_compatible(titles | others, of) and not another else []
+    if with_given and not with_last and others <= of.before_given_names:
         return with_given
     return []

@@ -30,8 +30,10 @@ from e2g_neo4j.models.entities.extraction import extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Write
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.threads import beside
 from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Vectors, cut_by
+from e2g_neo4j.types.languages import name_words
 from e2g_neo4j.types.mentions import Overrides
 from e2g_neo4j.types.properties import from_stored, same, stored
 from e2g_neo4j.types.reports import IndexPlan, IndexReport
@@ -161,14 +163,14 @@ def _indexed(
     are known. Raises LeaseLostError if the run has lost the documents.
     """
     corpus = run.corpus
-    cjk = run.models.fingerprint.is_cjk
-    staging = Staging(corpus, lease.run, [draft.document.id for draft in batch], cjk)
+    fulltext = bool(split_suffix(run.vectors)[1])
+    staging = Staging(corpus, lease.run, [draft.document.id for draft in batch], fulltext)
     try:
         yield from run.written([staging.begin()])
         for part in _parts(batch):
             yield from _stage_chunks(part, staging, builder, reader, run)
         with run.timed("merging names"):
-            overrides, linked = yield from _merge_names(batch, corpus)
+            overrides, linked = yield from _merge_names(batch, run)
         summarised = beside(lambda: run.summarised(batch, builder))
         for part in _parts(batch):
             yield from _stage_mentions(part, staging, run)
@@ -188,23 +190,24 @@ def _indexed(
     run.count(batch, indexed)
 
 
-def _merge_names(batch: Sequence[DocumentDraft], corpus: str) -> Operation[tuple[Overrides, LinkedNames]]:
+def _merge_names(batch: Sequence[DocumentDraft], run: IndexRun) -> Operation[tuple[Overrides, LinkedNames]]:
     """Find the name merges of documents, and return what was decided by hand, and the names of linked nodes.
 
     Names of documents that are not visible yet count only after the publication, by `update_names`.
     """
+    corpus, of = run.corpus, name_words(run.models.language)
     overrides = yield from read_overrides(corpus)
     linked = yield from read_linked_names(corpus)
     for draft in batch:
         in_text = linked.found_in(chunk.text for chunk in draft.chunks)
-        draft.known_names = known_names(name_counts(map(decode, draft.notes)), in_text)
+        draft.known_names = known_names(name_counts(map(decode, draft.notes)), of, in_text)
     counts = [name_counts(map(draft.extraction, draft.chunks)) for draft in batch]
-    names = {draft.document.id: document_names(one, {}) for draft, one in zip(batch, counts, strict=True)}
-    across = yield from resolve_names(names, corpus)
+    names = {draft.document.id: document_names(one, {}, of) for draft, one in zip(batch, counts, strict=True)}
+    across = yield from resolve_names(names, corpus, of)
     for draft, counted in zip(batch, counts, strict=True):
         resolved = across.resolved[draft.document.id]
-        draft.merges = find_merges(counted, overrides, resolved)
-        draft.names = document_names(counted, resolved)
+        draft.merges = find_merges(counted, of, overrides, resolved)
+        draft.names = document_names(counted, resolved, of)
     return overrides, linked
 
 

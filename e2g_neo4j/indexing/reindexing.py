@@ -35,7 +35,7 @@ from e2g_neo4j.models.embedding.windows import Embedded, embed_long, embed_with_
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read, Rows, Write, with_vectors
-from e2g_neo4j.runtime.statements import CJK
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.reports import Progress, ReindexReport
 
@@ -241,5 +241,5 @@ def _remove_unused(run: _Run, unused: Sequence[str]) -> Operation[None]:
 
 
 def _property_suffix(vectors: str) -> str:
-    """Return the suffix of the properties with vectors: that of the indexes, without the one for Chinese words."""
-    return vectors.removesuffix(CJK)
+    """Return the suffix of the properties with vectors: that of the indexes, without the one for words."""
+    return split_suffix(vectors)[0]

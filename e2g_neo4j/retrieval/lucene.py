@@ -14,11 +14,14 @@ MAX_WORDS = 200
 
 _WORD = re.compile(r"\w+(?:['.]\w+)*")
 
+_CJK, _FRENCH = "_cjk", "_french"
+
+_ELISION = re.compile(r"^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'", re.IGNORECASE)
 
 _CJK_WORD = regex.compile(r"\p{Han}+|(?V1)[\w--\p{Han}]+")
 
 
-def lucene(question: str, corpus: str, statistics: WordStatistics | None = None, *, cjk: bool = False) -> str:
+def lucene(question: str, corpus: str, statistics: WordStatistics | None = None, *, fulltext: str = "") -> str:
     """Return a Lucene query for any word of the question within a corpus. Query syntax in the question has no effect.
 
     The corpus is only a filter with weight 0: a hit without a matching word has the score 0. This happens because the
@@ -29,23 +32,26 @@ def lucene(question: str, corpus: str, statistics: WordStatistics | None = None,
         corpus: The corpus to search.
         statistics: How rare the words are in the corpora that are searched. By default, they count as in the whole
             index.
-        cjk: Whether to search the full-text indexes of Chinese text.
+        fulltext: The suffix of the full-text indexes to search.
     """
     boosts = (
         (word, statistics.boost(word) if statistics else 1.0)
-        for word in (cjk_words_of(question) if cjk else words_of(question))
+        for word in (cjk_words_of(question) if fulltext == _CJK else words_of(question, elided=fulltext == _FRENCH))
     )
     words = " ".join(f'"{word}"{_boost(value)}' for word, value in boosts)
-    corpus_filter = f"+{'cjk_key' if cjk else 'corpus_key'}:{corpus_key(corpus)}^0"
-    return f"{corpus_filter} +{'cjk' if cjk else 'text'}:({words})" if words else corpus_filter
+    key, text = (f"fulltext_corpus{fulltext}", f"fulltext{fulltext}") if fulltext else ("corpus_key", "text")
+    corpus_filter = f"+{key}:{corpus_key(corpus)}^0"
+    return f"{corpus_filter} +{text}:({words})" if words else corpus_filter
 
 
-def words_of(question: str) -> list[str]:
+def words_of(question: str, *, elided: bool = False) -> list[str]:
     """Return the distinct words of a question that are searched.
 
     Words are those of the index: "O'Neill", "3.5" and "u.s" are one word each. Apostrophes may be straight or curly.
+    `elided`: without what the analyzer `french` takes from a word, such as l' in "l'homme".
     """
-    distinct = list(dict.fromkeys(_WORD.findall(question.replace("’", "'"))))[:MAX_WORDS]
+    found = _WORD.findall(question.replace("’", "'"))
+    distinct = list(dict.fromkeys(_ELISION.sub("", word) if elided else word for word in found))[:MAX_WORDS]
     return distinct + [word.replace("'", "’") for word in distinct if "'" in word]
 
 

@@ -76,7 +76,7 @@ class Query:
         until: The position up to which chunks are searched, in characters of their document. None: all.
         layered: The corpora that have the layer that the mode needs or uses.
         without: Entities that pass on no activation.
-        cjk: Whether the corpora are in Chinese.
+        fulltext: The suffix of the full-text indexes of the corpora.
         keywords: Returns the nouns, names and noun phrases of the question: by key, how it spells them.
         names: The names and nouns that the pipeline finds in the question, by key, with their types.
         linked: What the graph has about the entities. Empty for modes that do not need them.
@@ -94,7 +94,7 @@ class Query:
     until: int | None = None
     layered: Collection[str] = ()
     without: Sequence[str] = ()
-    cjk: bool = False
+    fulltext: str = ""
     keywords: Callable[[], Mapping[str, str]] = dict
     names: Mapping[str, str] = field(default_factory=dict)
     linked: Linked = field(default_factory=Linked)

@@ -31,6 +31,7 @@ from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
 from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Rows, map_requests
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -227,10 +228,11 @@ def _rank(
 ) -> Operation[_Ranked]:
     """Read what the corpora have, and rank."""
     strategy, hops, names = options.strategy, options.hops, asked.names
-    cjk = asked.made_with.is_cjk  # the words of this index are not counted
-    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not cjk else []
+    vectors = asked.group.vectors
+    fulltext = split_suffix(vectors)[1]  # words are counted in English indexes alone
+    terms = terms_of(words_of(selection.question)) if strategy.takes("full_text") and not fulltext else []
     rows = yield from read_corpora(strategy, names, asked.other_names, terms, asked.group.corpora)
-    check_corpora(strategy, rows, asked.made_with, asked.group.vectors)
+    check_corpora(strategy, rows, asked.made_with, vectors)
     if options.without and "entities" in strategy.needs:
         names = [name for name in names if name not in options.without]
         rows = leave_out(rows, options.without)
@@ -247,7 +249,7 @@ def _rank(
         documents=filter.by_corpus if filter else None,
         until=options.until,
         layered=[row["corpus"] for row in rows if strategy.layer and row[strategy.layer] is not None],
-        cjk=cjk,
+        fulltext=fulltext,
         without=options.without,
         keywords=asked.keywords,
         linked=linked,

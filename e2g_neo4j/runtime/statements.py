@@ -8,7 +8,8 @@ Where servers or filters need another text, it has the same name in `fragments/f
 Vectors of the first embedding model of a database are in the property `embedding` and in indexes such as
 `e2g_window_embedding`. Those of another model have the same names with a suffix, which `load` adds, and so have the
 properties `sentence_vectors` of chunks and `embedded_name` of entities. While a corpus is reindexed, its nodes have the
-vectors of two models. The full-text indexes of Chinese text have a suffix too.
+vectors of two models. The full-text indexes of other languages than English have the analyzer as a suffix, and so have
+the properties that they hold, such as `fulltext_german`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from textwrap import indent
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.types.languages import ANALYZERS
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -34,13 +36,10 @@ _VECTORS = re.compile(
 """Where a statement or a migration names an index of vectors or a property with vectors: not of `row`, which is of
 parameters, nor of `corpus`, which says up to which revision there are any."""
 
-_WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b")
-"""Where a statement names a full-text index."""
+_WORDS = re.compile(r"\be2g_(?:chunk|window)_words\b|(?<=\b[a-z]\.)fulltext(?:_corpus)?\b")
+"""Where a statement names a full-text index, or a property that those with a suffix hold."""
 
-CJK = "_cjk"
-"""The suffix of the full-text indexes of Chinese text."""
-
-_SUFFIX = re.compile(rf"(_[0-9a-f]{{8}})?({CJK})?")
+_SUFFIX = re.compile(rf"(_[0-9a-f]{{8}})?({'|'.join(ANALYZERS)})?")
 
 _CYPHER_25 = "CYPHER 25\n"
 """Selects the language of a statement. A fragment that needs it begins with it."""
@@ -96,19 +95,28 @@ def load(name: str, variant: Variant = Variant.SEARCH, vectors: str = "") -> str
 
 
 def with_suffix(text: str, vectors: str) -> str:
-    """Return a statement that uses the indexes with a suffix: `_` and eight hexadecimal digits for vectors, `_cjk` for
-    words, both, or neither.
+    """Return a statement that uses the indexes with a suffix, see `split_suffix`.
 
     Raises:
-        ConfigurationError: The suffix is something else.
+        ConfigurationError: There is no such suffix.
     """
-    suffix = _SUFFIX.fullmatch(vectors)
-    if suffix is None:
-        raise ConfigurationError(f"{vectors!r} is no suffix of indexes: the record of a corpus' models was changed.")
-    if not vectors:
-        return text
-    text = _VECTORS.sub(lambda found: found[0] + (suffix[1] or ""), text)
-    return _WORDS.sub(lambda found: found[0] + (suffix[2] or ""), text)
+    of_vectors, of_words = split_suffix(vectors)
+    if of_vectors:
+        text = _VECTORS.sub(lambda found: found[0] + of_vectors, text)
+    return _WORDS.sub(lambda found: found[0] + of_words, text) if of_words else text
+
+
+def split_suffix(suffix: str) -> tuple[str, str]:
+    """Return the parts of a suffix of indexes: `_` and eight hexadecimal digits for vectors, and one of `ANALYZERS` for
+    words. Each may be empty.
+
+    Raises:
+        ConfigurationError: It is something else.
+    """
+    found = _SUFFIX.fullmatch(suffix)
+    if found is None:
+        raise ConfigurationError(f"{suffix!r} is no suffix of indexes: the record of a corpus' models was changed.")
+    return found[1] or "", found[2] or ""
 
 
 def header(name: str) -> str:

@@ -49,11 +49,6 @@ class Fingerprint:
         return self.spacy_model.partition("_")[0]
 
     @property
-    def is_cjk(self) -> bool:
-        """Whether its words are in the full-text indexes of Chinese text."""
-        return self.language == "zh"
-
-    @property
     def embedding(self) -> tuple[str, int, str]:
         """What the vectors depend on."""
         return self.embedding_model, self.dimensions, self.pooling

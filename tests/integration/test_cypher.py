@@ -131,7 +131,8 @@ VALUES: dict[str, Any] = {
     "part_of": "PART_OF",
     "unsuffixed": True,
     **dict.fromkeys(("before", "added", "removed"), ""),
-    "cjk": True,
+    "fulltext": True,
+    "analyzer": "german",
     "database": "neo4j",
     **dict.fromkeys(("task", "worker", "kind", "body_sha256", "idempotency", "parameters", "found", "step"), "a"),
     **dict.fromkeys(("state", "result", "error", "stage", "sha256", "corpus"), "a"),
@@ -212,7 +213,7 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
         transaction.run(load("index/set_fingerprint"), models).consume()
         transaction.run(load("archive/reserve"), corpus=corpus, run="a run").consume()
         staged: dict[str, Any] = {"key": "1", "labels": ["StagedDocument"], "properties": {}, "embedding": None}
-        transaction.run(load("archive/create_nodes"), corpus=corpus, cjk=False, rows=[staged]).consume()
+        transaction.run(load("archive/create_nodes"), corpus=corpus, fulltext=False, rows=[staged]).consume()
         transaction.run(
             "CREATE (:Entity)-[:REFERS_TO {method: 'exact', score: 1.0}]->(:Entity {title: '', label: ''}), "
             "(:E2GLinkedNames {names: [''], type: '', version: '', changed: ['']}), "

@@ -29,6 +29,7 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.languages import ANALYZERS
 from e2g_neo4j.types.reports import Finding
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.by_turns(2)]
@@ -268,15 +269,20 @@ def test_indexes_keep_their_dimensions_and_those_of_another_model_are_beside_the
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert migrate(driver, "neo4j", embedding_dimensions=768) == []
     assert set(dimensions(driver).values()) == {DIMENSIONS}
-    for _ in range(2):  # the second time, they are there
-        further_indexes.create(driver, "neo4j", suffix="_0123abcd_cjk", dimensions=768)
+    for words in ("_cjk", "_german", "_standard", "_cjk"):  # the second time, they are there
+        further_indexes.create(driver, "neo4j", suffix=f"_0123abcd{words}", dimensions=768)
     found = dimensions(driver)
     assert {name for name, number in found.items() if number == 768} == {
         f"{name}_0123abcd" for name, number in found.items() if number == DIMENSIONS
     }
     validate(driver, "neo4j")
-    names = [row["name"] for row in driver.execute_query("SHOW FULLTEXT INDEXES YIELD name").records]
-    assert {"e2g_chunk_words_cjk", "e2g_window_words_cjk"} <= set(names)
+    shown = driver.execute_query("SHOW FULLTEXT INDEXES YIELD name, options").records
+    analyzers = {row["name"]: row["options"]["indexConfig"]["fulltext.analyzer"] for row in shown}
+    for kind in ("chunk", "window"):
+        made = [analyzers.get(f"e2g_{kind}_words{suffix}") for suffix in ("", "_cjk", "_german", "_standard")]
+        assert made == ["english", "cjk", "german", "standard-no-stop-words"]
+    rows = driver.execute_query("CALL db.index.fulltext.listAvailableAnalyzers()").records
+    assert set(ANALYZERS.values()) <= {row["analyzer"] for row in rows}
     driver.execute_query("DROP INDEX e2g_embedding")
     with pytest.raises(MigrationError, match="e2g_embedding is missing"):
         validate(driver, "neo4j")

@@ -190,3 +190,24 @@ def test_corpora_that_are_asked_together_are_ranked_as_one(client: E2G, driver: 
     for number in range(2):
         client.index(sample(f"other {number}", instead=(" he ", " chronometer ")), corpus=f"other {number}")
     assert scores(client, "fulltext", "mine", "yours") == pytest.approx(alone, rel=0.01)
+
+
+@on_both
+def test_german_words_are_found_by_the_stems_of_their_language(client: E2G, driver: Driver, tmp_path: Path) -> None:
+    """Beside an English corpus, whose index has other stems, and from an archive."""
+    texts = {"houses": "Die Häuser am Hafen sind leer.", "fish": "Die Fischer loben das Licht."}
+    documents = [from_text(text, corpus="german", source=name) for name, text in texts.items()]
+    client.index(documents, corpus="german", language="de")
+    client.index([from_text("The Hauses are empty.", corpus="mine", source="mine")], corpus="mine", language="en")
+    client.export_corpus(tmp_path / "german.zip", corpus="german")
+    client.import_corpus(tmp_path / "german.zip", corpus="imported")
+    for corpus in ("german", "imported"):
+        for question, expected in {
+            "Haus": ["houses"],
+            "des Hauses": ["houses"],
+            "leeres Fischen": ["fish", "houses"],
+        }.items():
+            found = client.retrieve(question, corpora=[corpus], mode="fulltext").passages
+            assert sorted(one.source for one in found) == expected, question
+        assert client.retrieve("das und die", corpora=[corpus], mode="fulltext").passages == ()
+    assert [one.source for one in client.retrieve("Hauses", corpora=["mine"], mode="fulltext").passages] == ["mine"]

@@ -37,7 +37,9 @@ def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
     lines = (REPOSITORY / "docker" / "excluded.txt").read_text(encoding="utf-8").splitlines()
     excluded = names([line for line in lines if not line.startswith("#")])
     extras = PROJECT["optional-dependencies"]
-    wanted = names(sum((extras[name] for name in ("documents", "langchain", "otel", "serve")), PROJECT["dependencies"]))
+    wanted = names(
+        sum((extras[name] for name in ("chinese", "documents", "langchain", "otel", "serve")), PROJECT["dependencies"])
+    )
     image = names([line.partition("==")[0] for line in locked("docker/requirements.lock")])
     assert wanted - image == excluded & wanted
     assert not excluded & image

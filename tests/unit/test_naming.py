@@ -15,7 +15,10 @@ from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_coun
 from e2g_neo4j.indexing.names_across import document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
+from e2g_neo4j.types.languages import name_words
 from e2g_neo4j.types.mentions import Overrides
+
+ENGLISH = name_words("en")
 
 
 def chunks(*texts: str) -> list[Extraction]:
@@ -29,7 +32,7 @@ def chunks(*texts: str) -> list[Extraction]:
         types: dict[str, Counter[str]] = {}
         for written in filter(None, (part.strip() for part in text.split(","))):
             form = written.removeprefix("#")
-            key = entity_key(form)
+            key = entity_key(form, "fr" if "d'" in form else "en")
             counts[key] = counts.get(key, 0) + 1
             forms.setdefault(key, {})[form] = forms.get(key, {}).get(form, 0) + 1
             type = "person" if written[0].isupper() else "name" if written[0] == "#" else "noun"
@@ -41,8 +44,9 @@ def chunks(*texts: str) -> list[Extraction]:
     return found
 
 
-def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
-    return {one.name: one.full for one in find_merges(name_counts(chunks(*texts)), dict.fromkeys(apart))}
+def found(*texts: str, apart: tuple[str, ...] = (), language: str = "en") -> dict[str, str]:
+    merges = find_merges(name_counts(chunks(*texts)), name_words(language), dict.fromkeys(apart))
+    return {one.name: one.full for one in merges}
 
 
 @pytest.mark.parametrize(
@@ -75,6 +79,38 @@ def found(*texts: str, apart: tuple[str, ...] = ()) -> dict[str, str]:
 )
 def test_other_names_of_a_person_join_the_full_name(names: str, expected: dict[str, str]) -> None:
     assert found(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "expected"),
+    [
+        ("de", "Jörg Weiß, Herr Weiss, Weiß", {"herr weiss": "jorg weiss", "weiss": "jorg weiss"}),
+        ("de", "Anna Keller, Frau Dr. Anna Keller", {"frau dr anna keller": "anna keller"}),
+        (
+            "de",
+            "Anna Keller, Anna Keller, Annas, #Bonn, #Bonns, Anna",
+            {"annas": "anna keller", "anna": "anna keller", "bonns": "bonn"},
+        ),
+        ("de", "Hans-Peter Vogt, Hans-Peter, Hans", {"hans peter": "hans peter vogt"}),
+        ("de", "Otto Brandt, Frau Brandt, Brandt", {}),
+        (
+            "fr",
+            "Charles d'Artagnan, M. d'Artagnan, #Artagnan",
+            dict.fromkeys(["m d'artagnan", "artagnan"], "charles d'artagnan"),
+        ),
+        ("fr", "d'Artagnan, d'Artagnan, #Artagnan", {"artagnan": "d'artagnan"}),
+        (
+            "fr",
+            "Jean-Luc Rémy, Jean-Luc Rémy, M. Remy, Jean-Luc",
+            {"m remy": "jean luc remy", "jean luc": "jean luc remy"},
+        ),
+        ("fr", "Pierre Le Goff, Mme Pierre Le Goff, Mme Le Goff", {}),
+        ("en", "Jean-Luc Remy, Jean-Luc Remy, M. Remy, Jean-Luc, Annas, Anna", {}),
+        ("es", "Ana Ruiz, Ana Ruiz, Sra. Ruiz, Mr. Ruiz", {}),
+    ],
+)
+def test_titles_and_possessives_are_those_of_the_language(language: str, names: str, expected: dict[str, str]) -> None:
+    assert found(names, language=language) == expected
 
 
 @pytest.mark.parametrize(
@@ -119,18 +155,18 @@ def test_names_that_are_kept_apart_join_nothing_and_change_nothing_for_others() 
 
 
 def test_a_join_tells_how_often_and_how_the_name_is_written_and_why() -> None:
-    [one] = find_merges(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")))
+    [one] = find_merges(name_counts(chunks("Quincey Morris, MORRIS", "Quincey Morris, Morris, Morris")), ENGLISH)
     assert (one.name, one.full, one.count, one.form) == ("morris", "quincey morris", 3, "Morris")
     assert one.why == "the only full name with the surname morris"
 
 
 def across(*documents: str) -> list[dict[str, str]]:
     """What the documents of a corpus decide about the names of each."""
-    names = [document_names(name_counts(chunks(text)), {}) for text in documents]
+    names = [document_names(name_counts(chunks(text)), {}, ENGLISH) for text in documents]
     corpus: Counter[str] = Counter()
     for one in names:
         corpus.update(one.counts)
-    return [resolve_across(one.open, corpus) for one in names]
+    return [resolve_across(one.open, corpus, ENGLISH) for one in names]
 
 
 FULL = "Theodora Quill, Theodora Quill, Theodora Quill"
@@ -149,8 +185,8 @@ FULL = "Theodora Quill, Theodora Quill, Theodora Quill"
 def test_a_name_joins_the_only_full_name_of_another_document(other: str, expected: dict[str, str]) -> None:
     assert across(FULL, other) == [{}, expected]
     assert across(FULL, other, "Thomas Quill, Theodora Harker") == [{}, {}, {}] or "theodora quill" in other.casefold()
-    assert resolve_across(expected, {}) == {}, "before the document is visible"
-    merged = find_merges(name_counts(chunks(other)), across=expected)
+    assert resolve_across(expected, {}, ENGLISH) == {}, "before the document is visible"
+    merged = find_merges(name_counts(chunks(other)), ENGLISH, across=expected)
     assert {one.full for one in merged} == {"theodora quill"}
 
 
@@ -183,7 +219,7 @@ def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
         ({"ship": "boat", "morris": "ship"}, {"ship": "boat", "morris": "boat", "mr morris": "quincey morris"}),
     ]
     for overrides, expected in cases:
-        assert {one.name: one.full for one in find_merges(names, overrides)} == expected
+        assert {one.name: one.full for one in find_merges(names, ENGLISH, overrides)} == expected
 
 
 NAMES = ["Quincey Morris", "Morris", "Mr. Morris", "Mrs. Morris", "Ann Morris", "Quincey", "Mr. Quincey Morris", "Ann"]
@@ -205,7 +241,7 @@ def test_joins_do_not_chain_and_do_not_depend_on_the_order_in_a_chunk(
 @given(TEXTS)
 def test_joining_moves_all_occurrences_to_the_entity_and_leaves_it_its_own_forms(texts: list[list[str]]) -> None:
     before = chunks(*(", ".join(names) for names in texts))
-    same = find_merges(name_counts(before))
+    same = find_merges(name_counts(before), ENGLISH)
     full = {one.name: one.full for one in same}
     for old, new in zip(before, apply_merges(before, same), strict=True):
         assert sum(new.counts.values()) == sum(old.counts.values())
@@ -278,7 +314,7 @@ def test_a_name_that_other_chunks_have_is_found(
     text: str, read: str, nouns: tuple[str, ...], expected: dict[str, int]
 ) -> None:
     before = extraction(text, read, nouns=nouns)
-    after = add_missed_names(text, before, known_names(name_counts([SURE, SURE, before])))
+    after = add_missed_names(text, before, known_names(name_counts([SURE, SURE, before]), ENGLISH))
     assert after.counts == expected
     assert set().union(*(one.entities for one in after.sentences)) == expected.keys()
     assert all(sum(types.values()) == after.counts[key] for key, types in after.types.items())

@@ -214,6 +214,13 @@ def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
             {"mann", "brief"},
         ),
         (
+            "de",
+            "Am Montag kam Frau Dr. Keller mit einem Glas Wasser nach Ulm, und Luise Keller, die Ulm kannte, sah "
+            "Kellers Zeichnung. Zeichnung um Zeichnung sah Luise. Die Frau schwieg in Ulm.",
+            {**dict.fromkeys(["frau dr keller", "luise keller", "luise", "kellers"], "person"), "ulm": "name"},
+            {"glas", "wasser", "zeichnung", "frau"},
+        ),
+        (
             "fr",
             "Le capitaine Jean Moreau quitta Brest. Il avait vu Brest en hiver. Une lettre attendait Moreau.",
             {"jean moreau": "name", "brest": "name", "moreau": "name"},

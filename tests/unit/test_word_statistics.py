@@ -78,6 +78,13 @@ def test_the_terms_of_a_question_are_those_of_its_words_in_both_spellings() -> N
 def test_chinese_words_are_two_characters_each_in_an_index_of_their_own() -> None:
     assert cjk_words_of("谁建了灯塔?在 GPS 里,灯塔!") == ["谁建", "建了", "了灯", "灯塔", "在", "GPS", "里"]
     assert len(cjk_words_of("".join(map(chr, range(0x4E00, 0x4E00 + 500))))) == 200
-    query = lucene('灯塔"', "zh", cjk=True)
-    assert query.startswith("+cjk_key:")
-    assert query.endswith('^0 +cjk:("灯塔")')
+    assert words_of("L’île qu'on voit d’Ouessant, aujourd'hui", elided=True)[:5] == [
+        "île",
+        "on",
+        "voit",
+        "Ouessant",
+        "aujourd'hui",
+    ]
+    query = lucene('灯塔"', "zh", fulltext="_cjk")
+    assert query.startswith("+fulltext_corpus_cjk:")
+    assert query.endswith('^0 +fulltext_cjk:("灯塔")')

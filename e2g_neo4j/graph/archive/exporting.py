@@ -39,7 +39,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import CallDriver, Operation
-from e2g_neo4j.runtime.statements import CJK
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -126,8 +126,9 @@ def _write_archive(
 def without_suffix(properties: dict[str, Any], suffix: str) -> dict[str, Any]:
     """Return the properties of a node as a corpus has them whose indexes have no suffix, without vectors of other
     models."""
-    suffix = suffix.removesuffix(CJK)
-    kept = {name: value for name, value in properties.items() if name not in (*contents.VECTORS, "cjk", "cjk_key")}
+    suffix, words = split_suffix(suffix)
+    left_out = (*contents.VECTORS, f"fulltext{words}", f"fulltext_corpus{words}")
+    kept = {name: value for name, value in properties.items() if name not in left_out}
     if properties.get("notes_of") not in (None, f"embedding{suffix}"):
         kept |= {"notes": None, "made_of": None}
     return kept | {name: properties[name + suffix] for name in contents.VECTORS if name + suffix in properties}

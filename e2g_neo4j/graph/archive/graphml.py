@@ -13,7 +13,7 @@ from lxml import etree  # type: ignore[import-untyped]
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _TYPES = {"BOOLEAN": "boolean", "INTEGER": "long", "FLOAT": "double"}
 _LEFT_OUT = re.compile(
-    r"(embedding|embedded_name|sentence_vectors)(_[0-9a-f]{8})?|cjk|cjk_key|notes|notes_of|terms?|term_windows"
+    r"(embedding|embedded_name|sentence_vectors)(_[0-9a-f]{8})?|fulltext(_corpus)?_[a-z]+|notes|notes_of|terms?|term_windows"
 )
 """Properties that are only useful to this program."""
 _NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -37,7 +37,7 @@ from e2g_neo4j.graph.archive.format import (
 from e2g_neo4j.graph.archive.recovery import end_import, recover_abandoned_imports
 from e2g_neo4j.graph.lease import Lease
 from e2g_neo4j.runtime.requests import Execute, Read, Write
-from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key, corpus_key, document_id
 from e2g_neo4j.types.reports import ArchiveInfo
 
@@ -273,7 +273,7 @@ def restore(
                 "name with --corpus."
             )
         try:
-            _write(perform, archive, reservation)
+            _write(perform, archive, reservation, fulltext=bool(split_suffix(record[1]["vectors"])[1]))
             _check(perform, archive, reservation)
             _publish(perform, archive, reservation, record, mark)
         except BaseException:
@@ -293,9 +293,8 @@ def archive_info(archive: Archive, corpus: str) -> ArchiveInfo:
     return ArchiveInfo(corpus, str(archive.file), manifest.documents, nodes, relationships, summaries, size)
 
 
-def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> None:
+def _write(perform: Execute, archive: Archive, reservation: dict[str, str], *, fulltext: bool) -> None:
     corpus = reservation["corpus"]
-    cjk = Fingerprint(**archive.manifest.fingerprint.model_dump()).is_cjk
     for member, statement, size in (
         (NODES, "archive/create_nodes", recovery.NODE_ROWS),
         (RELATIONSHIPS, "archive/create_relationships", ROWS),
@@ -304,7 +303,7 @@ def _write(perform: Execute, archive: Archive, reservation: dict[str, str]) -> N
         written = 0
         for rows in _batches(archive.rows(member, corpus), size):
             written += len(rows)
-            parameters = {"corpus": corpus, "rows": rows, **({"cjk": cjk} if member == NODES else {})}
+            parameters = {"corpus": corpus, "rows": rows, **({"fulltext": fulltext} if member == NODES else {})}
             request = Write(((statement, parameters),), ("archive/is_mine", reservation))
             try:
                 _checked(perform, request)

@@ -15,6 +15,9 @@ _FORM_POSSESSIVE = re.compile(r"(?:['‘’‛ʼ`´′＇]s|(?<=s)['‘’‛ʼ`
 
 _INITIALS = re.compile(r"\b([^\W\d_])\.?\s*(?=[^\W\d_]\b)")
 
+_INITIALS_OF_WORDS = re.compile(rf"{_INITIALS.pattern}(?![^\W\d_]')")
+"""In other languages than English, "M. d'Arcourt" has one initial."""
+
 _FULL_STOPS = re.compile(r"(?<!\d)\.|\.(?!\d)")
 
 _INITIALISM = re.compile(r"(?:^|\s)(?:[^\W\d_]\.)+$")
@@ -30,13 +33,18 @@ _EDGES = " \t\n.,;:!?'()[]{}<>*/\\|~=…·•"
 _FORM_EDGES = _EDGES.replace(".", "") + '‘’‚‛ʼ`´′“”„‟«»″"-‐‑‒–—―−_'
 
 
-def entity_key(text: str) -> str:
+def entity_key(text: str, language: str = "en") -> str:
     """Return the normalised form of a name: the same for "Mr. Darcy’s" and "mr darcy", "U.S." and "US".
 
     Letter case, accents, leading determiners, a final possessive, full stops of abbreviations and surrounding
     punctuation are removed. Hyphens become spaces. Initials are joined: "J. R. R. Tolkien" is "jrr tolkien". Titles
     are kept: Mr. and Mrs. Bennet are two people. The key is empty if nothing is left.
+
+    Args:
+        text: the name.
+        language: the code of the language of the text that it is in, if it is known.
     """
+    initials = _INITIALS if language == "en" else _INITIALS_OF_WORDS
     key = unicodedata.normalize("NFKC", text).casefold().translate(_PUNCTUATION)
     decomposed = unicodedata.normalize("NFD", key)
     key = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f" and unicodedata.category(c) != "Cf")
@@ -51,12 +59,12 @@ def entity_key(text: str) -> str:
     before = None
     while key != before:
         before = key
-        key = _INITIALS.sub(r"\1", _FULL_STOPS.sub("", _INITIALS.sub(r"\1", key)))
+        key = initials.sub(r"\1", _FULL_STOPS.sub("", initials.sub(r"\1", key)))
         key = _POSSESSIVE.sub("", " ".join(key.split()).strip(_EDGES))
     return key
 
 
-def entity_form(text: str) -> str:
+def entity_form(text: str, language: str = "en") -> str:
     """Return the spelling of a name for display, such as "Mr. Darcy" for "Mr.\\nDarcy’s". It has the key of the text.
 
     White space becomes single spaces. Leading determiners, a final possessive and surrounding punctuation are removed.
@@ -66,5 +74,5 @@ def entity_form(text: str) -> str:
     form = _FORM_DETERMINERS.sub("", _FORM_POSSESSIVE.sub("", form.rstrip("."))).strip(_FORM_EDGES)
     if _INITIALISM.search(form + "."):
         form += "."
-    key = entity_key(text)
-    return form if entity_key(form) == key else key
+    key = entity_key(text, language)
+    return form if entity_key(form, language) == key else key

@@ -17,11 +17,12 @@ from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.lazy_imports import leave_out_torch
 from e2g_neo4j.types.graph import NAME, NOUN, PERSON, Extraction, Sentence
+from e2g_neo4j.types.languages import name_words
 
 if TYPE_CHECKING:  # spaCy takes a second to import
     from loky import Future
     from spacy.language import Language
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
 TYPES = {
     "PERSON": "person",
@@ -42,30 +43,6 @@ the label in lower case."""
 
 _VALUES = frozenset(["DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"])
 
-_MONTHS_AND_DAYS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-]
-
-_CALENDAR = frozenset([*_MONTHS_AND_DAYS, *(name[:3] for name in _MONTHS_AND_DAYS), "sept", "tues", "thur", "thurs"])
-
 LONGEST_NAME = 200
 """Maximum characters of an entity. Longer ones are data within a text, and do not fit into an index."""
 
@@ -85,14 +62,14 @@ def is_value(token: Token) -> bool:
     return token.ent_type_ in _VALUES
 
 
-def is_calendar(word: str) -> bool:
+def is_calendar(word: str, language: str) -> bool:
     """Return whether a word is the name of a month or day."""
-    return word in _CALENDAR
+    return word in name_words(language).calendar
 
 
 @lru_cache(maxsize=100_000)
-def _key_and_form(text: str) -> tuple[str, str]:
-    return entity_key(text), entity_form(text)
+def _key_and_form(text: str, language: str) -> tuple[str, str]:
+    return entity_key(text, language), entity_form(text, language)
 
 
 def extract(doc: Doc) -> Extraction:
@@ -134,14 +111,15 @@ Found: TypeAlias = tuple[int, str, str, str]
 def _names(doc: Doc) -> Iterator[Found]:
     """Yield named entities, and runs of proper nouns outside of them."""
     taken = bytearray(len(doc))
+    calendar = name_words(doc.lang_).calendar
     for span in doc.ents:
         if span.label_ in _VALUES:
             continue
         taken[span.start : span.end] = b"\1" * len(span)
         if doc.lang_ != "en":  # the key of a name has no English determiner
-            while len(span) > 1 and span[0].is_stop:
+            while len(span) > 1 and span[0].is_stop and not _is_elided_name(span):
                 span = span[1:]
-        key, form = _key_and_form(span.text)
+        key, form = _key_and_form(span.text, doc.lang_)
         if _is_name(key):
             yield span.start, key, form, TYPES.get(span.label_) or span.label_.lower() or NAME
     start = 0
@@ -152,10 +130,18 @@ def _names(doc: Doc) -> Iterator[Found]:
         while end > start and doc[end - 1].pos_ != "PROPN":
             end -= 1
         if end > start:
-            key, form = _key_and_form(doc[start:end].text)
-            if _is_name(key) and not _CALENDAR.issuperset(key.split()):
-                yield start, key, form, NAME
+            key, form = _key_and_form(doc[start:end].text, doc.lang_)
+            if _is_name(key) and not calendar.issuperset(key.split()):
+                small = doc.lang_ != "en" and form.islower()  # the pipeline is mistaken
+                yield start, key, key if small else form, NOUN if small else NAME
         start = max(end, start + 1)
+
+
+def _is_elided_name(span: Span) -> bool:
+    """Return whether a named entity is a person such as d'Artagnan."""
+    elisions = name_words(span.doc.lang_).elisions
+    person = TYPES.get(span.label_) == PERSON
+    return person and len(span) == 2 and span[0].lower_.replace("’", "'") in elisions and not span[0].whitespace_
 
 
 def _continues(doc: Doc, start: int, at: int) -> bool:
@@ -170,6 +156,7 @@ def _continues(doc: Doc, start: int, at: int) -> bool:
 
 
 def _common_nouns(doc: Doc) -> Iterator[Found]:
+    calendar = name_words(doc.lang_).calendar if doc.lang_ != "en" else ()  # "march" is a common noun too
     for token in doc:
         if token.pos_ != "NOUN" or (token.ent_type_ and token.ent_type_ not in _VALUES):
             continue
@@ -177,7 +164,7 @@ def _common_nouns(doc: Doc) -> Iterator[Found]:
         if token.like_num or token.is_stop or doc.vocab[lemma].is_stop:
             continue
         key = entity_key(lemma)
-        if _is_name(key):
+        if _is_name(key) and key not in calendar:
             yield token.i, key, key, NOUN
 
 

@@ -31,7 +31,7 @@ def name_candidates(doc: Doc, names: Collection[str]) -> list[str]:
     found: dict[str, bool] = {}
     for start in range(len(doc)):
         for end in _ends(doc, start):
-            key, capital = entity_key(doc[start:end].text), _has_capital(doc[start])
+            key, capital = entity_key(doc[start:end].text, doc.lang_), _has_capital(doc[start])
             if len(key) >= SHORTEST and key not in names:
                 found[key] = found.get(key, False) or capital
     return sorted(found, key=lambda key: not found[key])[:MAX_CANDIDATES]
@@ -62,7 +62,7 @@ def _may_bound(token: Token) -> bool:
 
 
 def _may_be_alone(token: Token) -> bool:
-    return _has_capital(token) and not is_value(token) and not is_calendar(token.lower_)
+    return _has_capital(token) and not is_value(token) and not is_calendar(token.lower_, token.lang_)
 
 
 def _has_capital(token: Token) -> bool:

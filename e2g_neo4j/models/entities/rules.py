@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from e2g_neo4j.errors import PipelineError
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.lazy_imports import import_spacy, needs
+from e2g_neo4j.types.languages import NameWords, name_words
 
 if TYPE_CHECKING:  # spaCy takes a second to import
     from spacy.language import Language
-    from spacy.tokens import Doc, Span
+    from spacy.tokens import Doc, Span, Token
     from spacy.vocab import Vocab
 
 RULES = "rules:"
@@ -130,24 +133,77 @@ def _chinese_names(words: list[str], tags: list[str]) -> Iterator[tuple[int, int
 
 def _tag_capitals(doc: Doc) -> Doc:
     """Tag words that begin with a capital letter as names: those within a sentence, and those at its start that also
-    stand within another one or before another name. In German, which writes nouns so, only two or more of them are a
-    name, and a single one is a noun."""
-    german = doc.lang_ == "de"
-    capital = [token.is_alpha and token.text[0].isupper() and not token.is_stop for token in doc]
-    within = {token.text for token in doc if capital[token.i] and not token.is_sent_start}
-    for run in _runs(doc, capital):
-        if len(run) > 1 or (run[0].text in within):
-            for token in run:
-                token.pos_ = "NOUN" if german and len(run) == 1 else "PROPN"
+    stand within another one or before another name. Runs with a title are people, and so are those with their names.
+
+    In a language that writes common nouns so, a run after an article is no name, and neither is a single word that ever
+    follows one or occurs only once.
+    """
+    from spacy.tokens import Span
+
+    of = name_words(doc.lang_)
+    runs = _runs(doc, of)
+    titles = {token.text for run in runs for token in run if entity_key(token.text) in of.titles}
+    within = {token.text for run in runs for token in run if not token.is_sent_start}
+    runs = [run for run in runs if len(run) > 1 or run[0].text in within]
+    nouns = _nouns(runs, of) | {run for run in runs if all(token.text in titles for token in run)}
+    people = {run for run in runs if run[0].text in titles and run[-1].text not in titles}
+    surnames = {run[-1].text for run in people}
+    people |= {run for run in runs if len(run) > 1 and run[-1].text in surnames and run not in nouns}
+    theirs = {token.text for run in people for token in run} - titles
+    people |= {run for run in runs if len(run) == 1 and run[0].text.removesuffix(of.possessive) in theirs}
+    for run in runs:
+        for token in run:
+            token.pos_ = "NOUN" if run in nouns and run not in people and token.text not in theirs else "PROPN"
+    doc.ents = [Span(doc, run.start, run.end, "PERSON") for run in people]
     return doc
 
 
-def _runs(doc: Doc, capital: list[bool]) -> Iterator[Span]:
-    start = 0
-    while start < len(doc):
-        end = start
-        while end < len(doc) and capital[end] and not (end > start and doc[end].is_sent_start):
-            end += 1
-        if end > start:
-            yield doc[start:end]
-        start = max(end, start + 1)
+def _runs(doc: Doc, of: NameWords) -> list[Span]:
+    """Return runs of words with a capital letter. A title that follows no other begins one. A word such as "uncle", and
+    the possessive of another one, end one."""
+    capital = [token.text[0].isupper() and _is_word(token) and not token.is_stop for token in doc]
+    texts = {token.text for token in doc}
+    runs: list[Span] = []
+    for token in doc:
+        if capital[token.i]:
+            run = runs[-1] if runs and runs[-1].end == token.i and not token.is_sent_start else None
+            if run is not None:
+                key, last = entity_key(token.text), entity_key(run[-1].text)
+                owner = run[-1].text.removesuffix(of.possessive)
+                ended = last in of.surnames_at_best or (owner != run[-1].text and owner in texts)
+                if ended or (key in of.titles and last not in of.titles):
+                    run = None
+            if run is None:
+                runs.append(doc[token.i : token.i + 1])
+            else:
+                runs[-1] = doc[run.start : token.i + 1]
+    return runs
+
+
+def _is_word(token: Token) -> bool:
+    """Return whether a token is a word, such as "Hans-Peter" or "Dr."."""
+    return token.text.replace("-", "").removesuffix(".").isalpha()
+
+
+def _nouns(runs: list[Span], of: NameWords) -> set[Span]:
+    """Return which runs are common nouns. There are none where these begin with a small letter."""
+    if not of.articles:
+        return set()
+    counts = Counter(token.text.removesuffix(of.possessive) for run in runs for token in run)
+    after_article = {run for run in runs if _is_after_article(run, of)}
+    seen = {run[0].text.removesuffix(of.possessive) for run in after_article}
+
+    def is_noun(run: Span) -> bool:
+        word = run[0].text.removesuffix(of.possessive)
+        return len(run) == 1 and (counts[word] == 1 or word in seen or run.text.endswith(of.noun_endings))
+
+    return after_article | {run for run in runs if is_noun(run)}
+
+
+def _is_after_article(run: Span, of: NameWords) -> bool:
+    """Return whether an article precedes a run, with or without another word between them. After a comma it is no
+    article, but refers to what precedes."""
+    before = list(run.doc[max(run.start - 3, run.sent.start) : run.start])
+    if before and before[-1].is_lower and not before[-1].is_stop:
+        before.pop()
+    return bool(before) and before[-1].lower_ in of.articles and not (len(before) > 1 and before[-2].text == ",")

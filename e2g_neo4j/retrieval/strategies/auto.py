@@ -51,7 +51,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
     parameters = {
         corpus: {
             "names": list(names),
-            "words": lucene(query.question, corpus, query.statistics, cjk=query.cjk),
+            "words": lucene(query.question, corpus, query.statistics, fulltext=query.fulltext),
             **constants,
         }
         for corpus, names in query.entities.items()

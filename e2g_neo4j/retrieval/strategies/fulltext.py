@@ -25,7 +25,10 @@ def fulltext_chunks(query: Query) -> Operation[list[tuple[str, float]]]:
 
 def _parameters(query: Query) -> dict[str, dict[str, Any]]:
     return {
-        corpus: {"words": lucene(query.question, corpus, query.statistics, cjk=query.cjk), "limit": query.limit}
+        corpus: {
+            "words": lucene(query.question, corpus, query.statistics, fulltext=query.fulltext),
+            "limit": query.limit,
+        }
         for corpus in query.corpora
     }
 
