@@ -215,9 +215,9 @@ def test_a_script_without_a_main_guard_may_use_workers(tmp_path: Path) -> None:
         ),
         (
             "de",
-            "Am Montag kam Frau Dr. Keller mit einem Glas Wasser nach Ulm, und Luise Keller, die Ulm kannte, sah "
+            "Am Montag kam Frau Doktor Keller mit einem Glas Wasser nach Ulm, und Luise Keller, die Ulm kannte, sah "
             "Kellers Zeichnung. Zeichnung um Zeichnung sah Luise. Die Frau schwieg in Ulm.",
-            {**dict.fromkeys(["frau dr keller", "luise keller", "luise", "kellers"], "person"), "ulm": "name"},
+            {**dict.fromkeys(["frau doktor keller", "luise keller", "luise", "kellers"], "person"), "ulm": "name"},
             {"glas", "wasser", "zeichnung", "frau"},
         ),
         (
