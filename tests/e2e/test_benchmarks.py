@@ -32,6 +32,7 @@ CORPORA = (
     "benchmark-llm",
     "benchmark-papers",
     "benchmark-peers",
+    "benchmark-scale",
     "llm-check",
     "ablation-length",
     *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
@@ -163,6 +164,18 @@ def test_first_light(server: None, questions: Path, capsys: pytest.CaptureFixtur
     assert "2 questions" in told
     for mode in ("e2g", "dense", "auto"):
         assert re.search(rf"^ +{mode} +database and ranking .* at most [1-3] round trips$", told, re.MULTILINE)
+
+
+@pytest.mark.full
+def test_scale(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = questions.with_name("results.json")
+    books = [str(LIBRARY / name) for name in ("court-of-inquiry.txt", BOOK.name, "averil-mercury-1878.md")]
+    arguments = [*books, "--questions", str(questions), "--one-corpus", "--results", str(results)]
+    benchmark("scale").main(arguments)
+    assert recorded(results) >= {("auto", "median ms"), ("add", "times alone"), ("index", "processor seconds")}
+    assert "1 theodora-quill: " in capsys.readouterr().out, "first the book that questions are about"
+    with pytest.raises(SystemExit, match="The corpus benchmark-scale exists"):
+        benchmark("scale").main(arguments)
 
 
 def test_questions(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
