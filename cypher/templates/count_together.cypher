@@ -3,7 +3,8 @@
 // $first: entity - One entity.
 // $second: entity - The other entity.
 // → first, second, sentences, chunks, documents
-MATCH (a:Entity {corpus: $corpus, key: $first}), (b:Entity {corpus: $corpus, key: $second})
+MATCH (a:Entity {corpus: $corpus, key: $first})
+MATCH (b:Entity {corpus: $corpus, key: $second})
 WITH a, b,
      COLLECT { MATCH (a)-[:FROM_CHUNK]->(c:Chunk {corpus: $corpus}) RETURN DISTINCT c.document } AS of_first,
      COLLECT { MATCH (b)-[:FROM_CHUNK]->(c:Chunk {corpus: $corpus}) RETURN DISTINCT c.document } AS of_second

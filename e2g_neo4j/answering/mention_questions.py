@@ -212,7 +212,7 @@ def answer_from_template(question: str, corpus: str) -> Operation[Answer | None]
             question=question,
             corpora=(corpus,),
             route="global",
-            reason=f"The template {one.template} counts mentions in the index. To ask the texts, choose method direct.",
+            reason=f"The template {one.template} answers from the index. To ask the texts, choose method direct.",
             entities=tuple(key for key in entities.values() if key),
             pairs=(),
             hops=0,
