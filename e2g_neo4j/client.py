@@ -238,7 +238,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: Method = "auto",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -254,10 +254,11 @@ class E2G(SyncClient):
             corpora: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
-            method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
-                and the answer is made of them; "all_text": as that, from all text in reading order; "global": as that,
-                from the reports of communities; "drift": points are taken from the evidence for follow-up questions
-                too. All but "direct" need no choices and one sample.
+            method: "auto": a question about mentions is answered by a Cypher template, others as "direct": all evidence
+                in one prompt; "map_reduce": points are taken from the evidence in batches, and the answer is made of
+                them; "all_text": as that, from all text in reading order; "global": as that, from the reports of
+                communities; "drift": points are taken from the evidence for follow-up questions too. Only "auto" and
+                "direct" take choices and samples.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
@@ -267,7 +268,8 @@ class E2G(SyncClient):
             **retrieval: as `retrieve`; none with "global", and only `where` with "all_text".
 
         Returns:
-            The answer with its citations and evidence; without text where no chat model is configured.
+            The answer with its citations and evidence; without text where no chat model is configured, unless a
+            template answers.
 
         Raises:
             ModelError: the chat model failed. Besides, what `retrieve` raises.
@@ -284,7 +286,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "direct",
+        method: Method = "auto",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,

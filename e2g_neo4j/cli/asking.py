@@ -86,13 +86,13 @@ def ask(
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
     method: Annotated[
-        Literal["direct", "map-reduce", "all-text", "global", "drift"],
+        Literal["auto", "direct", "map-reduce", "all-text", "global", "drift"],
         typer.Option(
             "--method",
-            help="Answer from all evidence at once; from points of it, of all text, or of the reports of communities, "
-            "batch by batch; or by follow-up questions.",
+            help="Answer questions about mentions by a Cypher template, others from all evidence at once; from points "
+            "of it, of all text, or of the reports of communities, batch by batch; or by follow-up questions.",
         ),
-    ] = "direct",
+    ] = "auto",
     level: Annotated[
         str | None,
         typer.Option(

@@ -21,7 +21,10 @@ from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.statements import ParameterType, StatementResult, Template, TemplateParameter
 
-BUNDLED = ("chunks_with_both", "documents_about", "entities_of_type", "first_and_last_mention", "neighbours_of")
+BUNDLED = (
+    *("chunks_with_both", "count_mentions", "count_of_type", "count_together", "documents_about", "entities_of_type"),
+    *("first_and_last_mention", "mentioned_with", "most_mentioned", "neighbours_of"),
+)
 """The bundled templates."""
 
 ROWS = 1000

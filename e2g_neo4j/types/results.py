@@ -10,6 +10,8 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
+from e2g_neo4j.types.statements import StatementResult
+
 Route: TypeAlias = Literal["local", "global"]
 
 
@@ -224,7 +226,7 @@ class Evidence(JsonForm):
             nouns, and rare entities before others. In mode `synonyms`, keywords that are not looked up.
         trace: the rounds of the local route.
         round_trips: the number of requests to the database.
-        mode: the retrieval mode; or `all_text` or `global`, the methods that read without one.
+        mode: the retrieval mode; or `all_text` or `global`, the methods that read without one, or `template`.
         facts: relationships of the user's graph of the types that `relationship_types` names, those between two
             entities of the question first.
         entity_types: the types of the entities of the question, by key, as `EntityInfo.type`. If several corpora have
@@ -331,7 +333,7 @@ class Point(JsonForm):
 
 @dataclass(frozen=True, slots=True)
 class Answer(JsonForm):
-    """A chat model's answer and the evidence that it was given.
+    """A chat model's answer and the evidence that it was given, or that of a Cypher template.
 
     Attributes:
         text: the answer; None if no chat model is configured.
@@ -349,6 +351,7 @@ class Answer(JsonForm):
         prompt_tokens: the length of the prompts of all calls.
         completion_tokens: the length of all replies.
         points: the points that the answer is made of, the most important first. Empty with the method `direct`.
+        result: the rows and the statement, if a Cypher template answers. `text` tells both.
     """
 
     text: str | None
@@ -364,6 +367,7 @@ class Answer(JsonForm):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     points: tuple[Point, ...] = ()
+    result: StatementResult | None = None
 
     @property
     def turn(self) -> Turn:

@@ -137,6 +137,11 @@ def test_bundled_templates_return_what_their_corpus_has(driver: Driver, two: tup
     assert [row[2:] for row in rows.pop("documents_about")] == [[2, 1], [1, 1]]
     assert rows == {
         "neighbours_of": [["bob", "noun", 1], ["cid", "noun", 1]],
+        "mentioned_with": [["bob", 1], ["cid", 1]],
+        "count_mentions": [["ann", 3, 2, 2]],
+        "count_together": [["ann", "cid", 1, 2, 2]],
+        "count_of_type": [["noun", 5]],
+        "most_mentioned": [["ann", 3, 2], ["bob", 2, 1], ["cid", 2, 2], ["dan", 1, 1], ["eve", 1, 1]],
         "entities_of_type": [["ann", 2], ["cid", 2], ["bob", 1], ["dan", 1], ["eve", 1]],
     }
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic_core import to_json
 
+from e2g_neo4j.answering.mention_questions import MODE, read_question
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
@@ -96,7 +97,10 @@ async def ask(request: Request, question: AskedQuestion, caller: Asker) -> Respo
 async def answer_pieces(
     state: State, question: AskedQuestion, caller: Caller
 ) -> AsyncGenerator[Evidence | str | Answer, None]:
-    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer."""
+    """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer. Without a chat
+    model, this raises a 501 unless a template answers."""
+    counted = question.method == "auto" and any(read_question(question.question))
+    model = state.chat_model(caller) if state.client.models.chat_model or not counted else None
     pieces = state.client.stream(
         question.question,
         corpora=question.corpora,
@@ -106,10 +110,13 @@ async def answer_pieces(
         level=question.level,
         max_tokens=question.max_tokens,
         options=question,
-        chat_model=state.chat_model(caller),
+        chat_model=model,
     )
     async with aclosing(pieces):
-        yield await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
+        evidence = await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
+        if model is None and evidence.mode != MODE:  # no template answers
+            state.chat_model(caller)
+        yield evidence
         async for piece in pieces:
             yield piece
 
