@@ -623,7 +623,7 @@ def test_commands_see_their_own_corpus(two: Two, neo4j_connection, monkeypatch, 
         places["document"] = client.documents(two.mine)[0].id
     served: list[bytes] = []
     monkeypatch.setattr(
-        GuideServer, "serve_forever", lambda self: served.extend(page.content for page in self.pages.values())
+        GuideServer, "serve_forever", lambda self: served.extend(content for _, content in self.pages.values())
     )
     for name, arguments in COMMANDS.items():
         filled_in = [places[one[1:-1]] if one[:1] == "{" else one for one in arguments]
