@@ -144,8 +144,8 @@ def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:
 def matches(names: Mapping[str, NameCount], of: NameWords) -> Iterator[_Match]:
     """Yield the merges by the rules of one document."""
     inflected = dict(_inflected(names, of))
-    for key, name in inflected.items():
-        yield PersonName(key, frozenset(), (), key), name, "another form of it"
+    for key, base in inflected.items():
+        yield PersonName(key, frozenset(), (), key), base, "another form of it"
     names = {key: one for key, one in names.items() if key not in inflected}
     hyphenated = {key: one for key, one in names.items() if of.hyphenated and _is_hyphenated(one)}
     names = {key: one for key, one in names.items() if key not in hyphenated}
