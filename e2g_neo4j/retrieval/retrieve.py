@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
@@ -36,6 +37,9 @@ from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
+
+if TYPE_CHECKING:  # spaCy takes a second to import
+    from spacy.tokens import Doc
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
@@ -114,7 +118,7 @@ def _search(
     embed = "vector" in options.strategy.needs
     evidence = yield from _find_evidence(
         searched,
-        [_asked(searched, group, embed=embed) for group in groups],
+        _asked(searched, groups, embed=embed),
         options,
         token_spans=lambda text: groups[0].models.embedder.token_spans(text),  # loaded only for a budget in tokens
         reranker=models.settings.reranker,
@@ -148,17 +152,24 @@ class _Asked:
     embed: Embed | None = None
 
 
-def _asked(question: str, group: Group, *, embed: bool) -> _Asked:
-    """Process a question, and start to embed it."""
-    models = group.models
+def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Asked]:
+    """Process a question, and start to embed it. Groups with the same pipeline share what it finds."""
     # computed while spaCy processes the question and the database looks up entities
-    started = Embed(question, models.vector(Embed(question))) if embed else None
-    doc = models.nlp(unwrapped(question))
-    extraction = extract(doc)
-    names = list(extraction.counts)
-    others = name_candidates(doc, names)
-    types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
-    return _Asked(names, others, lambda: keywords(doc), types, models.fingerprint, group, started)
+    started = [Embed(question, one.models.vector(Embed(question))) if embed else None for one in groups]
+    found: dict[str, Doc] = {}
+    asked = []
+    for group, embedding in zip(groups, started, strict=True):
+        models = group.models
+        if models.pipeline_id not in found:
+            found[models.pipeline_id] = models.nlp(unwrapped(question))
+        doc = found[models.pipeline_id]
+        extraction = extract(doc)
+        names = list(extraction.counts)
+        others = name_candidates(doc, names)
+        types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
+        words = partial(keywords, doc)
+        asked.append(_Asked(names, others, words, types, models.fingerprint, group, embedding))
+    return asked
 
 
 def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
