@@ -83,7 +83,7 @@ def with_fragments(text: str, kinds: tuple[str, ...]) -> str:
             continue
         name, *renamed = what.split(", ")
         paths = [folder("cypher") / "fragments" / kind / f"{name}.cypher" for kind in kinds]
-        fragment = text_of(next(path for path in paths if path.exists()))
+        fragment = with_fragments(text_of(next(path for path in paths if path.exists())), kinds)
         for pair in renamed:
             new, _, old = pair.partition(" for ")
             fragment = fragment.replace(old, new)
