@@ -538,7 +538,8 @@ class _HashModels:
 class StubModels(SimpleNamespace):
     """Loaded models that every corpus was made with, as far as a test needs them."""
 
-    are_loaded, fingerprint = True, Fingerprint("model", 8, "mean", "en_test-1")
+    are_loaded, pipeline_id = True, "en_test-1"
+    fingerprint = Fingerprint("model", 8, "mean", pipeline_id)
 
     def __init__(self, **more: Any) -> None:
         super().__init__(known={}, **more)
