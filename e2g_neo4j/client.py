@@ -210,6 +210,7 @@ class E2G(SyncClient):
         Raises:
             QueryError: the question or an option is out of range, no document has a property that `where` names, or the
                 mode needs the full-text index, which an adopted corpus is not in.
+            NotFoundError: a corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             ConfigurationError: `llm` is set, but no chat model is configured.
             ModelError: with `llm`, the chat model failed.
@@ -222,6 +223,9 @@ class E2G(SyncClient):
 
         Args:
             corpora: corpora of which to tell in which modes they can be asked; empty: only list the modes.
+
+        Raises:
+            NotFoundError: a corpus has no documents.
         """
         return self._run(list_modes(self.strategies, corpora))
 
@@ -426,6 +430,7 @@ class E2G(SyncClient):
             dry_run: only estimate what the chat model would cost.
 
         Raises:
+            NotFoundError: the corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             ConfigurationError: statements or reports need a chat model, and none is configured.
             BudgetError: the budget is used up. The replies so far are cached.
@@ -447,6 +452,7 @@ class E2G(SyncClient):
             progress: called with the stage and its progress.
 
         Raises:
+            NotFoundError: the corpus has no documents.
             FingerprintError: another call has given it another model meanwhile.
             ModelError: the model cannot be loaded, or failed. The corpus keeps the vectors that it has.
         """
@@ -471,6 +477,7 @@ class E2G(SyncClient):
             How many statements were added, and what was left out.
 
         Raises:
+            NotFoundError: the corpus has no documents.
             FingerprintError: the models of the corpus are not available.
             InputError: the corpus has text that no chat model has read yet, or others change the corpus all the time.
                 The graph documents are kept.
@@ -502,6 +509,7 @@ class E2G(SyncClient):
 
         Raises:
             InputError: no node has this label and a text as its name, or no entity has the type.
+            NotFoundError: the corpus has no documents.
         """
         return self._run(naming.link(self.models, corpus, label, name, aliases, type, dry_run=dry_run))
 
@@ -563,6 +571,7 @@ class E2G(SyncClient):
         """Remove everything that `adopt` and `link` wrote for a corpus, and return the documents it had.
 
         Raises:
+            NotFoundError: the corpus has no document.
             InputError: the corpus was indexed, not adopted.
         """
         return self._run(operations.unadopt(self.models, corpus))
@@ -585,6 +594,7 @@ class E2G(SyncClient):
                 fingerprint; or "graphml", for other tools.
 
         Raises:
+            NotFoundError: the corpus has no documents.
             InputError: the corpus was adopted, or the file exists or cannot be written.
             ArchiveError: a property cannot be held in an archive.
         """

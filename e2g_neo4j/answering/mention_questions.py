@@ -161,7 +161,7 @@ _WITHOUT_LIMIT = ("count_together", "count_mentions", "count_of_type")
 
 
 def read_question(question: str) -> Iterator[MentionQuestion]:
-    """Yield the templates that may answer a question, the best first. None: it is no question about mentions."""
+    """Yield the templates that may answer a question, the best first: none if it is no question about mentions."""
     asked = " ".join(question.split()).rstrip("?.! ")
     if len(asked) > LONGEST:
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError, CorpusChangedError
 from e2g_neo4j.models.entities.extraction import extract, unwrapped
@@ -37,9 +37,6 @@ from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
-
-if TYPE_CHECKING:  # spaCy takes a second to import
-    from spacy.tokens import Doc
 
 TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
@@ -156,19 +153,20 @@ def _asked(question: str, groups: Sequence[Group], *, embed: bool) -> list[_Aske
     """Process a question, and start to embed it. Groups with the same pipeline share what it finds."""
     # computed while spaCy processes the question and the database looks up entities
     started = [Embed(question, one.models.vector(Embed(question))) if embed else None for one in groups]
-    found: dict[str, Doc] = {}
+    first: dict[str, _Asked] = {}
     asked = []
     for group, embedding in zip(groups, started, strict=True):
         models = group.models
-        if models.pipeline_id not in found:
-            found[models.pipeline_id] = models.nlp(unwrapped(question))
-        doc = found[models.pipeline_id]
-        extraction = extract(doc)
-        names = list(extraction.counts)
-        others = name_candidates(doc, names)
-        types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
-        words = partial(keywords, doc)
-        asked.append(_Asked(names, others, words, types, models.fingerprint, group, embedding))
+        if models.pipeline_id not in first:
+            doc = models.nlp(unwrapped(question))
+            extraction = extract(doc)
+            names = list(extraction.counts)
+            others = name_candidates(doc, names)
+            types = {key: max(counts, key=counts.__getitem__) for key, counts in extraction.types.items()}
+            words = partial(keywords, doc)
+            first[models.pipeline_id] = _Asked(names, others, words, types, models.fingerprint, group)
+        same = first[models.pipeline_id]
+        asked.append(replace(same, made_with=models.fingerprint, group=group, embed=embedding))
     return asked
 
 
