@@ -128,7 +128,6 @@ async def reply_pieces(
         messages: The conversation. What precedes the last message of the user is its history.
         max_tokens: Maximum tokens of the reply, if it is less than the configured one.
     """
-    chat_model = state.chat_model(caller)
     corpora = await corpora_of(state, caller, model)
     last = max((n for n, message in enumerate(messages) if message.role == "user"), default=None)
     if last is None:
@@ -144,7 +143,7 @@ async def reply_pieces(
             min(max_tokens or most, most),
             earlier=tuple(filter(None, map(_earlier, messages[:last]))),
         )
-        pieces = _plain_pieces(state, chat_model, request)
+        pieces = _plain_pieces(state, state.chat_model(caller), request)
     elif len(question) > MAX_QUESTION:
         raise refused(f"The question has {len(question)} characters; the maximum is {MAX_QUESTION}.")
     else:

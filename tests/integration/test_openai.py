@@ -327,7 +327,7 @@ def test_limits_of_requests_and_of_tokens_are_rate_limits(served):
             client.chat.completions.create(model=name, messages=asked())
 
 
-def test_without_a_chat_model_the_error_names_the_setting(served, settings):
+def test_without_a_chat_model_only_mentions_are_counted(served, settings):
     with running(without_model(settings)) as url:
         other = Served(url, served.key, served.e2g)
         assert len(list(other.client().models.list())) == 4
@@ -336,6 +336,11 @@ def test_without_a_chat_model_the_error_names_the_setting(served, settings):
         assert (raised.value.status_code, raised.value.type) == (501, "server_error")
         with pytest.raises(ollama.ResponseError, match="E2G_CHAT_MODEL"):
             other.ollama_client().chat(PLAIN, asked())
+        counted = [{"role": "user", "content": "How often is Luke Farran mentioned?"}]
+        said = other.client().chat.completions.create(model=model(LOG), messages=counted).choices[0].message.content
+        assert said.startswith("Luke Farran: 1 mention, in 1 chunk of 1 document.")
+        assert "MATCH (e:Entity {corpus: $corpus" in said
+        assert other.ollama_client().chat(model(LOG), counted).message.content == said
 
 
 def test_a_model_that_fails_within_a_stream_ends_it_with_an_error(served, settings, monkeypatch):

@@ -20,7 +20,6 @@ const EXAMPLES = 3;
 
 let running = null;
 let asked = false; // whether a question was asked, so that examples are not needed
-let withoutModel = null; // the reply that says that the service has no chat model
 
 export function setUpAsking() {
   byId("ask-form").addEventListener("submit", (event) => {
@@ -176,7 +175,6 @@ async function answered(question, signal) {
   let explained = null;
   let numbers = null;
   try {
-    if (withoutModel) throw withoutModel;
     for await (const { name, data } of events("/ask", { body: { ...question, stream: true }, signal })) {
       if (name === "evidence") {
         evidence = data;
@@ -202,7 +200,6 @@ async function answered(question, signal) {
     }
   } catch (problem) {
     if (problem.status !== 501 && problem.code !== "scope") throw problem;
-    if (problem.status === 501) withoutModel = problem;
     await withoutAnswer(question, signal, problem);
   } finally {
     written.stop();
@@ -235,7 +232,7 @@ function showAnswer(answer, citations, unspoken) {
   const notes = [];
   if (!answer.found) notes.push("The evidence does not contain the answer.");
   if (!answer.finished) notes.push("The answer was cut off at its maximum length.");
-  notes.push(`${counted(citations.size, "citation")}.`);
+  notes.push(answer.result ? "Counted by a Cypher template." : `${counted(citations.size, "citation")}.`);
   const { prompt_tokens: sent, completion_tokens: received } = answer;
   if (sent) notes.push(`${number(sent)} tokens sent, ${number(received)} received.`);
   byId("answer-state").textContent = notes.join(" ");
@@ -287,8 +284,9 @@ function showEvidence(evidence, numbers) {
   const read = numbers ? named.filter(({ n }) => wasRead(n)).sort((a, b) => Number(a.n) - Number(b.n)) : named;
   const others = numbers ? named.filter(({ n }) => !wasRead(n)) : [];
   const answered = numbers && !byId("answer").hidden;
+  const found = `${counted(passages.length, "passage")}, ${answered ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first"}.`;
   byId("evidence-note").textContent = [
-    `${counted(passages.length, "passage")}, ${answered ? `${number(read.length)} read by the chat model, numbered as it cites them` : "best first"}.`,
+    evidence.mode === "template" ? "" : found,
     reason,
     unknown.length ? `Not in the corpus: ${unknown.join(", ")}.` : "",
     ignored.length ? `Not considered: ${ignored.join(", ")}.` : "",
