@@ -129,6 +129,11 @@ class Settings(BaseSettings):
     oidc_audience: str | None = Field(None, description="What the claim `aud` of these tokens names.")
     oidc_corpora_claim: str = Field("e2g_corpora", min_length=1, description="Claim that lists the corpora of a token.")
     workers: int | None = Field(None, ge=1, description="Processes for entity extraction. Default: one per core.")
+    cluster: str | None = Field(
+        None,
+        pattern=r"^(tcp|tls|ws|wss)://[^/\s]+$",
+        description="Address of a Dask scheduler, such as tcp://HOST:8786, whose workers extract entities and embed.",
+    )
 
 
 def variable_of(name: str) -> str:

@@ -1,27 +1,17 @@
-"""Extract entities and embed chunks in a separate thread.
-
-spaCy runs in processes ahead of the embedding model, and both run ahead of the thread that writes the results.
-"""
+"""Read chunks in a thread of its own, ahead of the thread that writes what was found."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from queue import Full, Queue
 from threading import Event, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self
 
-from e2g_neo4j.models.embedding.base import Embedder
-from e2g_neo4j.models.embedding.windows import Embedded, embed_with_parts
-from e2g_neo4j.models.entities.extraction import extract_all
-from e2g_neo4j.types.documents import Chunk, Span
-from e2g_neo4j.types.graph import Extraction
-
-if TYPE_CHECKING:
-    from spacy.language import Language
+from e2g_neo4j.indexing.reading import Found
+from e2g_neo4j.types.documents import Chunk
 
 AHEAD = 64
 """Maximum number of results that wait to be taken."""
@@ -29,25 +19,20 @@ AHEAD = 64
 _LOOK = 0.2
 """Seconds after which the thread checks whether it should end."""
 
-Found: TypeAlias = tuple[Extraction, Embedded]
-
 
 class ReadAhead:
     """A context manager that processes chunks in order, in a thread. `take` returns the results.
 
     Args:
         chunks: the chunks to process.
-        nlp: the spaCy pipeline.
-        embedder: embeds windows and sentences.
-        workers: the number of spaCy processes.
+        read: yields what is found in each of some texts, in order.
         progress: called in the thread, once for each chunk. `take` raises its exceptions.
     """
 
     def __init__(
-        self, chunks: Sequence[Chunk], nlp: Language, embedder: Embedder, *, workers: int, progress: Callable[[], None]
+        self, chunks: Sequence[Chunk], read: Callable[[Sequence[str]], Iterator[Found]], progress: Callable[[], None]
     ) -> None:
-        self._chunks = chunks
-        self._nlp, self._embedder, self._workers, self._progress = nlp, embedder, workers, progress
+        self._chunks, self._read, self._progress = chunks, read, progress
         self._found: Queue[tuple[str, Found] | BaseException] = Queue(AHEAD)
         self._ended = Event()
         self._thread = Thread(target=self._work, name="e2g-reading", daemon=True)
@@ -78,7 +63,8 @@ class ReadAhead:
     def _work(self) -> None:
         try:
             began = time.perf_counter()
-            for chunk, found in zip(self._chunks, self._read(), strict=True):
+            found_in_all = self._read([one.text for one in self._chunks])
+            for chunk, found in zip(self._chunks, found_in_all, strict=True):
                 self.seconds += time.perf_counter() - began
                 self._progress()
                 self._put((chunk.id, found))
@@ -93,15 +79,3 @@ class ReadAhead:
             with suppress(Full):
                 self._found.put(found, timeout=_LOOK)
                 return
-
-    def _read(self) -> Iterator[Found]:
-        extractions: deque[Extraction] = deque()
-
-        def with_sentences() -> Iterator[tuple[str, list[Span]]]:
-            texts = [one.text for one in self._chunks]
-            for text, extraction in zip(texts, extract_all(self._nlp, texts, self._workers), strict=True):
-                extractions.append(extraction)
-                yield text, [(sentence.start, sentence.end) for sentence in extraction.sentences]
-
-        for embedded in embed_with_parts(self._embedder, with_sentences()):
-            yield extractions.popleft(), embedded

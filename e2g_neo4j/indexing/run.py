@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from e2g_neo4j.graph.rows import EmbeddedChunk, IndexedDocument, StoredDocument
 from e2g_neo4j.indexing.chunking import chunk, whole_nodes
+from e2g_neo4j.indexing.cluster import read_on_cluster
 from e2g_neo4j.indexing.missed_names import KnownNames, add_missed_names
 from e2g_neo4j.indexing.read_ahead import ReadAhead
+from e2g_neo4j.indexing.reading import Found, read_texts
 from e2g_neo4j.indexing.summaries.base import Summariser, TreeInput
 from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.indexing.topic_persistence import Persistence
@@ -201,13 +203,14 @@ class IndexRun:
         """Start to extract entities and compute vectors of all chunks that need it, in order, in a thread."""
         chunks = [one for draft in drafts for one in draft.chunks if needs_extraction(draft, one, builder)]
         self.totals["reading"] += len(chunks)
-        return ReadAhead(
-            chunks,
-            self.models.nlp,
-            self.models.embedder,
-            workers=self.models.workers,
-            progress=lambda: self.advance("reading", 1),
-        )
+        return ReadAhead(chunks, self._read, lambda: self.advance("reading", 1))
+
+    def _read(self, texts: Sequence[str]) -> Iterator[Found]:
+        """Yield what is found in each text, in this process or on the cluster."""
+        models = self.models
+        if self.settings.cluster:
+            return read_on_cluster(self.settings.cluster, models, texts)
+        return read_texts(models.nlp, models.embedder, texts, models.workers)
 
     def summarised(
         self, batch: Sequence[DocumentDraft], builder: SummaryTreeBuilder

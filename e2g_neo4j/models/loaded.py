@@ -154,6 +154,11 @@ class Models:
         return Fingerprint(self.embedding_name, self.dimensions, pooling, self.pipeline_id)
 
     @property
+    def are_given(self) -> bool:
+        """Whether the caller gave the pipeline or the embedding model."""
+        return self._given_nlp is not None or self._given_embedder is not None
+
+    @property
     def has_own_embedder(self) -> bool:
         """Whether the caller gave the embedding model."""
         return self._given_embedder is not None

