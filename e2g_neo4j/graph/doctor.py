@@ -78,7 +78,14 @@ def examine(models: Models, database: str) -> Operation[list[Finding]]:
 def _server(row: dict[str, str]) -> Iterator[Finding]:
     what = f"Neo4j {row['version']}, {row['edition']} edition"
     server_version = version(row["version"])
-    if server_version >= SEARCH_SINCE:
+    if row["version"] == "2026.08.0":
+        yield Finding(
+            "server",
+            "note",
+            f"{what}: its makers recommend 2026.08.1, which mends an issue with some queries.",
+            "Update to 2026.08.1 or later.",
+        )
+    elif server_version >= SEARCH_SINCE:
         yield Finding("server", "ok", f"{what}.")
     elif server_version == LTS:
         yield Finding(

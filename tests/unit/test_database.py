@@ -1,4 +1,4 @@
-"""What Neo4j's errors become."""
+"""What Neo4j's errors become, and what is said of its versions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from e2g_neo4j.errors import AccessError, DatabaseError
+from e2g_neo4j.graph import doctor
 from e2g_neo4j.runtime.database import translated
 
 
@@ -27,3 +28,14 @@ def test_a_transaction_that_is_too_large_for_the_server_names_what_to_raise(code
     error = Neo4jError._hydrate_neo4j(code=code, message="The memory pool limit was exceeded.")
     with pytest.raises(DatabaseError, match=r"pool limit.*E2G_DB_HEAP_MB.*heap\.max_size"), translated():
         raise error
+
+
+@pytest.mark.parametrize(
+    ("number", "state"),
+    [("2026.09.0", "ok"), ("2026.08.1", "ok"), ("2026.08.0", "note"), ("5.26.31", "note"), ("5.25.1", "problem")],
+)
+def test_doctor_judges_the_version_of_the_server(number: str, state: str) -> None:
+    [found] = doctor._server({"version": number, "edition": "community"})
+    assert found.state == state
+    assert number in found.what
+    assert bool(found.next_step) == (number in ("2026.08.0", "5.25.1"))
