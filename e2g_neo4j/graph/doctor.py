@@ -273,8 +273,8 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            f"Communities, clusters, vectors of entities or statements are out of date, because a run was "
-            f"interrupted or had no chat model: {', '.join(behind)}.",
+            "Communities, clusters, vectors of entities or statements are out of date, because a run was interrupted, "
+            f"had no chat model, or changed the statements that reports are made from: {', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, for statements with `--with statements`, and so does "
             "the next change of the corpus.",
         )

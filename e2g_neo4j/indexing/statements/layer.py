@@ -186,7 +186,10 @@ def _make(making: Making) -> Operation[LayerReport]:
         vectors = embed_long(models.embedder, [row["text"] for row in batch]).tolist()
         yield from making.stage([{**row, "embedding": vector} for row, vector in zip(batch, vectors, strict=True)])
         making.show("embedding statements", making.staged, len(new))
-    yield from making.publish(models=names, outdated=sorted(ids - found.rows.keys()), stored=stored["ids"])
+    changed = ids != found.rows.keys()
+    yield from making.publish(
+        models=names, outdated=sorted(ids - found.rows.keys()), changed=changed, stored=stored["ids"]
+    )
     report = LayerReport(total=len(found.rows), made=len(new), unreadable=found.unreadable, unmatched=found.unmatched)
     return with_usage(models, making.spent(LEVEL), report)
 
