@@ -39,7 +39,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "entity_vectors sentence_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
-        "Statement": "corpus id predicate text keywords strength embedding",
+        "Statement": "corpus id predicate text keywords strength subject_type object_type status period embedding",
         "Term": "corpus term windows",
     }.items()
 }

@@ -15,7 +15,7 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
-from e2g_neo4j.indexing.communities import inputs, layer
+from e2g_neo4j.indexing.communities import inputs, layer, writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
@@ -280,7 +280,8 @@ def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpor
 STATED: dict[str, str | list[str]] = {
     "Names: ann, bob": report("The As", 7),
     "Names: dan": report("The Ds"),
-    "ann bob": "bob | is | - | Bob is tall.\nann | knows | bob | Ann knows Bob.\nann | meets | bob | Ann meets Bob.",
+    "ann bob": "bob | is | - | Bob is tall.\nann | knows | bob | Ann knows Bob.|||person|person|suspected|in May\n"
+    "ann | meets | bob | Ann meets Bob.",
     "dan eve": "dan | knows | eve | Dan knows Eve.",
 }
 
@@ -312,7 +313,10 @@ def test_reports_are_made_from_statements_and_follow_them(driver: Driver, corpor
     assert (planned_usage.calls, done.usage.calls) == (2, 2)
     assert planned_usage.prompt_tokens == done.usage.prompt_tokens
     read = next(one.user for one in model.requests if "Names: ann, bob" in one.user)
-    assert "\n\nStatements:\nbob: Bob is tall.\nann, bob: Ann knows Bob.\nann, bob: Ann meets Bob.\n<" in read
+    assert (
+        "\n\nStatements:\nbob: Bob is tall.\nann, bob: Ann knows Bob. [suspected, in May]\nann, bob: Ann meets Bob.\n<"
+        in read
+    )
     assert "Sentences:" not in read
     assert found(driver, corpus)["dan eve fay"] == ("The Ds", "The Ds meet.\nThey talk.", 5, ["d1-c0"])
     again = enriched(driver, corpus, model)
@@ -365,7 +369,7 @@ def test_statements_that_change_meanwhile_begin_again(
     write(driver, corpus, TWO_GROUPS)
     states(driver, corpus, Model(STATED))
     other = Model({**STATED, "dan eve": "dan | trusts | eve | Dan trusts Eve."}, f"{MODEL}-other")
-    written = layer.write_reports
+    written = writing.write_reports
 
     def write_meanwhile(*arguments: Any) -> Any:
         monkeypatch.setattr(layer, "write_reports", written)

@@ -214,7 +214,7 @@ STATED = [
     stated("5", "b", "c", "B knows C."),
     stated("6", "b", "c", "B marries C.", 8),
     stated("7", "b", "d", "B sees D."),
-    stated("8", "d", "b", "D sees B."),
+    StoredStatement("8", "c-8", "d", "b", "D sees B.", 5, "suspected", "1890"),
     stated("9", "b", "z", "B meets Z."),
     stated("91", "e", None, "E is rich."),
     stated("92", "b", "c", "B knows C.", 2),
@@ -233,7 +233,7 @@ def test_relations_come_by_degree_and_after_the_descriptions_of_their_ends() -> 
     inner = ["B: B is strong.", "B: B is weak.", "B, C: B marries C.", "B, C: B knows C.", "A: A is old."]
     assert lines(first) == [*inner, "C, A: C calls A."], "degrees 3 + 2, then 2 + 1"
     assert lines(second) == ["E: E is rich."], "no relation of two members"
-    between = ["B, D: B sees D.", "D, B: D sees B."]
+    between = ["B, D: B sees D.", "D, B: D sees B. [suspected, 1890]"]
     assert lines(top) == [*inner[:4], *between, inner[4], "C, A: C calls A.", "E: E is rich.", "G: G is last."]
     assert [one.order for one in top] == list(range(10))
     assert [(one.chunk, one.entities) for one in first[2:4]] == [("c-6", ("b", "c")), ("c-5", ("b", "c"))]
@@ -248,5 +248,5 @@ def test_reports_replace_the_statements_about_their_members() -> None:
     assert replaced.children == (0,)
     assert text_of("A, B", ["Child\nIt is."], replaced, {}) == (
         "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\n"
-        "Statements:\nB, D: B sees D.\nD, B: D sees B.\nE: E is rich.\nG: G is last."
+        "Statements:\nB, D: B sees D.\nD, B: D sees B. [suspected, 1890]\nE: E is rich.\nG: G is last."
     )

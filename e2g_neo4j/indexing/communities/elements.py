@@ -25,6 +25,8 @@ class StoredStatement:
         object: the key of the entity that the subject is related to; None if the subject is described.
         text: the sentence that says it.
         strength: how much it matters, 1 to 10.
+        status: what the text says of it, such as "suspected"; None if that is not known.
+        period: when it is so; None if that is not known.
     """
 
     id: str
@@ -33,6 +35,8 @@ class StoredStatement:
     object: str | None
     text: str
     strength: int
+    status: str | None = None
+    period: str | None = None
 
     @property
     def entities(self) -> tuple[str, ...]:
@@ -113,5 +117,7 @@ def statements_about(
     for number in range(len(hierarchy)):
         said: dict[str, StoredStatement] = {}
         for one in in_order(number):
-            said.setdefault(f"{', '.join(names[end] for end in one.entities)}: {one.text}", one)
+            about = ", ".join(names[end] for end in one.entities)
+            claim = ", ".join(filter(None, (one.status, one.period)))
+            said.setdefault(f"{about}: {one.text}" + (f" [{claim}]" if claim else ""), one)
         yield [StatementElement(order, one.entities, one.chunk, text) for order, (text, one) in enumerate(said.items())]

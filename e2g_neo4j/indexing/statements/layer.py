@@ -261,5 +261,7 @@ def _row(chunk: ChunkParts, claim: Claim, aliases: Mapping[str, str]) -> dict[st
     object = entity_of(claim.object, chunk.entities, aliases)
     object = None if object == subject else object
     held = {**asdict(claim), "keywords": list(claim.keywords), "subject": subject, "object": object}
+    held |= {name: held[name] or None for name in ("subject_type", "object_type", "status", "period")}
+    held["object_type"] = held["object_type"] if object else None
     digest = sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
     return {**held, "id": f"{chunk.id}-r{digest}", "chunk": chunk.id}
