@@ -1,6 +1,6 @@
 // At most $limit statements, in the order of their ids.
 // $corpus, $after: an id, $limit
-// → id, chunk, subject, object: keys of entities, object: null if the subject is described, text, strength, status, period
+// → id, chunk, subject, object, text, strength, status, period. subject and object: keys of entities; null without one
 MATCH (s:Statement {corpus: $corpus})
 WHERE s.id > $after
 WITH s ORDER BY s.id LIMIT $limit
