@@ -192,6 +192,7 @@ def test_gleanings_add_what_was_missed(driver: Driver, corpora: list[str], corpu
     assert (planned.calls, planned.completion_tokens) == (3, 3 * REPLY_TOKENS)
     once: Any = Models(model)
     first = driven(performing(driver), layer.plan(once, corpus)).usage
+    assert planned.prompt_tokens > 3 * first.prompt_tokens + 3 * REPLY_TOKENS, "it would read the replies before"
     with pytest.raises(BudgetError):
         gleaned(driver, corpus, model, 2, first.prompt_tokens + 2 * REPLY_TOKENS + 20)
     assert len(model.requests) == 1
