@@ -100,6 +100,10 @@ class Settings(BaseSettings):
         True,
         description="Whether replies that are read as JSON are held to a schema. false: if the server fails.",
     )
+    gleanings: int = Field(
+        0, ge=0, le=10, description="How often the chat model is asked which statements of a text it has missed."
+    )
+    claims: bool = Field(False, description="Whether statements get a status (true, false, suspected) and a period.")
     prompts: Path | None = Field(None, description="Folder with prompts that replace the bundled ones.")
     templates: Path | None = Field(None, description="Folder with Cypher templates of your own.")
     text_to_cypher: bool = Field(False, description="Whether a chat model may write Cypher statements, which are run.")

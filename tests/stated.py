@@ -21,8 +21,10 @@ MODEL = "stated"
 
 
 def statements(lines: str) -> str:
-    """The reply that states lines of subject | predicate | object | description | keywords | strength."""
-    names = ("subject", "predicate", "object", "description", "keywords", "strength")
+    """The reply that states lines of subject | predicate | object | description | keywords | strength, with types,
+    status and period."""
+    fields = "subject predicate object description keywords strength subject_type object_type status period"
+    names = fields.split()
     rows = [dict(zip(names, map(str.strip, line.split("|")), strict=False)) for line in lines.splitlines()]
     return json.dumps({"statements": [] if lines == "NONE" else rows})
 
@@ -52,15 +54,18 @@ class Models:
 
     embedder = MODELS.embedder
 
-    def __init__(self, model: Model | None) -> None:
+    def __init__(self, model: Model | None, *, gleanings: int = 0, claims: bool = False) -> None:
         self.chat_model = model
-        self.settings = Settings(llm_concurrency=1, price_prompt=1.0, price_completion=2.0)
+        self.settings = Settings(
+            llm_concurrency=1, price_prompt=1.0, price_completion=2.0, gleanings=gleanings, claims=claims
+        )
 
 
 def state(client: E2G, corpus: str) -> None:
     """Make statements of a corpus, about the entities that most chunks mention, and forget the replies."""
     keys = [one.key for one in client.entities(corpus=corpus, limit=12)]
-    lines = [f"{a} | is near | {b} | {a} is near {b}." for a, b in pairwise(keys)]
+    more = "places | 3 | person | place | suspected | in May"
+    lines = [f"{a} | is near | {b} | {a} is near {b}. | {more}" for a, b in pairwise(keys)]
     models: Any = Models(
         Model({"": "\n".join([*lines, f"{keys[0]} | is | - | There is {keys[0]}."]) if keys else "NONE"})
     )

@@ -1,5 +1,5 @@
 // The corpora whose communities, clusters, vectors of entities or sentences, or statements are out of date, because a run
-// that changed the corpus was interrupted or had no chat model.
+// that changed the corpus was interrupted or had no chat model, or statements that reports are made from changed.
 // → corpus
 MATCH (c:Corpus)
 WHERE c.corpus IS NOT NULL

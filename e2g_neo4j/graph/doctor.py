@@ -39,7 +39,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "entity_vectors sentence_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",
-        "Statement": "corpus id predicate text keywords strength embedding",
+        "Statement": "corpus id predicate text keywords strength subject_type object_type status period embedding",
         "Term": "corpus term windows",
     }.items()
 }
@@ -280,8 +280,8 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             "layers",
             "note",
-            f"Communities, clusters, vectors of entities or statements are out of date, because a run was "
-            f"interrupted or had no chat model: {', '.join(behind)}.",
+            "Communities, clusters, vectors of entities or statements are out of date, because a run was interrupted, "
+            f"had no chat model, or changed the statements that reports are made from: {', '.join(behind)}.",
             "`e2g enrich --corpus NAME` brings them up to date, for statements with `--with statements`, and so does "
             "the next change of the corpus.",
         )

@@ -22,7 +22,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.threads import beside
-from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest
+from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.documents import TokenSpans
 from e2g_neo4j.types.ids import cached_key
 from e2g_neo4j.types.reports import Progress, TokenUsage
@@ -41,6 +41,7 @@ class TextTask(ABC):
         model: The chat model.
         prompts: A folder with prompts that replace the bundled ones.
         concurrency: The maximum number of concurrent calls.
+        further: Bundled prompt files that are added to the prompt.
 
     Attributes:
         stage: The name of its progress.
@@ -57,11 +58,13 @@ class TextTask(ABC):
     prompt: ClassVar[Path]
     tokens: ClassVar[int]
     values: ClassVar[Mapping[str, int]]
-    schema: ClassVar[Mapping[str, Any] | None] = None
+    schema: Mapping[str, Any] | None = None
 
-    def __init__(self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1) -> None:
+    def __init__(
+        self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1, further: Sequence[Path] = ()
+    ) -> None:
         self.model, self.concurrency = model, concurrency
-        self._instructions = load_prompt(self.prompt, prompts)
+        self._instructions = "\n\n".join(load_prompt(one, prompts) for one in (self.prompt, *further))
         self._again = load_prompt(self.prompt.with_name(f"{self.prompt.stem}_retry.txt"), prompts)
         identity = json.dumps([model.name, self._instructions, self._again])
         self.name = f"{self.stage}-{sha256(identity.encode()).hexdigest()[:12]}"
@@ -93,6 +96,16 @@ class TextTask(ABC):
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Return what a reply is worth."""
 
+    def ask(self, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
+        """Ask about a text until a reply is usable, and cache the best reply."""
+        best, used = self.best_reply(text, meter)
+        cache.keep(key, best, model=self.model.name, used=used)
+
+    def best_reply(self, text: str, meter: UsageMeter) -> tuple[str, ChatUsage]:
+        """Return the usable reply to a text, or the best of the others, and what all calls used."""
+        best, used = ask_metered(self.model, partial(self.request, text), self.judge, meter, self.level)
+        return best.text, used
+
 
 def ask_about(
     task: TextTask, texts: Sequence[tuple[str, str]], cache: SummaryCache, meter: UsageMeter, progress: Progress
@@ -122,7 +135,7 @@ def ask_about(
             if one is None:
                 return
             try:
-                _ask(task, *one, cache, meter)
+                task.ask(*one, cache, meter)
             except BaseException as error:
                 with lock:
                     errors.append(error)
@@ -139,12 +152,6 @@ def ask_about(
         closed = True
     if errors:
         raise errors[0]
-
-
-def _ask(task: TextTask, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
-    """Ask about a text until a reply is usable, and cache the best reply."""
-    best, used = ask_metered(task.model, partial(task.request, text), task.judge, meter, task.level)
-    cache.keep(key, best.text, model=task.model.name, used=used)
 
 
 def key_of(name: str, text: str) -> str:

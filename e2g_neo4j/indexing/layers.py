@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
+from e2g_neo4j.errors import BudgetError, CorpusChangedError, CorpusNotFoundError, ModelError
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.indexing.entity_vectors import ENTITIES
@@ -15,14 +13,14 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.types.reports import Progress
 
-LAYERS = (SENTENCES, ENTITIES, CLUSTERS, COMMUNITIES, STATEMENTS)
-"""All layers, in the order in which they are made: last those that may ask the chat model, and fail."""
+LAYERS = (SENTENCES, ENTITIES, CLUSTERS, STATEMENTS, COMMUNITIES)
+"""All layers, in the order in which they are made. Reports of communities may be made from statements."""
 
 
 def update(
     models: Models, corpus: str, progress: Progress | None = None, meter: UsageMeter | None = None
 ) -> Operation[None]:
-    """Bring the layers that a corpus has up to date.
+    """Bring the layers that a corpus has up to date. If the chat model fails, this raises its error after the others.
 
     Args:
         models: The models.
@@ -30,6 +28,13 @@ def update(
         progress: Called with the stage and its progress.
         meter: Counts the use of the chat model. Without it, the chat model is not used.
     """
+    failed: Exception | None = None
     for layer in LAYERS:
-        with suppress(CorpusChangedError, CorpusNotFoundError):  # whoever changes it last brings them up to date
+        try:
             yield from layer.update(models, corpus, progress, meter)
+        except (CorpusChangedError, CorpusNotFoundError):
+            pass  # whoever changes it last brings them up to date
+        except (BudgetError, ModelError) as error:
+            failed = failed or error
+    if failed:
+        raise failed

@@ -52,6 +52,7 @@ class _LexicalNames:
 @dataclass(frozen=True, slots=True)
 class _Node:
     id: str
+    type: str
     properties: Mapping[str, Any]
 
 
@@ -90,7 +91,7 @@ def graph_documents(graph: Neo4jGraph, config: LexicalGraphConfig | None = None)
         return chunk_of.get(node.id) or node.id.rpartition(":")[0]  # the extractor puts the id of the chunk first
 
     nodes = {
-        node.id: _Node(_name(node, chunk(node)), node.properties)
+        node.id: _Node(_name(node, chunk(node)), node.label, node.properties)
         for node in graph.nodes
         if node.label not in (lexical.chunk_node_label, lexical.document_node_label)
     }

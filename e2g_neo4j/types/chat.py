@@ -94,6 +94,12 @@ class ChatUsage:
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
 
+    def add_all(self, other: ChatUsage) -> None:
+        """Count what other calls used."""
+        self.calls += other.calls
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+
 
 class ChatModel(Protocol):
     """A chat model that writes summaries.

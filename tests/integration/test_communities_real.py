@@ -33,6 +33,7 @@ from neo4j import Driver
 from e2g_neo4j.errors import CorpusChangedError, CorpusNotFoundError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
+from e2g_neo4j.indexing.clusters.layer import CLUSTERS
 from e2g_neo4j.indexing.communities import layer
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
 from e2g_neo4j.retrieval.query import Query
@@ -170,25 +171,24 @@ def test_a_corpus_that_always_changes_is_an_error(driver: Driver, corpora: list[
     corpora.append(corpus)
     write(driver, corpus, TWO_GROUPS)
     perform = performing(driver)
-    asked: list[str] = []
+    during = "communities/stored"
 
     def changing(request: Read | Write) -> Any:
-        if isinstance(request, Read):
-            asked.append(request.statement)
-        if isinstance(request, Read) and request.statement == "communities/stored":
+        if isinstance(request, Read) and request.statement == during:
             write(driver, corpus, TWO_GROUPS)
         return perform(request)
 
     with pytest.raises(CorpusChangedError, match="was changed 5 times while its communities were made"):
         driven(changing, COMMUNITIES.enrich(MODELS, corpus, None))
     assert found(driver, corpus) == {}
-    driven(perform, COMMUNITIES.enrich(MODELS, corpus, None))
+    for one in (COMMUNITIES, CLUSTERS):
+        driven(perform, one.enrich(MODELS, corpus, None))
     write(driver, corpus, TWO_GROUPS)
-    asked.clear()
+    during = "clusters/stored"
     driven(changing, layers.update(MODELS, corpus))
-    assert asked[-1] == "layers/state", "the layers after it are updated"
-    driven(perform, layers.update(MODELS, corpus))
-    assert found(driver, corpus).keys() == {"ann bob cid", "dan eve fay"}
+    assert found(driver, corpus).keys() == {"ann bob cid", "dan eve fay"}, "the layers after it are updated"
+    [state] = database.read(driver, "neo4j", Read("layers/state", {"corpus": corpus}))
+    assert state["clusters"] != state["revision"] == state["communities"]
 
 
 @pytest.mark.parametrize("writes", range(1, 5))

@@ -171,6 +171,77 @@ def test_unusable_replies_are_asked_for_again_and_counted(driver: Driver, corpor
     assert (again.usage.calls, again.unreadable) == (0, 1)
 
 
+GLEANED: dict[str, str | list[str]] = {
+    "- bob | likes": "ann | knows | bob | Ann knows Bob. | people | 8",
+    "Listed:": "bob | likes | cid | Bob likes Cid.",
+    **REPLIES,
+}
+"""What is missed at first, then nothing new."""
+
+
+def gleaned(driver: Driver, corpus: str, model: Model, gleanings: int, budget: int | None = None) -> LayerReport:
+    models: Any = Models(model, gleanings=gleanings)
+    return driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter(budget)))
+
+
+def test_gleanings_add_what_was_missed(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS[:1])
+    models: Any = Models(model := Model(GLEANED), gleanings=2)
+    planned = driven(performing(driver), layer.plan(models, corpus)).usage
+    assert (planned.calls, planned.completion_tokens) == (3, 3 * REPLY_TOKENS)
+    once: Any = Models(model)
+    first = driven(performing(driver), layer.plan(once, corpus)).usage
+    assert planned.prompt_tokens > 3 * first.prompt_tokens + 3 * REPLY_TOKENS, "it would read the replies before"
+    with pytest.raises(BudgetError):
+        gleaned(driver, corpus, model, 2, first.prompt_tokens + 2 * REPLY_TOKENS + 20)
+    assert len(model.requests) == 1
+    done = gleaned(driver, corpus, model, 2)
+    assert (done.usage.calls, done.total) == (2, 3), "the first reply is cached"
+    said = [("ann", "knows", "bob"), ("bob", "is", None), ("bob", "likes", "cid")]
+    assert [one[1:4] for one in statements(driver, corpus)] == said
+    again = gleaned(driver, corpus, model, 2)
+    assert (again.usage.calls, again.usage.remembered, again.made) == (0, 1, 0)
+    updating: Any = Models(model, gleanings=2)
+    write(driver, corpus, DOCUMENTS[1:])
+    driven(performing(driver), STATEMENTS.update(updating, corpus, meter=UsageMeter()))
+    assert [one[1:4] for one in statements(driver, corpus) if one[0] == "d0-c0"] == said, "what was gleaned stays"
+
+
+def test_gleanings_go_on_from_replies_that_are_cached(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS[:1])
+    model = Model(GLEANED)
+    assert gleaned(driver, corpus, model, 0).total == 2
+    done = gleaned(driver, corpus, model, 1)
+    assert (done.usage.calls, done.total) == (1, 3)
+    unusable = Model({"Listed:": "I list nothing.", **REPLIES}, ANOTHER)
+    done = gleaned(driver, corpus, unusable, 1)
+    assert (done.usage.calls, done.total, done.unreadable) == (4, 2, 0), "the first reply is left"
+
+
+def test_types_and_claims_are_stored(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, DOCUMENTS[:1])
+    model = Model(
+        {"ann bob": "ann | robs | bob | No. | x | 5 | person | poet | suspected | in May\nann | is | - | Yes."}
+    )
+    models: Any = Models(model, claims=True)
+    driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter()))
+    [request] = model.requests
+    assert "suspected" in request.system
+    assert "status" in str(request.schema)
+    made(driver, corpus, other := Model(model.replies, ANOTHER))
+    assert "suspected" not in other.requests[0].system
+    assert "status" not in str(other.requests[0].schema)
+    records = driver.execute_query(
+        "MATCH (s:Statement {corpus: $corpus}) "
+        "RETURN s.subject_type, s.object_type, s.status, s.period ORDER BY s.predicate DESC",
+        corpus=corpus,
+    ).records
+    assert [tuple(one) for one in records] == [("person", "poet", "suspected", "in May"), (None,) * 4]
+
+
 def test_a_budget_stops_and_another_run_goes_on(driver: Driver, corpora: list[str], corpus: str) -> None:
     corpora.append(corpus)
     write(driver, corpus, DOCUMENTS)

@@ -15,10 +15,11 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
-from e2g_neo4j.indexing.communities import inputs, layer
+from e2g_neo4j.indexing.communities import inputs, layer, writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
+from e2g_neo4j.indexing.statements.layer import STATEMENTS
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
@@ -271,5 +272,127 @@ def test_clusters_are_updated_though_the_chat_model_fails(driver: Driver, corpor
     models: Any = Models(Failing(REPLIES))
     with pytest.raises(ModelError, match="gone"):
         driven(performing(driver), layers.update(models, corpus, meter=UsageMeter()))
-    [state] = database.read(driver, "neo4j", Read("layers/state", {"corpus": corpus}))
-    assert state["clusters"] == state["revision"]
+    assert state(driver, corpus)["clusters"] == state(driver, corpus)["revision"]
+
+
+# --- from statements ---------------------------------------------------------------------------------
+
+STATED: dict[str, str | list[str]] = {
+    "Names: ann, bob": report("The As", 7),
+    "Names: dan": report("The Ds"),
+    "ann bob": "bob | is | - | Bob is tall.\nann | knows | bob | Ann knows Bob.|||person|person|suspected|in May\n"
+    "ann | meets | bob | Ann meets Bob.",
+    "dan eve": "dan | knows | eve | Dan knows Eve.",
+}
+
+
+def state(driver: Driver, corpus: str) -> Any:
+    [row] = database.read(driver, "neo4j", Read("layers/state", {"corpus": corpus}))
+    return row
+
+
+def states(driver: Driver, corpus: str, model: Model | None) -> LayerReport:
+    models: Any = Models(model)
+    return driven(performing(driver), STATEMENTS.enrich(models, corpus, None, UsageMeter()))
+
+
+def all_updated(driver: Driver, corpus: str, model: Model | None) -> None:
+    models: Any = Models(model)
+    driven(performing(driver), layers.update(models, corpus, meter=UsageMeter()))
+
+
+def test_reports_are_made_from_statements_and_follow_them(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    write(driver, corpus, TWO_GROUPS)
+    enriched(driver, corpus, model := Model(dict(STATED)))
+    states(driver, corpus, model)
+    assert corpus in behind(driver), "its reports were made from sentences"
+    planned_usage = planned(driver, corpus, model).usage
+    del model.requests[:]
+    done = enriched(driver, corpus, model, None)
+    assert (planned_usage.calls, done.usage.calls) == (2, 2)
+    assert planned_usage.prompt_tokens == done.usage.prompt_tokens
+    read = next(one.user for one in model.requests if "Names: ann, bob" in one.user)
+    assert (
+        "\n\nStatements:\nbob: Bob is tall.\nann, bob: Ann knows Bob. [suspected, in May]\nann, bob: Ann meets Bob.\n<"
+        in read
+    )
+    assert "Sentences:" not in read
+    assert found(driver, corpus)["dan eve fay"] == ("The Ds", "The Ds meet.\nThey talk.", 5, ["d1-c0"])
+    again = enriched(driver, corpus, model)
+    assert (again.made, again.usage.calls, again.usage.remembered) == (0, 0, 2)
+
+    changed = small_document("d1", ["dan", "eve"], ["eve", "fay"], ["dan", "fay"], ["fay"])
+    write(driver, corpus, [changed])
+    assert found(driver, corpus).keys() == {"ann bob cid"}, "at once, before any update"
+    all_updated(driver, corpus, None)
+    assert corpus in behind(driver)
+    with pytest.raises(ConfigurationError, match="--with statements,communities"):
+        enriched(driver, corpus, model)
+    model.replies["dan eve"] = "fay | knows | eve | Fay knows Eve."
+    del model.requests[:]
+    all_updated(driver, corpus, model)
+    assert corpus not in behind(driver)
+    assert ["Fay knows Eve." in one.user for one in model.requests] == [False, True], "the other report is kept"
+    write(driver, fresh, [TWO_GROUPS[0], changed])
+    states(driver, fresh, model)
+    enriched(driver, fresh, model)
+    assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    driven(performing(driver), delete(corpus, ["d1"]))
+    all_updated(driver, corpus, None)  # what is left is cached
+    assert corpus not in behind(driver)
+    assert found(driver, corpus).keys() == {"ann bob cid"}
+
+
+def test_other_statements_make_written_reports_outdated_alone(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, extractive := f"{corpus}-extractive"]
+    model, other = Model(STATED), Model({**STATED, "dan eve": "NONE"}, f"{MODEL}-other")
+    for one, reports in ((corpus, "llm"), (extractive, None)):
+        write(driver, one, TWO_GROUPS)
+        states(driver, one, model)
+        enriched(driver, one, model, reports)  # type: ignore[arg-type]
+        states(driver, one, model)
+        assert one not in behind(driver), "they are the same"
+        states(driver, one, other)
+    assert corpus in behind(driver)
+    assert extractive not in behind(driver)
+    del other.requests[:]
+    enriched(driver, corpus, other)
+    [read] = [one.user for one in other.requests if "Names: dan" in one.user]
+    assert "Sentences:" in read, "nothing is stated about its members"
+
+
+def test_statements_that_change_meanwhile_begin_again(
+    driver: Driver, corpora: list[str], corpus: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    states(driver, corpus, Model(STATED))
+    other = Model({**STATED, "dan eve": "dan | trusts | eve | Dan trusts Eve."}, f"{MODEL}-other")
+    written = writing.write_reports
+
+    def write_meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(layer, "write_reports", written)
+        states(driver, corpus, other)
+        return (yield from written(*arguments))
+
+    monkeypatch.setattr(layer, "write_reports", write_meanwhile)
+    enriched(driver, corpus, model := Model(STATED))
+    assert [one for one in ("knows", "trusts") for asked in model.requests if f"Dan {one} Eve." in asked.user] == [
+        "knows",
+        "trusts",
+    ]
+    assert corpus not in behind(driver)
+
+
+def test_extractive_reports_are_updated_though_the_statements_fail(
+    driver: Driver, corpora: list[str], corpus: str
+) -> None:
+    corpora.append(corpus)
+    write(driver, corpus, TWO_GROUPS)
+    states(driver, corpus, Model(STATED))
+    enriched(driver, corpus, None, None)
+    write(driver, corpus, [small_document("d1", ["dan", "eve"], ["eve", "gil"], ["dan", "gil"])])
+    with pytest.raises(ModelError, match="gone"):
+        all_updated(driver, corpus, Failing(STATED))
+    assert state(driver, corpus)["communities"] == state(driver, corpus)["revision"]

@@ -75,13 +75,13 @@ def test_relationships_and_descriptions_are_statements() -> None:
         source=Document("Ann married Bob."),
     )
     assert claims_of(document) == [
-        Claim("Ann", "married to", "Bob", "Ann married Bob.", ("love", "law"), 9),
-        Claim("Bob", "knows", "Ann", "Bob knows Ann", (), STRENGTH),
+        Claim("Ann", "married to", "Bob", "Ann married Bob.", ("love", "law"), 9, "Person"),
+        Claim("Bob", "knows", "Ann", "Bob knows Ann", (), STRENGTH, "", "Person"),
         None,
         None,
         None,
-        Claim("Ann", "counted", "3", "Ann counted 3", (), STRENGTH),
-        Claim("Ann", "is", "", "Ann is a sailor.", (), STRENGTH),
+        Claim("Ann", "counted", "3", "Ann counted 3", (), STRENGTH, "Person"),
+        Claim("Ann", "is", "", "Ann is a sailor.", (), STRENGTH, "Person"),
     ]
 
 
@@ -197,8 +197,8 @@ class Scripted(LLMInterface):
 
 
 SAID = [
-    Claim("Ann", "knows", "Bob", "Ann knows Bob.", (), STRENGTH),
-    Claim("Ann", "is", "", "A sailor.", (), STRENGTH),
+    Claim("Ann", "knows", "Bob", "Ann knows Bob.", (), STRENGTH, "Person", "Person"),
+    Claim("Ann", "is", "", "A sailor.", (), STRENGTH, "Person"),
 ]
 
 

@@ -17,6 +17,7 @@ from e2g_neo4j.answering.drift import FOLLOW_UPS_SCHEMA
 from e2g_neo4j.answering.points import points_schema
 from e2g_neo4j.evaluation.judging import request_for
 from e2g_neo4j.indexing.communities.chat import ReportWriter
+from e2g_neo4j.indexing.statements.chat import statements_schema
 from e2g_neo4j.models.chat.json_replies import TEXT, number_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.langchain import LangChainChat
 from e2g_neo4j.models.chat.ollama import OllamaChat
@@ -33,6 +34,10 @@ SCHEMAS: Mapping[str, Any] = {
     "evaluation/prompts/judge.txt": request_for("Who?", "Ann.", "Bob.", "").schema,
     "indexing/communities/prompts/report.txt": ReportWriter.schema,
     "indexing/communities/prompts/report_retry.txt": ReportWriter.schema,
+    "indexing/statements/prompts/statements.txt": statements_schema(1),
+    "indexing/statements/prompts/statements_more.txt": statements_schema(0),
+    "indexing/statements/prompts/statements_more_retry.txt": statements_schema(0),
+    "indexing/statements/prompts/statements_retry.txt": statements_schema(1),
     "retrieval/prompts/filter_sentences.txt": relevant_schema(9),
     "retrieval/prompts/keywords.txt": SCHEMA,
     "retrieval/prompts/rate_reports.txt": object_schema(**{"1": number_schema(0, 5), "2": number_schema(0, 5)}),

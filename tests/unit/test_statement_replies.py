@@ -118,6 +118,23 @@ def test_names_stand_for_entities_that_the_chunk_mentions() -> None:
     assert {name: entity_of(name, mentioned, aliases) for name in expected} == expected
 
 
+def test_types_status_and_period_are_read_if_they_are_said() -> None:
+    row = {"subject": "Ann", "predicate": "robs", "object": "Bob", "subject_type": "person", "object_type": "-"}
+    claim = read_claim(row | {"status": "SUSPECTED", "period": "in May 1890"})
+    assert claim
+    assert (claim.subject_type, claim.object_type, claim.status, claim.period) == (
+        "person",
+        "",
+        "suspected",
+        "in May 1890",
+    )
+    claim = read_claim(
+        row | {"object": "", "description": "A.", "object_type": "x", "status": "?", "period": "x" * 101}
+    )
+    assert claim
+    assert (claim.object_type, claim.status, claim.period) == ("", "", "")
+
+
 class Model:
     """A chat model of which only the name is used."""
 

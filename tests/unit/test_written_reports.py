@@ -16,6 +16,7 @@ from e2g_neo4j.indexing.communities.chat import (
     WrittenReport,
     parse_report,
 )
+from e2g_neo4j.indexing.communities.elements import StatementElement, StoredStatement, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, covering_sentences
@@ -196,3 +197,56 @@ def test_the_text_names_what_is_what() -> None:
         "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\nSentences:\nSentence c1.\nSentence c4."
     )
     assert text_of("A, B", [], read, texts) == "Names: A, B\n\nSentences:\nSentence c1.\nSentence c4."
+
+
+# --- statements --------------------------------------------------------------------------------------
+
+
+def stated(id: str, subject: str, object: str | None, text: str, strength: int = 5) -> StoredStatement:
+    return StoredStatement(id, f"c-{id}", subject, object, text, strength)
+
+
+STATED = [
+    stated("1", "a", None, "A is old."),
+    stated("2", "b", None, "B is weak.", 1),
+    stated("3", "b", None, "B is strong.", 9),
+    stated("4", "c", "a", "C calls A."),
+    stated("5", "b", "c", "B knows C."),
+    stated("6", "b", "c", "B marries C.", 8),
+    stated("7", "b", "d", "B sees D."),
+    StoredStatement("8", "c-8", "d", "b", "D sees B.", 5, "suspected", "1890"),
+    stated("9", "b", "z", "B meets Z."),
+    stated("91", "e", None, "E is rich."),
+    stated("92", "b", "c", "B knows C.", 2),
+    stated("93", "g", None, "G is last."),
+]
+"""B is related to three (c, d, z), C to two (a, b), A and D to one."""
+
+
+def lines(elements: list[StatementElement]) -> list[str]:
+    return [one.text for one in elements]
+
+
+def test_relations_come_by_degree_and_after_the_descriptions_of_their_ends() -> None:
+    names = {key: key.upper() for key in "abcdefgz"}
+    first, second, top = statements_about(HIERARCHY, reversed(STATED), names)
+    inner = ["B: B is strong.", "B: B is weak.", "B, C: B marries C.", "B, C: B knows C.", "A: A is old."]
+    assert lines(first) == [*inner, "C, A: C calls A."], "degrees 3 + 2, then 2 + 1"
+    assert lines(second) == ["E: E is rich."], "no relation of two members"
+    between = ["B, D: B sees D.", "D, B: D sees B. [suspected, 1890]"]
+    assert lines(top) == [*inner[:4], *between, inner[4], "C, A: C calls A.", "E: E is rich.", "G: G is last."]
+    assert [one.order for one in top] == list(range(10))
+    assert [(one.chunk, one.entities) for one in first[2:4]] == [("c-6", ("b", "c")), ("c-5", ("b", "c"))]
+
+
+def test_reports_replace_the_statements_about_their_members() -> None:
+    names = {key: key.upper() for key in "abcdefgz"}
+    covers = list(statements_about(HIERARCHY, STATED, names))
+    length = sum(one.length for one in covers[2])
+    assert report_input(2, HIERARCHY, covers, {0: "r", 1: "s"}, length) == ReportInput((), tuple(covers[2]))
+    replaced = report_input(2, HIERARCHY, covers, {0: "r", 1: "s"}, length - 1)
+    assert replaced.children == (0,)
+    assert text_of("A, B", ["Child\nIt is."], replaced, {}) == (
+        "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\n"
+        "Statements:\nB, D: B sees D.\nD, B: D sees B. [suspected, 1890]\nE: E is rich.\nG: G is last."
+    )

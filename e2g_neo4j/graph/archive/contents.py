@@ -249,6 +249,10 @@ class _Stated(Row):
     text: Text
     keywords: Names
     strength: Annotated[int, Field(ge=0, le=100)]
+    subject_type: Line | None = None
+    object_type: Line | None = None
+    status: Line | None = None
+    period: Line | None = None
 
 
 class _Statement(_Stated):

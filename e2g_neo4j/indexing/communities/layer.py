@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from sys import maxsize
 from typing import Any
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph.writer import ROWS
+from e2g_neo4j.indexing.communities import inputs
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
+from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import communities
 from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
-from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, titles
+from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, covering_sentences, titles
 from e2g_neo4j.indexing.communities.writing import Replies, Written, asking, estimating, write_reports
-from e2g_neo4j.indexing.layer import Layer, Making, hash_of, read_state, with_usage
+from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, hash_of, read_state, with_usage
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.entities.extraction_codec import decode, own_sentences_before_list
@@ -41,13 +44,15 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
     Raises:
         ConfigurationError: A chat model is to write the reports, and none is configured.
     """
-    names, writer = _writers(models, (yield from read_state(corpus)), reports, UsageMeter())
+    state = yield from read_state(corpus)
+    names, writer = _writers(models, state, reports, UsageMeter())
     if not names:
         return LayerReport()
     writer = writer or _required_writer(models)
+    statements = (yield from read_statements(corpus)) if state["statements"] == state["revision"] else []
     usage = TokenUsage()
     ask = estimating(writer, models.embedder.token_spans, usage)
-    usage.remembered = (yield from _reports(corpus, names, ask)).cached
+    usage.remembered = (yield from _reports(corpus, names, statements, ask)).cached
     return with_usage(models, usage)
 
 
@@ -83,7 +88,8 @@ def _writers(
 def _make(making: Making) -> Operation[LayerReport]:
     models, corpus = making.models, making.corpus
     names, writer = _writers(models, making.state, making.reports, making.meter)
-    written = yield from _reports(corpus, names, asking(corpus, writer, making.used, making.show))
+    statements = (yield from _statements(making)) if names else []
+    written = yield from _reports(corpus, names, statements, asking(corpus, writer, making.used, making.show))
     making.remember(LEVEL, written.cached)
     reports = written.reports
     [rows] = yield Read("communities/stored", {"corpus": corpus})
@@ -100,7 +106,10 @@ def _make(making: Making) -> Operation[LayerReport]:
         yield from making.add("stage_members", batch_of_members)
     parents = [{"id": one.id, "parent": _parent(one, reports)} for one in reports]
     yield from making.publish(
-        ("communities/set_parents", {"corpus": corpus, "rows": parents}), models=names or None, kept=kept
+        ("communities/set_parents", {"corpus": corpus, "rows": parents}),
+        stored=[one.id for one in statements] if names else None,
+        models=names or None,
+        kept=kept,
     )
     report = LayerReport(
         total=len(reports),
@@ -114,6 +123,19 @@ def _make(making: Making) -> Operation[LayerReport]:
 COMMUNITIES = Layer(
     "communities", "communities", "its communities were made", _make, check=_check, plan=plan, staged="StagedCommunity"
 )
+
+
+def _statements(making: Making) -> Operation[list[StoredStatement]]:
+    """Read the statements that reports are made from; none if the corpus does not have this layer."""
+    state, corpus = making.state, making.corpus
+    if state["statements"] is None:
+        return []
+    if state["statements"] != state["revision"]:
+        raise RepliesMissingError(
+            f"The reports of the corpus {corpus!r} are made from its statements, which are out of date: run "
+            f"`e2g enrich --with statements,communities --corpus {corpus}`."
+        )
+    return (yield from read_statements(corpus))
 
 
 def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str], float]]]:
@@ -130,8 +152,13 @@ def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str],
     return names, {pair: weight for pair, weight in weights.items() if weight > 0 and pair[1] in names}
 
 
-def _reports(corpus: str, writers: Sequence[str], ask: Replies) -> Operation[Written]:
-    """Find communities and make their reports: extractive ones, or by the writers of these names."""
+def _reports(
+    corpus: str, writers: Sequence[str], statements: Sequence[StoredStatement], ask: Replies
+) -> Operation[Written]:
+    """Find communities and make their reports: extractive ones, or by the writers of these names.
+
+    These read statements; sentences of a community about whose members nothing is stated.
+    """
     names, weights = yield from _graph(corpus)
     hierarchy = communities(weights)
     sentences = yield from _sentences(corpus)
@@ -150,7 +177,10 @@ def _reports(corpus: str, writers: Sequence[str], ask: Replies) -> Operation[Wri
     ]
     if not writers:
         return Written(extractive)
-    return (yield from write_reports(corpus, extractive, sentences, weights, writers, ask))
+    stated = statements_about(hierarchy, statements, names)
+    covering = covering_sentences(hierarchy, sentences, weights, maxsize, longest=inputs.CHARACTERS)
+    covers = [about or cover for about, cover in zip(stated, covering, strict=True)]
+    return (yield from write_reports(corpus, extractive, covers, writers, ask))
 
 
 def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:

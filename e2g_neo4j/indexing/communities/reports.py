@@ -45,13 +45,18 @@ class SentenceEntities:
     def length(self) -> int:
         return self.span[1] - self.span[0]
 
+    @property
+    def order(self) -> tuple[str, int, Span]:
+        """Sorts sentences in reading order."""
+        return self.document, self.index, self.span
+
 
 def choose_sentences(
     hierarchy: Sequence[Community], sentences: Iterable[SentenceEntities], weights: Weights
 ) -> Iterator[list[SentenceEntities]]:
     """Yield the sentences of each community's extractive report, in reading order. See `covering_sentences`."""
     for chosen in covering_sentences(hierarchy, sentences, weights, CHARACTERS, longest=CHARACTERS):
-        yield sorted(chosen, key=reading_order)
+        yield sorted(chosen, key=lambda sentence: sentence.order)
 
 
 def covering_sentences(
@@ -75,7 +80,7 @@ def covering_sentences(
         longest: the maximum length of a sentence.
     """
     candidates: defaultdict[int, list[tuple[SentenceEntities, list[tuple[str, str]]]]] = defaultdict(list)
-    memberships = _memberships(hierarchy)
+    memberships = memberships_of(hierarchy)
     for sentence in sentences:
         together: defaultdict[int, list[str]] = defaultdict(list)
         for entity in sentence.entities:
@@ -88,10 +93,6 @@ def covering_sentences(
         yield list(_greedy(candidates[number], weights, characters))
 
 
-def reading_order(sentence: SentenceEntities) -> tuple[str, int, Span]:
-    return sentence.document, sentence.index, sentence.span
-
-
 def _greedy(
     candidates: Iterable[tuple[SentenceEntities, list[tuple[str, str]]]], weights: Weights, characters: int
 ) -> Iterator[SentenceEntities]:
@@ -102,7 +103,7 @@ def _greedy(
     def adds(sentence: SentenceEntities, pairs: list[tuple[str, str]]) -> float:
         return round(sum(weights.get(pair, 0.0) for pair in pairs if pair not in covered) / sentence.length, 9)
 
-    ordered = sorted(candidates, key=lambda one: reading_order(one[0]))
+    ordered = sorted(candidates, key=lambda one: one[0].order)
     heap = [(-adds(*one), place, one) for place, one in enumerate(ordered)]
     heapify(heap)
     left = characters
@@ -129,7 +130,7 @@ def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str,
         names: the name of each entity, by key.
     """
     degrees = [dict.fromkeys(community.members, 0.0) for community in hierarchy]
-    memberships = _memberships(hierarchy)
+    memberships = memberships_of(hierarchy)
     for (a, b), weight in weights.items():
         for number in memberships[a]:
             if b in degrees[number]:
@@ -141,7 +142,7 @@ def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str,
     ]
 
 
-def _memberships(hierarchy: Sequence[Community]) -> defaultdict[str, list[int]]:
+def memberships_of(hierarchy: Sequence[Community]) -> defaultdict[str, list[int]]:
     """Return the numbers of each entity's communities."""
     memberships: defaultdict[str, list[int]] = defaultdict(list)
     for number, community in enumerate(hierarchy):

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from sys import maxsize
 from typing import TypeAlias
 
 from e2g_neo4j.indexing.asking import ask_about, key_of, read_replies
-from e2g_neo4j.indexing.communities import inputs
 from e2g_neo4j.indexing.communities.chat import REPLY_TOKENS, ReportWriter, parse_report
-from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
+from e2g_neo4j.indexing.communities.elements import StatementElement
+from e2g_neo4j.indexing.communities.inputs import Element, ReportInput, report_input
 from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
-from e2g_neo4j.indexing.communities.reports import SentenceEntities, Weights, covering_sentences
+from e2g_neo4j.indexing.communities.reports import SentenceEntities
 from e2g_neo4j.indexing.layer import RepliesMissingError
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.models.chat.usage import UsageMeter
@@ -48,8 +47,7 @@ class Written:
 def write_reports(
     corpus: str,
     extractive: Sequence[Report],
-    sentences: Iterable[SentenceEntities],
-    weights: Weights,
+    covers: Sequence[Sequence[Element]],
     names: Sequence[str],
     ask: Replies,
 ) -> Operation[Written]:
@@ -58,13 +56,11 @@ def write_reports(
     Args:
         corpus: the corpus.
         extractive: the communities with extractive reports, fine ones first.
-        sentences: the sentences of the corpus.
-        weights: (a, b) → weight of the edge.
+        covers: what may be read about each community, best first.
         names: the names of the writers whose cached reports count, the one to ask last.
         ask: returns replies that are not cached.
     """
     hierarchy = [report.community for report in extractive]
-    covers = list(covering_sentences(hierarchy, sentences, weights, maxsize, longest=inputs.CHARACTERS))
     children: defaultdict[int, list[int]] = defaultdict(list)
     for number, community in enumerate(hierarchy):
         if community.parent is not None:
@@ -77,12 +73,13 @@ def write_reports(
             number: report_input(number, hierarchy, covers, {one: reports[one].shown for one in children[number]})
             for number in numbers
         }
-        spans = {(one.chunk, *one.span) for each in read.values() for one in each.sentences}
+        elements = (one for each in read.values() for one in each.elements)
+        spans = {(one.chunk, *one.span) for one in elements if isinstance(one, SentenceEntities)}
         texts = yield from sentence_texts(corpus, spans)
         said = {
             number: text_of(extractive[number].title, [reports[one].shown for one in each.children], each, texts)
             for number, each in read.items()
-            if each.children or each.sentences
+            if each.children or each.elements
         }
         keys = {number: [key_of(name, text) for name in names] for number, text in said.items()}
         wanted = dict.fromkeys(key for each in keys.values() for key in each)
@@ -96,7 +93,7 @@ def write_reports(
             unreadable += written is None
             chunks = [
                 *(chunk for child in read[number].children for chunk in reports[child].chunks),
-                *(one.chunk for one in read[number].sentences),
+                *(one.chunk for one in read[number].elements),
             ]
             if written:
                 reports[number] = replace(
@@ -141,10 +138,13 @@ def estimating(writer: ReportWriter, token_spans: TokenSpans, usage: TokenUsage)
 
 def text_of(title: str, reports: Sequence[str], read: ReportInput, texts: Mapping[tuple[str, int, int], str]) -> str:
     """Return what a chat model reads about a community."""
-    sentences = [texts[one.chunk, *one.span] for one in read.sentences]
+    sentences = [texts[one.chunk, *one.span] for one in read.elements if isinstance(one, SentenceEntities)]
+    statements = [one.text for one in read.elements if isinstance(one, StatementElement)]
     parts = [f"Names: {title}"]
     if reports:
         parts.append("\n\n".join(["Reports about parts of the group:", *reports]))
     if sentences:
         parts.append("\n".join(["Sentences:", *sentences]))
+    if statements:
+        parts.append("\n".join(["Statements:", *statements]))
     return "\n\n".join(parts)

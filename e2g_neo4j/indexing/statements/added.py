@@ -22,7 +22,7 @@ from e2g_neo4j.indexing.statements.chunks import ChunkParts
 from e2g_neo4j.indexing.statements.replies import Claim, read_claim
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.runtime.requests import Operation, Read
-from e2g_neo4j.types.graph_documents import GraphDocument
+from e2g_neo4j.types.graph_documents import GraphDocument, GraphNode
 from e2g_neo4j.types.ids import added_key
 
 TEXTS_READ = 500
@@ -37,6 +37,9 @@ some splitters cut within words. In short texts these two may make all the diffe
 
 ID_NAMES = ("id", "chunk_id")
 """Where the metadata of a text may name a chunk of the corpus."""
+
+UNTYPED = "Node"
+"""The type that LangChain gives to nodes without one."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -92,8 +95,8 @@ def chunk_ids(document: GraphDocument) -> list[str]:
 def claims_of(document: GraphDocument) -> list[Claim | None]:
     """Return what a graph document states: its relationships, and the descriptions of its nodes. None for what has no
     names, or too long ones."""
-    said = [_claim(one.source.id, readable(one.type), one.target.id, one.properties) for one in document.relationships]
-    return said + [_claim(node.id, "is", "", node.properties) for node in document.nodes if _text(node.properties)]
+    said = [_claim(one.source, readable(one.type), one.target, one.properties) for one in document.relationships]
+    return said + [_claim(node, "is", None, node.properties) for node in document.nodes if _text(node.properties)]
 
 
 def readable(type: str) -> str:
@@ -101,16 +104,23 @@ def readable(type: str) -> str:
     return " ".join(_CAMEL.sub(" ", type).replace("_", " ").lower().split())
 
 
-def _claim(subject: str | int, predicate: str, object: str | int, properties: Mapping[str, Any]) -> Claim | None:
+def _claim(subject: GraphNode, predicate: str, object: GraphNode | None, properties: Mapping[str, Any]) -> Claim | None:
     held = {
-        "subject": str(subject),
+        "subject": str(subject.id),
+        "subject_type": _type(subject),
         "predicate": predicate,
-        "object": str(object),
+        "object": str(object.id) if object else "",
+        "object_type": _type(object) if object else "",
         "description": _text(properties),
         "keywords": properties.get("keywords") or "",
         "strength": properties.get("strength") or "",
     }
     return read_claim(held)
+
+
+def _type(node: GraphNode) -> str:
+    """Return the type of a node, if it has one: `Node` is LangChain's default."""
+    return "" if node.type == UNTYPED else node.type
 
 
 def _text(properties: Mapping[str, Any]) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from e2g_neo4j.indexing.asking import TextTask, key_of
-from e2g_neo4j.indexing.statements.replies import STRONGEST, parse
+from e2g_neo4j.indexing.statements.replies import STATUSES, STRONGEST, Claim, parse
+from e2g_neo4j.indexing.summaries.cache import SummaryCache
+from e2g_neo4j.models.chat.base import TooLongError
 from e2g_neo4j.models.chat.json_replies import TEXT, list_schema, number_schema, object_schema
 from e2g_neo4j.models.chat.text_requests import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
-from e2g_neo4j.types.chat import ChatReply
+from e2g_neo4j.models.chat.usage import UsageMeter
+from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatUsage
+from e2g_neo4j.types.documents import TokenSpans
+from e2g_neo4j.types.reports import TokenUsage
 
 MOST = 16
 """Statements that the prompt asks for at most."""
@@ -19,38 +26,154 @@ MOST = 16
 ENOUGH = 8
 """Statements that a reply must have if it is cut off. With less, it is asked for again."""
 
-REPLY_TOKENS = 600
+REPLY_TOKENS = 700
 """The expected length of a reply."""
 
 LEVEL = 0
 """Where the usage of the chat model for statements is counted. Summaries have the levels from 1."""
 
-_STATEMENT = object_schema(
-    subject=TEXT,
-    predicate=TEXT,
-    object=TEXT,
-    description=TEXT,
-    keywords=list_schema(TEXT, 3),
-    strength=number_schema(1, STRONGEST),
-)
+_PROMPTS = Path(__file__).with_name("prompts")
+_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "subject": TEXT,
+    "subject_type": TEXT,
+    "predicate": TEXT,
+    "object": TEXT,
+    "object_type": TEXT,
+    "description": TEXT,
+    "keywords": list_schema(TEXT, 3),
+    "strength": number_schema(1, STRONGEST),
+}
+_CLAIM_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "status": {"type": "string", "enum": list(STATUSES)},
+    "period": TEXT,
+}
 
 
-class StatementExtractor(TextTask):
-    """Asks a chat model what texts state.
+def statements_schema(least: int, *, claims: bool = False) -> dict[str, Any]:
+    """Return the schema of a reply with so many statements at least. Claims have a status and a period, too."""
+    statement = object_schema(**_FIELDS, **(_CLAIM_FIELDS if claims else {}))
+    return object_schema(statements=list_schema(statement, MOST, least=least))
 
-    The schema wants at least one statement: small models take the empty list for the shortest answer. What is said
-    about no entity of the text is left out later.
+
+class StatementTask(TextTask):
+    """Asks a chat model for statements.
+
+    Args:
+        model: the chat model.
+        prompts: a folder with prompts that replace the bundled ones.
+        concurrency: the maximum number of concurrent calls.
+        claims: whether statements have a status and a period.
     """
 
     stage, level = "statements", LEVEL
-    prompt = Path(__file__).with_name("prompts") / "statements.txt"
     tokens, values = REPLY_TOKENS, {"most": MOST}
-    schema = object_schema(statements=list_schema(_STATEMENT, MOST, least=1))
+    least: ClassVar[int]
+
+    def __init__(
+        self, model: ChatModel, *, prompts: Path | None = None, concurrency: int = 1, claims: bool = False
+    ) -> None:
+        further = [_PROMPTS / "claims.txt"] if claims else []
+        super().__init__(model, prompts=prompts, concurrency=concurrency, further=further)
+        self.schema = statements_schema(self.least, claims=claims)
 
     def judge(self, reply: ChatReply) -> JudgedReply:
         """Return a reply without thinking, and how many statements it has."""
         said = without_thought(reply.text).strip()
         return JudgedReply(said, len(parse(said).claims), fault_of(said, reply))
+
+
+class MissedStatements(StatementTask):
+    """Asks a chat model what a list of statements lacks: GraphRAG's gleaning."""
+
+    prompt, least = _PROMPTS / "statements_more.txt", 0
+
+    def text_of(self, text: str, claims: Iterable[Claim]) -> str:
+        """Return what is read: a text, and what was found in it."""
+        lines = (f"- {one.subject} | {one.predicate} | {one.object or '-'} | {one.text}" for one in claims)
+        return "\n".join([text, "", "Listed:", *lines])
+
+
+class StatementExtractor(StatementTask):
+    """Asks a chat model what texts state.
+
+    The schema wants at least one statement: small models take the empty list for the shortest answer. What is said
+    about no entity of the text is left out later.
+
+    Args:
+        model: the chat model.
+        prompts: a folder with prompts that replace the bundled ones.
+        concurrency: the maximum number of concurrent calls.
+        claims: whether statements have a status and a period.
+        gleanings: how often the model is asked what it has missed, at most. Its replies are cached as one.
+    """
+
+    prompt, least = _PROMPTS / "statements.txt", 1
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        prompts: Path | None = None,
+        concurrency: int = 1,
+        claims: bool = False,
+        gleanings: int = 0,
+    ) -> None:
+        super().__init__(model, prompts=prompts, concurrency=concurrency, claims=claims)
+        self._missed = [MissedStatements(model, prompts=prompts, claims=claims)] * gleanings
+        self._alone = self.name
+        if gleanings:
+            self.name = f"{self.name}-{gleanings}-{self._missed[0].name}"
+
+    @classmethod
+    def of(cls, models: Models) -> Self | None:
+        """Return the extractor for the configured chat model; None without one."""
+        if models.chat_model is None:
+            return None
+        settings = models.settings
+        return cls(
+            models.chat_model,
+            prompts=settings.prompts,
+            concurrency=settings.llm_concurrency,
+            claims=settings.claims,
+            gleanings=settings.gleanings,
+        )
+
+    def estimate(self, texts: Iterable[str], token_spans: TokenSpans, usage: TokenUsage) -> None:
+        """Add to the usage what it would cost to ask about texts. A reply has the expected length."""
+        texts = list(texts)
+        super().estimate(texts, token_spans, usage)
+        for number, missed in enumerate(self._missed, 1):
+            missed.estimate((missed.text_of(text, []) for text in texts), token_spans, usage)
+            usage.prompt_tokens += number * self.tokens * len(texts)
+
+    def ask(self, key: str, text: str, cache: SummaryCache, meter: UsageMeter) -> None:
+        """Ask about a text, then what the reply lacks, until it lacks nothing, and cache the replies as one.
+
+        The first reply is cached at once, because the budget may be used up after it. An unusable reply to a question
+        for more adds nothing, nor does one that would not fit into the context of the model.
+        """
+        if not self._missed:
+            super().ask(key, text, cache, meter)
+            return
+        first = key_of(f"{self.name}-first", text)
+        said = cache.find(key_of(self._alone, text)) or cache.find(first)
+        if said is None:
+            said, used = self.best_reply(text, meter)
+            cache.keep(first, said, model=self.model.name, used=used)
+        total = ChatUsage()
+        for missed in self._missed:
+            claims = parse(said).claims
+            if not claims:
+                break
+            try:
+                more, used = missed.best_reply(missed.text_of(text, claims), meter)
+            except TooLongError:
+                break
+            total.add_all(used)
+            if not set(parse(more).claims).difference(claims):
+                break
+            said = f"{said}\n{more}"
+        cache.keep(key, said, model=self.model.name, used=total)
 
 
 def keys_of(names: Iterable[str], text: str) -> list[str]:

@@ -186,7 +186,10 @@ def _make(making: Making) -> Operation[LayerReport]:
         vectors = embed_long(models.embedder, [row["text"] for row in batch]).tolist()
         yield from making.stage([{**row, "embedding": vector} for row, vector in zip(batch, vectors, strict=True)])
         making.show("embedding statements", making.staged, len(new))
-    yield from making.publish(models=names, outdated=sorted(ids - found.rows.keys()), stored=stored["ids"])
+    changed = ids != found.rows.keys()
+    yield from making.publish(
+        models=names, outdated=sorted(ids - found.rows.keys()), changed=changed, stored=stored["ids"]
+    )
     report = LayerReport(total=len(found.rows), made=len(new), unreadable=found.unreadable, unmatched=found.unmatched)
     return with_usage(models, making.spent(LEVEL), report)
 
@@ -258,5 +261,7 @@ def _row(chunk: ChunkParts, claim: Claim, aliases: Mapping[str, str]) -> dict[st
     object = entity_of(claim.object, chunk.entities, aliases)
     object = None if object == subject else object
     held = {**asdict(claim), "keywords": list(claim.keywords), "subject": subject, "object": object}
+    held |= {name: held[name] or None for name in ("subject_type", "object_type", "status", "period")}
+    held["object_type"] = held["object_type"] if object else None
     digest = sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
     return {**held, "id": f"{chunk.id}-r{digest}", "chunk": chunk.id}

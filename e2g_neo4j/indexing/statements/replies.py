@@ -16,7 +16,10 @@ STRONGEST = 10
 
 LONGEST_NAME, LONGEST_PREDICATE, LONGEST_TEXT = 200, 100, 1_000
 """Maximum characters of a subject or object, of a predicate and of a description. Longer names and predicates are no
-names and predicates, longer descriptions are cut off."""
+names and predicates, longer descriptions are cut off. Types and periods may be as long as predicates."""
+
+STATUSES = ("true", "false", "suspected")
+"""What a text may say of a claim: that it is so, that it is not so, or that somebody claims it."""
 
 KEYWORDS = 8
 """Maximum number of keywords."""
@@ -35,6 +38,10 @@ class Claim:
         text: a sentence that says it.
         keywords: what it is about.
         strength: how much it matters, 1 to 10.
+        subject_type: what kind of thing the subject is; empty if it is not said, as the others that follow.
+        object_type: what kind of thing the object is.
+        status: one of `STATUSES`.
+        period: when it is so, as the text says it.
     """
 
     subject: str
@@ -43,6 +50,10 @@ class Claim:
     text: str
     keywords: tuple[str, ...]
     strength: int
+    subject_type: str = ""
+    object_type: str = ""
+    status: str = ""
+    period: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,11 @@ def read_claim(row: Mapping[str, Any]) -> Claim | None:
     if max(len(subject), len(object)) > LONGEST_NAME or len(predicate) > LONGEST_PREDICATE:
         return None
     number = re.search(r"\d+", _text(row, "strength"))
+    subject_type, object_type, period = (
+        said if len(said) <= LONGEST_PREDICATE else ""
+        for said in (_text(row, name) for name in ("subject_type", "object_type", "period"))
+    )
+    status = _text(row, "status").casefold()
     words = dict.fromkeys(filter(None, map(_cleaned, re.split("[,;]", _text(row, "keywords")))))
     return Claim(
         subject,
@@ -91,6 +107,10 @@ def read_claim(row: Mapping[str, Any]) -> Claim | None:
         text[:LONGEST_TEXT] or f"{subject} {predicate} {object}",
         tuple(words)[:KEYWORDS],
         min(max(int(number[0][:4]), 1), STRONGEST) if number else STRENGTH,
+        subject_type,
+        object_type if object else "",
+        status if status in STATUSES else "",
+        period,
     )
 
 
