@@ -29,7 +29,7 @@ from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.judging import better_answers
+from e2g_neo4j.evaluation.judging import shares_of_wins
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.statements.replies import parse
 from e2g_neo4j.models.chat.json_replies import objects_in
@@ -37,6 +37,7 @@ from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.retrieval.chat_calls import relevant_numbers
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
+from e2g_neo4j.retrieval.strategies.lazy import parts_in
 from e2g_neo4j.retrieval.strategies.lightrag import keywords_in
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
@@ -53,7 +54,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "cypher": str.strip,
     "filter_sentences": lambda text: relevant_numbers(text, len(ANY)),
     "follow_up": lambda text: reply_in(text, (), ANY),
-    "judge": better_answers,
+    "judge": shares_of_wins,
     "keywords": keywords_in,
     "map": lambda text: points_in(text, ANY),
     "map_reports": lambda text: points_in(text, ANY, of="reports"),
@@ -61,6 +62,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "rate_reports": lambda text: ratings_in(text, len(ANY)),
     "reduce": str.strip,
     "report": parse_report,
+    "sub_questions": parts_in,
     "statements": lambda text: parse(text).usable or None,
     "summary": str.strip,
     "template": objects_in,
@@ -166,7 +168,7 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
     for method in ("all_text", "global"):
         yield method, answers(1, k=None, method=method)
     yield "choices", answers(3, choices=choices)
-    yield "judge", scores(3, against="dense", judged=True)
+    yield "judge", scores(3, against="dense", judged="graphrag")
 
     def whom() -> object:
         [name] = [one.name for one in e2g.entities(corpus=CORPUS, limit=1)]

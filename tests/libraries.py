@@ -39,7 +39,7 @@ from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN, Extraction, Sentence, Summary
@@ -463,7 +463,7 @@ def performing(driver: Driver) -> Execute:
 
 
 def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = ()) -> T:
-    """The result of an operation that asks the database, and for the vector of a question, which is `vector`."""
+    """The result of an operation that asks the database, and for vectors of a question, all of which are `vector`."""
     reply: Any = None
     while True:
         try:
@@ -473,11 +473,20 @@ def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = 
             return result
         if isinstance(request, Embed):
             reply = padded([vector], REAL_DIMENSIONS)[0].tolist()
+        elif isinstance(request, EmbedAll):
+            reply = padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
         elif isinstance(request, GetExecutor):
             reply = Executor(perform, Event())
         else:
             assert isinstance(request, (Read, Write))
             reply = perform(request)
+
+
+def name_vectors(driver: Driver, corpus: str, vectors: Mapping[str, Sequence[float]]) -> None:
+    """Write vectors of entities, by key."""
+    rows = [{"key": key, "vector": padded([vector], REAL_DIMENSIONS)[0].tolist()} for key, vector in vectors.items()]
+    statement = "UNWIND $rows AS row MATCH (e:Entity {corpus: $corpus, key: row.key}) SET e.embedding = row.vector"
+    driver.execute_query(statement, corpus=corpus, rows=rows)
 
 
 def documents_of(corpus: str, library: Sequence[NaiveDocument]) -> list[Staged]:

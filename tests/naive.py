@@ -595,12 +595,14 @@ def routed(
     neighbours: int = 10,
     hub: int = 1000,
     limit: int = 200,
+    by_name: Mapping[str, float] | None = None,
 ) -> dict[str, tuple[float, float, str]]:
     """Of each window that is found: its score, its coverage and how it was found.
 
     Entities of the question count 1, of the `entry` nearest windows the part of these in which they stand, neighbours
-    half of the most that one next to them counts; all by idf. The nearest windows are found, and those with entities
-    that count, at most `limit`. Scored by z(cosine) + z(coverage) + z(part of the nearest windows in the document).
+    half of the most that one next to them counts; all by idf. Neighbours are chosen by weight, idf and `by_name`. The
+    nearest windows are found, and those with entities that count, at most `limit`. Scored by z(cosine) + z(coverage) +
+    z(part of the nearest windows in the document).
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -628,6 +630,7 @@ def routed(
         around = {b for a, b in edges if a in frontier and b in idf and b not in counted}
         before = {b: [a for a in frontier if (a, b) in edges] for b in around}
         strengths = {b: idf[b] * sum(counted[a] * edges[a, b] for a in before[b]) for b in around}
+        strengths = {b: strength * (by_name[b] if by_name else 1) for b, strength in strengths.items()}
         frontier = best(strengths, neighbours)
         found = {b: 0.5 * max(counted[a] for a in before[b]) for b in frontier}
         counted |= found
@@ -727,12 +730,13 @@ def pageranked(
     around: int = 200,
     hub: int = 1000,
     relations: int = 64,
+    similar: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Of each window that is found: its score, 0 if it is found by its vector alone.
 
-    Seeds are entities of the question, by 1 / the chunks with them, and those of the `entry` nearest windows, by the
-    part of these in which they stand / the chunks with them. PageRank runs on the edges between seeds and the `around`
-    entities next to them.
+    Seeds are entities of the question, by 1 / the chunks with them, `similar` ones, by their cosine likewise, and those
+    of the `entry` nearest windows, by the part of these in which they stand / the chunks with them. PageRank runs on
+    the edges between seeds and the `around` entities next to them.
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -742,7 +746,8 @@ def pageranked(
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
     nearest = cut(nears, entry)
 
-    weights = {name: 1 / mentioning[name] for name in entities if name in known}
+    counted = {**(similar or {}), **dict.fromkeys(entities, 1.0)}
+    weights = {name: value / mentioning[name] for name, value in counted.items() if name in known}
     standing = {name: sum(name in places[id].sentences for id in nearest) for name in known if name not in weights}
     rare = {name: number * log(1 + len(chunks) / mentioning[name]) for name, number in standing.items() if number}
     for name in sorted(rare, key=lambda name: (-round(rare[name], 6), name))[:seeds]:

@@ -1,7 +1,7 @@
 // What the graph has about a question's entities, in one round trip: whether the corpus has documents, which entities
 // exist (at most $limit, names before nouns, the rarest first) and which others (`left`), the distance of each pair, the
 // chunks that mention at least two of them, what the corpus was made with, and whether the corpus' statements, and the
-// vectors of its sentences, are up to date (null without any). A name resolves to the entity with this key, and to up to
+// vectors of its sentences and its entities, are up to date (null without any). A name resolves to the entity with this key, and to up to
 // $meanings entities of which it is an alias in some document. One of the other names resolves only to names, and only if
 // it is no part of a longer one that resolves. Two entities that only the same name resolves to are no pair. Paths longer
 // than six edges are ignored. `words` counts the windows of the corpus, and of all corpora of the full-text index, and
@@ -10,7 +10,8 @@
 // → found, made_with: {embedding_model, dimensions, pooling, spacy_model, vectors}, named: [{entity: key, type, names: [name]}],
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
 //   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
-//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors,
+//   entity_vectors
 // include: made_with
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
@@ -59,4 +60,5 @@ RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model, .vect
          RETURN c.statements = coalesce(c.revision, 0)
        }[0] AS statements,
        COLLECT { MATCH (corpus:Corpus {corpus: $corpus}) RETURN corpus.sentence_vectors = coalesce(corpus.revision, 0) }[0]
-         AS sentence_vectors
+         AS sentence_vectors,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors

@@ -1,7 +1,8 @@
 """How far answers agree, and the one of several that agrees most with the others.
 
 Self-consistency (Wang et al., arXiv 2203.11171) samples several answers and takes the most frequent one. Answers in
-words are rarely equal, so here the one with the highest mean F1 to the others is taken.
+words are rarely equal, so here the one with the highest mean F1 to the others is taken. Of answers that agree alike,
+such as two, it is the one that its citations support best.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from string import punctuation
 
+from e2g_neo4j.answering.support import passages_of, support
 from e2g_neo4j.types.results import Answer
 
 _CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
@@ -24,7 +26,7 @@ DIGITS = 9
 def most_agreed(answers: Sequence[Answer]) -> Answer:
     """Return the answer that agrees most with the others: the letter chosen most often, or the highest mean F1.
 
-    Of several, the first is returned.
+    Of several, the one with the most support (see `support`) is returned, or the first.
 
     Args:
         answers: The answers to one question, at least one, all with a letter or all without.
@@ -37,7 +39,10 @@ def most_agreed(answers: Sequence[Answer]) -> Answer:
             return letters[answers[at].choice]
         return round(sum(f1(words[at], other) for number, other in enumerate(words) if number != at), DIGITS)
 
-    return answers[max(range(len(answers)), key=agreement)]
+    def rank(at: int) -> tuple[float, float]:
+        return agreement(at), support(answers[at].text or "", passages_of(answers[at])) or 0.0
+
+    return answers[max(range(len(answers)), key=rank)]
 
 
 def without_citations(text: str) -> str:

@@ -24,19 +24,23 @@ from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.changes import Change, changes_since, read_scores
 from e2g_neo4j.evaluation.formats import convert
 from e2g_neo4j.evaluation.gold import HistoryKind
+from e2g_neo4j.evaluation.judging import Judging
 from e2g_neo4j.evaluation.report import (
     ANSWERS,
     ANSWERS_EXPLAINED,
     CALLS,
+    CITED,
+    CITED_EXPLAINED,
     ENTITIES,
     ENTITIES_EXPLAINED,
-    JUDGED,
     JUDGED_EXPLAINED,
     TIMES,
     TIMES_EXPLAINED,
     answer_costs,
     calls_to_find,
+    citations,
     entity_statistics,
+    judged_columns,
     page,
     times,
     win_rates,
@@ -90,9 +94,13 @@ def evaluate_command(
         bool, typer.Option("--answers", help="Also answer the questions with the chat model, and score the answers.")
     ] = False,
     judge: Annotated[
-        bool,
-        typer.Option("--judge", help="Also have E2G_JUDGE_MODEL compare the answers with those of --against."),
-    ] = False,
+        Judging | None,
+        typer.Option(
+            "--judge",
+            help="Also have E2G_JUDGE_MODEL compare the answers with those of --against: by wins (graphrag), or by "
+            "ratings, with a check of citations (race).",
+        ),
+    ] = None,
     llm: LlmWhereUsed = False,
     where: Where = None,
     history: Annotated[
@@ -127,7 +135,7 @@ def evaluate_command(
         if file is not None:
             check_file(file, option, overwrite=overwrite)
     scores_before = read_scores(before) if before else None
-    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=judge)[:limit]]
+    gold_questions = [one.asked_with(history) for one in read_questions(questions, without_gold=bool(judge))[:limit]]
     with E2G() as e2g, show.progress(quiet=False) as progress:
         found = evaluate(
             e2g,
@@ -211,9 +219,10 @@ def print_tables(out: Console, found: Evaluation) -> None:
         show.draw(out, table)
     model, judge = escape(found.chat_model or ""), escape(found.judge_model or "")
     answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
-    judged = {mode: win_rates(one.judged) for mode, one in found.modes.items() if one.judged}
+    judged, columns = win_rates(found), judged_columns(found)
     _print_by_mode(out, f"Answers of [bold]{model}[/bold]. {ANSWERS_EXPLAINED}", ANSWERS, answered)
-    _print_by_mode(out, f"Judged by [bold]{judge}[/bold] against {found.against}. {JUDGED_EXPLAINED}", JUDGED, judged)
+    _print_by_mode(out, f"Judged by [bold]{judge}[/bold] against {found.against}. {JUDGED_EXPLAINED}", columns, judged)
+    _print_by_mode(out, f"Citations checked by [bold]{judge}[/bold]. {CITED_EXPLAINED}", CITED, citations(found))
     _print_by_mode(out, f"Entities of the questions. {ENTITIES_EXPLAINED}", ENTITIES, entity_statistics(found))
     _print_by_mode(out, TIMES_EXPLAINED, TIMES, {mode: times(result) for mode, result in found.modes.items()})
 

@@ -15,25 +15,24 @@ It compares words: what negates a passage in its own words counts as supported.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from string import ascii_uppercase
 from typing import Any, Unpack
 
 from e2g_neo4j.answering.agreement import f1, f_measure, normalised, without_citations, words_of
 from e2g_neo4j.answering.answer import Method
+from e2g_neo4j.answering.support import passages_of, support
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError, UnusableReplyError
 from e2g_neo4j.evaluation.asking import tokens_of
-from e2g_neo4j.evaluation.gold import Question, content_words
+from e2g_neo4j.evaluation.gold import Question
 from e2g_neo4j.evaluation.results import ScoredAnswer
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.runtime.requests import Chat, Emit, Request
 from e2g_neo4j.types.chat import StreamingChatModel
 from e2g_neo4j.types.results import Answer, Evidence
 
-_CLAIM = re.compile(r"([^\[\]]*)((?:\[\d+(?:\s*,\s*\d+)*\]\s*)+)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _LETTER = re.compile(r"[\W_]*([A-Z])(?:[\W_]*|[).:*].*)", re.DOTALL)
 
 
@@ -95,7 +94,7 @@ def ask_for_answer(
     text = answer.text if answer else None
     scores = score_answer(question, text or "") if question.answer else {}
     if answer and answer.text:
-        supported = support(answer.text, {one.number: one.passage.text for one in answer.citations})
+        supported = support(answer.text, passages_of(answer))
         scores |= {} if supported is None else {"support": supported}
     scored = ScoredAnswer(
         text=text,
@@ -134,22 +133,6 @@ def _compared(said: str, right: str) -> tuple[list[str], list[str]]:
     """Return the words of an answer and of a right one. Articles count if the right one has no other words."""
     words = normalised if normalised(right) else words_of
     return words(said), words(right) or [right]  # "&" has no words: nothing equals it, no empty text either
-
-
-def support(text: str, passages: Mapping[int, str]) -> float | None:
-    """Return how much of the claims of an answer the passages have that they cite. None: it cites none.
-
-    Args:
-        text: The answer with its citations, numbers in brackets.
-        passages: The texts of the cited passages by number.
-    """
-    shares = []
-    for claim, citations in _CLAIM.findall(text):
-        words = content_words(_SENTENCE_END.split(claim.strip())[-1])
-        cited = [content_words(passages.get(int(number), "")) for number in re.findall(r"\d+", citations)]
-        if words:
-            shares.append(len(words & frozenset().union(*cited)) / len(words))
-    return sum(shares) / len(shares) if shares else None
 
 
 def letter_of(text: str, options: Sequence[str]) -> str | None:

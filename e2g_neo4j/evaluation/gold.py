@@ -18,13 +18,13 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path, PurePath
 from string import ascii_uppercase
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.types.results import Passage, Turn
 
@@ -34,14 +34,6 @@ TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
 HistoryKind: TypeAlias = Literal["full", "questions", "none", "written-out"]
 """What of its history a question is asked with: all, the earlier questions without their answers, nothing, or nothing,
 but the question written out."""
-
-_STOP = (
-    "a an the of in on at to for and or is are was were be been by with as that this which it its from can may not "
-    "their has have had than into also such used include includes including who whom what these those"
-)
-STOP_WORDS = frozenset(_STOP.split())
-STEM = 6
-"""Number of letters of a content word that are compared, which ignores most endings."""
 
 SHORTEST_QUOTE = 20
 """Minimum characters of a summary sentence to count as a quotation. Shorter ones match by chance."""
@@ -215,12 +207,6 @@ def is_text(value: Any) -> bool:
 
 def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-@lru_cache(maxsize=8192)
-def content_words(text: str) -> frozenset[str]:
-    """Return the first six letters of each word of a text, in lower case, without stop words."""
-    return frozenset(word[:STEM] for word in re.findall(r"[^\W_]+", text.casefold()) if word not in STOP_WORDS)
 
 
 # --- the corpus --------------------------------------------------------------------------------------

@@ -1,19 +1,27 @@
-"""A chat model judges which of two answers is better.
+"""A chat model judges an answer against that of the base mode.
 
-The criteria are those of GraphRAG's evaluation ("From Local to Global", arXiv 2404.16130, section 3):
-comprehensiveness, diversity, empowerment and directness. No right answer is needed. A judge often prefers the answer
-that it reads first, so each pair is judged in both orders, and what contradicts itself is a tie. Citations are removed
-before.
+There are two ways. `graphrag` is GraphRAG's evaluation ("From Local to Global", arXiv 2404.16130, section 3): which
+answer is better by comprehensiveness, diversity, empowerment and directness. `race` is RACE of DeepResearch Bench
+(arXiv 2506.11763): both answers are rated by comprehensiveness, insight, instruction following and readability, the
+model weighs these for each question, and an answer scores its share of both ratings. There, a report written before is
+the reference, and the model divides each of the four into criteria of its own.
+
+No right answer is needed. A judge often prefers the answer that it reads first, so each pair is judged in both orders,
+and what contradicts itself is a tie. Citations are removed before.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from e2g_neo4j.answering.agreement import without_citations
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.evaluation.results import Judgement
-from e2g_neo4j.models.chat.json_replies import number_schema, object_schema, objects_in, whole_number
+from e2g_neo4j.models.chat.json_replies import list_schema, number_schema, object_schema, objects_in, whole_number
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
@@ -23,12 +31,36 @@ from e2g_neo4j.runtime.requests import Operation
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatRequest, ChatUsage, StreamingChatModel
 
-CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
+Judging: TypeAlias = Literal["graphrag", "race"]
+"""How answers are judged."""
+
+RACE = ("comprehensiveness", "insight", "instruction following", "readability")
+
+CRITERIA: Mapping[Judging, Sequence[str]] = {
+    "graphrag": ("comprehensiveness", "diversity", "empowerment", "directness"),
+    "race": (*RACE, "weighted"),
+}
+"""What an answer is judged by; `weighted` are the four before, weighted by the model."""
+
+BEST = 10
+"""The best rating."""
+
+EQUAL = dict.fromkeys(RACE, 1.0)
+"""The weights of a question for which the model names none."""
 
 PROMPTS = Path(__file__).with_name("prompts")
 
 MAX_TOKENS = 300
 """Maximum length of the first reply."""
+
+VERDICT = object_schema(**dict.fromkeys(CRITERIA["graphrag"], number_schema(0, 2)))
+"""The JSON schema of a reply with the better answer by criterion."""
+
+RATINGS = object_schema(**dict.fromkeys(RACE, list_schema(number_schema(0, BEST), 2, least=2)))
+"""The JSON schema of a reply with two ratings by criterion."""
+
+WEIGHTS = object_schema(**dict.fromkeys(RACE, number_schema(0, 100)))
+"""The JSON schema of a reply with weights."""
 
 
 def judge_model_for(models: Models) -> StreamingChatModel:
@@ -47,16 +79,22 @@ def judge_model_for(models: Models) -> StreamingChatModel:
 
 
 def judge(
-    model: StreamingChatModel, settings: Settings, question: str, answer: str | None, base: str | None
+    model: StreamingChatModel,
+    settings: Settings,
+    question: str,
+    answer: str | None,
+    base: str | None,
+    weights: Mapping[str, float] | None = None,
 ) -> Operation[Judgement]:
     """Judge an answer against that of the base mode, in both orders.
 
     Args:
         model: The judge.
-        settings: The settings, which may name a folder with a prompt `judge.txt`.
+        settings: The settings, which may name a folder with a prompt `judge.txt` or `race.txt`.
         question: The question.
         answer: The answer. None: there is none, so that nothing can be judged.
         base: The answer of the base mode.
+        weights: The weights of RACE's criteria, to judge by these. None: judge by GraphRAG's.
 
     Raises:
         ModelError: The judge failed. Unusable replies are no failure: the judgement then has no wins.
@@ -65,25 +103,39 @@ def judge(
         return Judgement({}, calls=0, prompt_tokens=0)
     first, second = without_citations(answer), without_citations(base)
     if first == second:
-        return Judgement(dict.fromkeys(CRITERIA, 0.5), calls=0, prompt_tokens=0)
-    instructions = load_prompt(PROMPTS / "judge.txt", settings.prompts)
-    wins = dict.fromkeys(CRITERIA, 0.0)
+        return Judgement(dict.fromkeys(CRITERIA["race" if weights else "graphrag"], 0.5), calls=0, prompt_tokens=0)
+    instructions = load_prompt(PROMPTS / ("race.txt" if weights else "judge.txt"), settings.prompts)
+    schema, parse = (RATINGS, partial(shares_of_ratings, weights=weights)) if weights else (VERDICT, shares_of_wins)
+    wins = defaultdict[str, float](float)
     used = ChatUsage()
-    for mine, answers in ((1, (first, second)), (2, (second, first))):
-        better = yield from ask_until_usable(
+    for is_first, answers in ((True, (first, second)), (False, (second, first))):
+        shares = yield from ask_until_usable(
             model,
-            request_for(question, *answers, instructions),
-            lambda reply: better_answers(without_thought(reply.text)),
+            request_for(question, *answers, instructions, schema),
+            lambda reply: parse(without_thought(reply.text)),
             used,
         )
-        if better is None:
+        if shares is None:
             return Judgement({}, used.calls, used.prompt_tokens)
-        for criterion, number in better.items():
-            wins[criterion] += 0.25 if number == 0 else 0.5 * (number == mine)
-    return Judgement(wins, used.calls, used.prompt_tokens)
+        for criterion, share in shares.items():
+            wins[criterion] += (share if is_first else 1 - share) / 2
+    return Judgement(dict(wins), used.calls, used.prompt_tokens)
 
 
-def request_for(question: str, first: str, second: str, instructions: str) -> ChatRequest:
+def weigh(model: StreamingChatModel, settings: Settings, question: str) -> Operation[dict[str, float]]:
+    """Have the judge say how much each of RACE's criteria counts for a question. If it does not, all count the same."""
+    request = ChatRequest(
+        *fenced(load_prompt(PROMPTS / "weights.txt", settings.prompts), f"Question: {question}"),
+        max_tokens=MAX_TOKENS,
+        schema=WEIGHTS,
+    )
+    found = yield from ask_until_usable(
+        model, request, lambda reply: weights_in(without_thought(reply.text)), ChatUsage()
+    )
+    return found or EQUAL
+
+
+def request_for(question: str, first: str, second: str, instructions: str, schema: Mapping[str, Any]) -> ChatRequest:
     """Build the request: the question and both answers between two tags.
 
     Args:
@@ -91,23 +143,53 @@ def request_for(question: str, first: str, second: str, instructions: str) -> Ch
         first: Answer 1.
         second: Answer 2.
         instructions: The system prompt.
+        schema: The JSON schema of the reply.
     """
     given = f"Question: {question}\n\nAnswer 1:\n{first}\n\nAnswer 2:\n{second}"
-    return ChatRequest(
-        *fenced(instructions, given),
-        max_tokens=MAX_TOKENS,
-        schema=object_schema(**dict.fromkeys(CRITERIA, number_schema(0, 2))),
-    )
+    return ChatRequest(*fenced(instructions, given), max_tokens=MAX_TOKENS, schema=schema)
 
 
-def better_answers(text: str) -> dict[str, int] | None:
-    """Return the number of the better answer by criterion, 0 for a tie, from the last JSON object of a reply.
+def shares_of_wins(text: str) -> dict[str, float] | None:
+    """Return by criterion 1 if answer 1 is better, .5 for a tie, 0 if answer 2 is.
 
-    Returns None if there is no object, or one without a valid number for each criterion.
+    This is read from the last usable JSON object of a reply, which has the number of the better answer, or 0. None if
+    there is none.
     """
+    names = CRITERIA["graphrag"]
     for found in reversed(objects_in(text)):
-        numbers = {name: whole_number(found.get(name)) for name in CRITERIA}
-        valid = {name: number for name, number in numbers.items() if number in (0, 1, 2)}
-        if len(valid) == len(CRITERIA):
-            return valid
+        numbers = [whole_number(found.get(name)) for name in names]
+        if all(number in (0, 1, 2) for number in numbers):
+            return {name: (0.5, 1.0, 0.0)[number or 0] for name, number in zip(names, numbers, strict=True)}
+    return None
+
+
+def shares_of_ratings(text: str, weights: Mapping[str, float]) -> dict[str, float] | None:
+    """Return by criterion the share that answer 1 has of the ratings of both, from the last usable JSON object of a
+    reply, which has both ratings. None if there is none."""
+    for found in reversed(objects_in(text)):
+        ratings = {name: _ratings(found.get(name)) for name in RACE}
+        valid = {name: pair for name, pair in ratings.items() if pair}
+        if len(valid) == len(RACE):
+            first, second = (sum(weights[name] * valid[name][at] for name in RACE) for at in (0, 1))
+            return {name: _share(*valid[name]) for name in RACE} | {"weighted": _share(first, second)}
+    return None
+
+
+def _ratings(value: object) -> tuple[int, int] | None:
+    numbers = [whole_number(one) for one in value] if isinstance(value, list) else []
+    valid = [number for number in numbers if number is not None and 0 <= number <= BEST]
+    return (valid[0], valid[1]) if len(valid) == len(numbers) == 2 else None
+
+
+def _share(one: float, other: float) -> float:
+    return one / (one + other) if one + other else 0.5
+
+
+def weights_in(text: str) -> dict[str, float] | None:
+    """Return the weights of RACE's criteria from the last usable JSON object of a reply. None if there is none."""
+    for found in reversed(objects_in(text)):
+        numbers = {name: whole_number(found.get(name)) for name in RACE}
+        weights = {name: float(number) for name, number in numbers.items() if number is not None and number >= 0}
+        if len(weights) == len(RACE) and any(weights.values()):
+            return weights
     return None

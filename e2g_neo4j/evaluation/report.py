@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from e2g_neo4j.evaluation.judging import CRITERIA
-from e2g_neo4j.evaluation.results import PARTS, AnswerCosts, Evaluation, Group, Interval, Judged, ModeResult
+from e2g_neo4j.evaluation.results import PARTS, AnswerCosts, Evaluation, Group, Interval, ModeResult
 
 TIMES = ("whole question", "beside a busy process", *PARTS)
 """Columns with medians."""
@@ -24,12 +23,18 @@ ANSWERS_EXPLAINED = (
     "those that are repeated because a reply is unusable. An unreadable reply, such as none of the letters, scores 0."
 )
 
-JUDGED = ("answers", "not judged", *CRITERIA, "calls", "prompt tokens")
-"""Columns with the win rates of answers."""
-
 JUDGED_EXPLAINED = (
     "Win rates: 1 if every answer is better than that of the base mode, in both orders; a tie in an order counts as "
-    "half a win. Calls of the judge and tokens of their prompts are means per answer."
+    "half a win. Or shares of the ratings of both answers: .5 if they are as good. Calls of the judge and tokens of "
+    "their prompts are means per answer."
+)
+
+CITED = ("answers", "citations", "effective citations", "citation accuracy", "calls", "prompt tokens")
+"""Columns with the citations that were checked."""
+
+CITED_EXPLAINED = (
+    "Citations that were checked, and those whose passage supports the claim, per answer; accuracy is the mean share "
+    "of these in answers with citations."
 )
 
 CALLS = ("calls", "prompt tokens")
@@ -75,12 +80,13 @@ def page(found: Evaluation) -> str:
         for mode, one in found.modes.items()
     }
     answered = {mode: answer_costs(one.answers) for mode, one in found.modes.items() if one.answers}
-    judged = {mode: win_rates(one.judged) for mode, one in found.modes.items() if one.judged}
+    judged = win_rates(found)
     sections = [
         _section("All questions", overall, found.against),
         _by_mode("Speed", "Speed", (*TIMES, *columns), speed, TIMES_EXPLAINED),
         _by_mode(f"Answers of {found.chat_model}", "Answers", ANSWERS, answered, ANSWERS_EXPLAINED),
-        _by_mode(f"Judged by {found.judge_model}", "Judged", JUDGED, judged, JUDGED_EXPLAINED),
+        _by_mode(f"Judged by {found.judge_model}", "Judged", judged_columns(found), judged, JUDGED_EXPLAINED),
+        _by_mode(f"Citations checked by {found.judge_model}", "Citations", CITED, citations(found), CITED_EXPLAINED),
         _by_mode("Entities of the questions", "Entities", ENTITIES, entity_statistics(found), ENTITIES_EXPLAINED),
     ]
     for kind in found.types:
@@ -141,16 +147,40 @@ def entity_statistics(found: Evaluation) -> dict[str, list[str]]:
     }
 
 
-def win_rates(judged: Judged) -> list[str]:
-    """Return the cells of a mode for the columns JUDGED."""
-    wins = (_cell(judged.wins.get(criterion)) for criterion in CRITERIA)
-    return [
-        str(judged.answers),
-        str(judged.not_judged),
-        *wins,
-        f"{judged.calls:.2f}",
-        f"{judged.prompt_tokens:.0f}",
-    ]
+def judged_columns(found: Evaluation) -> tuple[str, ...]:
+    """Return the columns with how answers were judged."""
+    return ("answers", "not judged", *found.criteria, "calls", "prompt tokens")
+
+
+def win_rates(found: Evaluation) -> dict[str, list[str]]:
+    """Return the cells of `judged_columns` by mode, for modes that were judged."""
+    return {
+        mode: [
+            str(judged.answers),
+            str(judged.not_judged),
+            *(_cell(judged.wins.get(criterion)) for criterion in found.criteria),
+            f"{judged.calls:.2f}",
+            f"{judged.prompt_tokens:.0f}",
+        ]
+        for mode, result in found.modes.items()
+        if (judged := result.judged)
+    }
+
+
+def citations(found: Evaluation) -> dict[str, list[str]]:
+    """Return the cells of the columns CITED by mode, for modes whose citations were checked."""
+    return {
+        mode: [
+            str(checked.answers),
+            f"{checked.citations:.2f}",
+            f"{checked.effective:.2f}",
+            _cell(checked.accuracy),
+            f"{checked.calls:.2f}",
+            f"{checked.prompt_tokens:.0f}",
+        ]
+        for mode, result in found.modes.items()
+        if (checked := result.citations)
+    }
 
 
 def bars(title: str, rows: Mapping[str, Interval], base: str | None) -> str:

@@ -58,12 +58,30 @@ class Judgement:
 
     Attributes:
         wins: By criterion, 1 if the answer is better in both orders, .5 for a tie, 0 if that of the base mode is
-            better. Empty if one of them has no text, or no reply of the judge was usable.
+            better; or the share that it has of the ratings of both. Empty if one of them has no text, or no reply of
+            the judge was usable.
         calls: Number of calls of the judge, with those that are repeated because the reply was unusable.
         prompt_tokens: Length of the prompts of all calls, in tokens of the judge.
     """
 
     wins: dict[str, float]
+    calls: int
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCitations:
+    """Which citations of an answer the judge found supported.
+
+    Attributes:
+        citations: Number of pairs of a claim and a passage that it cites.
+        supported: Number of those that the passage supports.
+        calls: Number of calls of the judge, with those that are repeated because the reply was unusable.
+        prompt_tokens: Length of the prompts of all calls, in tokens of the judge.
+    """
+
+    citations: int
+    supported: int
     calls: int
     prompt_tokens: int
 
@@ -91,6 +109,7 @@ class Outcome:
     pairs: int = 0
     calls: int = 0
     prompt_tokens: int = 0
+    checked: CheckedCitations | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +146,20 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class CitationScores:
+    """How well the citations of one mode's answers support them: number of answers, citations per answer and those that
+    are supported, `accuracy`, the mean share of the supported ones in answers with citations (None: no answer has any),
+    and the means per answer of `calls` and `prompt_tokens` of `CheckedCitations`."""
+
+    answers: int
+    citations: float
+    effective: float
+    accuracy: Interval | None
+    calls: float
+    prompt_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
 class EntityStatistics:
     """The entities of the questions: the means per question of `entities`, `unknown_entities` and `pairs` of `Outcome`,
     and the numbers of questions with no, with one and with more known entities."""
@@ -156,6 +189,7 @@ class ModeResult:
         outcomes: The results per question.
         answers: What the answers cost, if there are any.
         judged: How the answers compare with those of the base mode, if they were judged.
+        citations: How well citations support the answers, if they were checked.
         entities: The entities of the questions, in modes that use the entity graph.
         calls: Mean number of calls of the chat model per question, to find evidence.
         prompt_tokens: Mean length of their prompts together.
@@ -173,6 +207,7 @@ class ModeResult:
     outcomes: list[Outcome]
     answers: AnswerCosts | None = None
     judged: Judged | None = None
+    citations: CitationScores | None = None
     entities: EntityStatistics | None = None
     calls: float = 0.0
     prompt_tokens: float = 0.0
@@ -183,7 +218,7 @@ class Evaluation:
     """The result of `evaluate`. Modes are in the order of the call. `ranking` is the version of the ranking of `auto`,
     `unit` what was ranked if not the default of the mode. `failed` has the reason by mode that cannot answer the
     questions from these corpora. `chat_model` is the model that answered, if answers were scored, `judge_model` the one
-    that judged them."""
+    that judged them, by `criteria`."""
 
     corpus: str
     questions: int
@@ -195,6 +230,7 @@ class Evaluation:
     failed: dict[str, str] = field(default_factory=dict)
     chat_model: str | None = None
     judge_model: str | None = None
+    criteria: Sequence[str] = ()
 
     @property
     def types(self) -> list[str]:
@@ -260,6 +296,7 @@ def mode_result(
         outcomes=outcomes,
         answers=_answer_costs([outcome.answer for outcome in outcomes if outcome.answer]),
         judged=_judged([outcome.judgement for outcome in outcomes if outcome.judgement]),
+        citations=_citation_scores([outcome.checked for outcome in outcomes if outcome.checked]),
         entities=_entity_statistics(outcomes) if with_entities else None,
         calls=float(np.mean([outcome.calls for outcome in outcomes])),
         prompt_tokens=float(np.mean([outcome.prompt_tokens for outcome in outcomes])),
@@ -303,6 +340,20 @@ def _judged(judgements: Sequence[Judgement]) -> Judged | None:
         wins={criterion: bootstrap(values) for criterion, values in wins.items()},
         calls=float(np.mean([one.calls for one in judgements])),
         prompt_tokens=float(np.mean([one.prompt_tokens for one in judgements])),
+    )
+
+
+def _citation_scores(checked: Sequence[CheckedCitations]) -> CitationScores | None:
+    if not checked:
+        return None
+    shares = [one.supported / one.citations for one in checked if one.citations]
+    return CitationScores(
+        answers=len(checked),
+        citations=float(np.mean([one.citations for one in checked])),
+        effective=float(np.mean([one.supported for one in checked])),
+        accuracy=bootstrap(shares) if shares else None,
+        calls=float(np.mean([one.calls for one in checked])),
+        prompt_tokens=float(np.mean([one.prompt_tokens for one in checked])),
     )
 
 

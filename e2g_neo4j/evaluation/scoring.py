@@ -25,14 +25,16 @@ from functools import partial
 from time import perf_counter
 
 from e2g_neo4j.answering.answer import Method, check_method
+from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import QueryError
 from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
 from e2g_neo4j.evaluation.asking import ask, tokens_of
 from e2g_neo4j.evaluation.background_load import busy_processes
-from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, content_words
-from e2g_neo4j.evaluation.judging import judge, judge_model_for
-from e2g_neo4j.evaluation.results import PARTS, Evaluation, Outcome, ScoredAnswer, mode_result
+from e2g_neo4j.evaluation.citation_checks import check_citations
+from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
+from e2g_neo4j.evaluation.judging import CRITERIA, Judging, judge, judge_model_for, weigh
+from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import (
     MAX_TOKENS,
     RetrievalKeywords,
@@ -74,7 +76,7 @@ def evaluate(
     unit: Unit | None = None,
     busy: bool = False,
     answers: bool = False,
-    judged: bool = False,
+    judged: Judging | None = None,
     llm: bool = False,
     where: Where = (),
     progress: Progress | None = None,
@@ -96,7 +98,7 @@ def evaluate(
         answers: Also answer the questions that have an `answer` with the chat model, and score the answers. They are
             given `settings.evidence_tokens` of evidence, whatever `k` is.
         judged: Also answer all questions without options, and have the judge compare the answers of each mode with
-            those of `against`, by the criteria of `evaluation/judging.py`.
+            those of `against`, in one of the ways of `evaluation/judging.py`. With "race", citations are checked too.
         llm: Let the modes that can call the chat model do it. The others are asked without it, unless the chat model
             rewrites a question with a history.
         where: Conditions on the properties of documents, see `RetrievalOptions`.
@@ -118,6 +120,8 @@ def evaluate(
         raise QueryError("Two questions have the same id. Ids must be unique.")
     if answers and not any(question.answer for question in questions):
         raise QueryError("No question has an answer: add the field `answer`, or evaluate without answers.")
+    if judged not in (None, *CRITERIA):
+        raise QueryError(f"There is no way of judging {judged!r}: choose among {', '.join(CRITERIA)}.")
     if judged and against is None:
         raise QueryError("Judging compares with a base mode: name it (`--against`).")
     methods = list(dict.fromkeys(methods))
@@ -134,7 +138,8 @@ def evaluate(
     check_modes(selected, e2g.strategies, llm=llm and not any(question.history for question in questions))
     chat_model = chat_model_for(e2g) if answers or judged else None
     judge_model = judge_model_for(e2g.models) if judged else None
-    asking = _Asking(e2g, k, unit, llm, where, chat_model, answers=answers, judged=judged)
+    checker = judge_model if judged == "race" else None
+    asking = _Asking(e2g, k, unit, llm, where, chat_model, checker, answers=answers, judged=bool(judged))
 
     report = progress or (lambda stage, done, total: None)
     names = [corpus_of(question, corpus) for question in questions]
@@ -162,9 +167,11 @@ def evaluate(
     if judge_model and against:
         bases = {outcome.question: outcome.answer for outcome in outcomes[against]}
         for number, question in enumerate(questions):
+            judge_one = partial(_judged, e2g, judge_model, question, bases=bases)
+            if judged == "race" and not question.options:
+                judge_one = partial(judge_one, weights=e2g.runner.run(weigh(judge_model, e2g.settings, said(question))))
             for row, some in outcomes.items():
                 if row != against:
-                    judge_one = partial(_judged, e2g, judge_model, question, bases=bases)
                     outcomes[row] = [judge_one(one) if one.question == question.id else one for one in some]
             report("judging", number + 1, len(questions))
     busy_seconds: dict[str, list[float]] = defaultdict(list)
@@ -196,6 +203,7 @@ def evaluate(
         failed=failed,
         chat_model=chat_model.name if chat_model else None,
         judge_model=judge_model.name if judge_model else None,
+        criteria=CRITERIA[judged] if judged else (),
     )
 
 
@@ -209,6 +217,7 @@ class _Asking:
     llm: bool
     where: Where
     chat_model: StreamingChatModel | None
+    checker: StreamingChatModel | None
     answers: bool
     judged: bool
 
@@ -236,12 +245,12 @@ class _Asking:
             for budget, limits in BUDGETS.items():
                 within[budget] = self.e2g.retrieve(text, corpus=name, **self.retrieval(question, mode, limits))
         scores = score(evidence, within, gold, corpus, self.k)
-        scored = None
         if self.wants_answer(question):
             limits = RetrievalKeywords(tokens=min(self.e2g.settings.evidence_tokens, MAX_TOKENS))
             scored, answer = ask_for_answer(self.e2g, question, corpus=name, **self.retrieval(question, mode, limits))
             scores |= scored.scores | cited(answer, gold, corpus)
-        return self._outcome(question, evidence, scores, parts, scored)
+            return self._outcome(question, evidence, scores, parts, scored, self._checked(answer))
+        return self._outcome(question, evidence, scores, parts)
 
     def outcome_of_method(self, method: Method, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
         """Answer by a method other than "direct"."""
@@ -253,7 +262,13 @@ class _Asking:
         parts = dict.fromkeys(PARTS, 0.0) | {"ranking": perf_counter() - began}
         nothing = Evidence(question.question, (corpus.name,), "global", "", (), (), 0, ())
         evidence = answer.evidence if answer else nothing
-        return self._outcome(question, evidence, scored.scores | cited(answer, gold, corpus), parts, scored)
+        scores = scored.scores | cited(answer, gold, corpus)
+        return self._outcome(question, evidence, scores, parts, scored, self._checked(answer))
+
+    def _checked(self, answer: Answer | None) -> CheckedCitations | None:
+        if self.checker is None or answer is None:
+            return None
+        return self.e2g.runner.run(check_citations(self.checker, self.e2g.settings, answer))
 
     def _outcome(
         self,
@@ -261,7 +276,8 @@ class _Asking:
         evidence: Evidence,
         scores: dict[str, float],
         parts: dict[str, float],
-        answer: ScoredAnswer | None,
+        answer: ScoredAnswer | None = None,
+        checked: CheckedCitations | None = None,
     ) -> Outcome:
         return Outcome(
             question=question.id,
@@ -273,6 +289,7 @@ class _Asking:
             round_trips=evidence.round_trips,
             tokens=tokens_of(self.e2g, evidence),
             answer=answer,
+            checked=checked,
             entities=len(evidence.entities),
             unknown_entities=len(evidence.unknown_entities),
             pairs=len(evidence.pairs),
@@ -282,13 +299,23 @@ class _Asking:
 
 
 def _judged(
-    e2g: E2G, model: StreamingChatModel, question: Question, outcome: Outcome, bases: Mapping[str, ScoredAnswer | None]
+    e2g: E2G,
+    model: StreamingChatModel,
+    question: Question,
+    outcome: Outcome,
+    bases: Mapping[str, ScoredAnswer | None],
+    weights: Mapping[str, float] | None = None,
 ) -> Outcome:
     base = bases[outcome.question]
     if question.options or outcome.answer is None or base is None:
         return outcome
-    operation = judge(model, e2g.settings, question.written_out or question.question, outcome.answer.text, base.text)
+    operation = judge(model, e2g.settings, said(question), outcome.answer.text, base.text, weights)
     return replace(outcome, judgement=e2g.runner.run(operation))
+
+
+def said(question: Question) -> str:
+    """Return a question as it would be asked alone."""
+    return question.written_out or question.question
 
 
 def corpus_of(question: Question, corpus: str) -> str:

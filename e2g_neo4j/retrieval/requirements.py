@@ -21,7 +21,7 @@ LAYER_NAMES: Mapping[Layer, str] = {
 }
 """The names of layers in messages."""
 
-_IN_LINKS = frozenset({"vector", "entities", "sentence_vectors", "statements"})
+_IN_LINKS = frozenset({"vector", "entities", "entity_vectors", "sentence_vectors", "statements"})
 """Needs that `link.cypher` tells enough about."""
 
 

@@ -361,7 +361,7 @@ def test_answers_are_judged_in_both_orders(run, log, monkeypatch, tmp_path, olla
 
     def judge(model: str) -> tuple[str, dict]:
         monkeypatch.setenv("E2G_JUDGE_MODEL", f"ollama:{model}")
-        asked = ["-c", log, "--modes", "dense", "--against", "fulltext", "--judge"]
+        asked = ["-c", log, "--modes", "dense", "--against", "fulltext", "--judge", "graphrag"]
         code, out, err = run(
             "eval", "questions.jsonl", *asked, "--json", "all.json", "--html", "all.html", "--overwrite"
         )
@@ -395,7 +395,7 @@ def test_methods_are_compared_by_their_answers(run, log, monkeypatch, tmp_path, 
         {"id": "2", "question": QUESTION, "answer": "b", "options": ["a", "b"]},
     )
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    asked = ["-c", log, "--modes", "dense", "--methods", "all-text", "--answers", "--judge"]
+    asked = ["-c", log, "--modes", "dense", "--methods", "all-text", "--answers", "--judge", "race"]
     code, out, err = run("eval", "questions.jsonl", *asked, "--json", "all.json")
     assert code == 0, err
     saved = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))["modes"]
@@ -405,6 +405,7 @@ def test_methods_are_compared_by_their_answers(run, log, monkeypatch, tmp_path, 
     assert "evidence@6k tokens" not in saved["all_text"]["overall"]["scores"]
     assert saved["all_text"]["answers"]["calls"] > saved["dense"]["answers"]["calls"]
     assert saved["all_text"]["judged"]["answers"] == 1
+    assert saved["all_text"]["citations"]["answers"] == saved["dense"]["citations"]["answers"] == 1
     assert re.search(r"^all_text +1 ", out, re.M)
     code, _, err = run("eval", "questions.jsonl", "-c", log, "--methods", "direct", "--answers")
     assert (code, "leave it and auto out of the methods" in err) == (4, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import isfinite, sqrt
@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
+    NAMES,
     chunks_wanted,
     few_examples,
     libraries,
+    name_vectors,
     questions,
     remove,
     small_document,
@@ -35,6 +37,7 @@ from naive import (
     all_chunks,
     chunks_of,
     containing,
+    cosine,
     dense,
     fused,
     merged,
@@ -451,10 +454,16 @@ def test_an_entity_that_is_left_out_gives_no_window_anything(driver: Driver, cor
 
 
 def routed_by(
-    driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], hops: int = 2
+    driver: Driver,
+    corpus: str,
+    entities: Sequence[str],
+    vector: list[float],
+    hops: int = 2,
+    layered: Collection[str] = (),
 ) -> tuple[list[tuple[Window, float]], list[dict[str, Any]]]:
     """What the mode finds, and the rows that it is made of."""
-    found, answers = driven(driver, routes.routes(Query("?", [corpus], 100, {corpus: entities}, hops)), vector)
+    query = Query("?", [corpus], 100, {corpus: entities}, hops, layered=layered)
+    found, answers = driven(driver, routes.routes(query), vector)
     return found, answers["query/routes"]
 
 
@@ -537,6 +546,18 @@ def test_the_neighbours_with_most_weight_are_followed(
     assert coverages(rows) == pytest.approx({f"d{n}-c0-w0": part / 3.75 for n, part in enumerate(counted)})
 
 
+def test_neighbours_with_names_near_the_question_are_followed(
+    driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fay's name is opposite to the question: dan is followed before her, then eve, to whom he leads: 3.375 in all."""
+    monkeypatch.setattr(routes, "ENTRY", 2)
+    monkeypatch.setattr(routes, "NEIGHBOURS", 1)
+    name_vectors(driver, circle, {"fay": [-1.0], "dan": [1.0]})
+    _, rows = routed_by(driver, circle, ["zoe"], [1.0], layered=[circle])
+    counted = [1.5, 1.5, 0.75, 0.375, 0.125, 1, 1.5]
+    assert coverages(rows) == pytest.approx({f"d{n}-c0-w0": part / 3.375 for n, part in enumerate(counted)})
+
+
 def test_the_seeds_that_most_of_the_nearest_windows_name_are_taken(
     driver: Driver, circle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -581,7 +602,10 @@ def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, d
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             hops, bounds = data.draw(st.integers(1, 3), "hops"), data.draw(st.sampled_from([wide, tight]), "bounds")
+            of_names = data.draw(st.none() | st.fixed_dictionaries(dict.fromkeys(NAMES, vectors())), "vectors of names")
+            by_name = {name: (1 + cosine(one, vector)) / 2 for name, one in (of_names or {}).items()}
             for corpus, library in written.items():
+                name_vectors(driver, corpus, of_names or {})
                 mentioned = {
                     name for document in library for chunk in document.chunks for name in document.counts(chunk)
                 }
@@ -589,8 +613,9 @@ def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, d
                 with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
                     for bound, value in bounds.items():
                         patch.setattr(routes, bound.upper(), value)
-                    found, rows = routed_by(driver, corpus, entities, vector, hops)
-                    expected = routed(library, entities, vector, hops=min(hops, 2), **bounds)
+                    layered = [corpus] if by_name else []
+                    found, rows = routed_by(driver, corpus, entities, vector, hops, layered)
+                    expected = routed(library, entities, vector, hops=min(hops, 2), by_name=by_name, **bounds)
                     assert {window.id: window.origin for window, _ in found} == {
                         id: origin for id, (_, _, origin) in expected.items()
                     }

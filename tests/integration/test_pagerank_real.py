@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import (
+    NAMES,
     REAL_DIMENSIONS,
     driven,
     few_examples,
     libraries,
+    name_vectors,
     padded,
     performing,
     questions,
@@ -27,6 +29,7 @@ from libraries import (
 from naive import AmbiguousError, NaiveChunk, NaiveDocument, NaiveWindow, cosine, pageranked, windows
 from neo4j import Driver
 
+from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import pagerank
 from e2g_neo4j.retrieval.windows import Window
@@ -60,9 +63,17 @@ def pointing(id: str, vector: Sequence[float], *sentences: Sequence[str]) -> Nai
 
 
 def ask(
-    driver: Driver, corpus: str, entities: Sequence[str], vector: list[float], limit: int = 300
+    driver: Driver,
+    corpus: str,
+    entities: Sequence[str],
+    vector: list[float],
+    limit: int = 300,
+    unknown: Sequence[str] = (),
 ) -> list[tuple[Window, float]]:
-    operation = pagerank.pagerank(Query("?", [corpus], limit, {corpus: entities}))
+    """`unknown`: names that no entity has, whose vectors are that of the question."""
+    linked = Linked(unknown=tuple(unknown))
+    query = Query("?", [corpus], limit, {corpus: entities}, layered=[corpus] if unknown else [], linked=linked)
+    operation = pagerank.pagerank(query)
     return driven(performing(driver), operation, vector)
 
 
@@ -81,6 +92,17 @@ def test_windows_of_a_path_are_as_by_hand(driver: Driver, path: str) -> None:
         ("d1-c0-w0", 0.0),
         ("d2-c0-w0", 0.0),
     ]
+
+
+def test_the_entity_with_the_nearest_name_is_a_seed(driver: Driver, path: str) -> None:
+    """Nobody is called by the name, and its cosine with ann is .8: ann weighs .8, eve 1. eve = 5/9 (.15 + .85 eve) =
+    3/19, and ann and bob have the rest. With a cosine of .69 there is only eve."""
+    name_vectors(driver, path, {"ann": [0.8, 0.6], "bob": [0.6, 0.8], "cid": [0.75, 0.0, 0.66]})
+    found = scores_of(ask(driver, path, [], [1.0], unknown=["anna"]))
+    assert found == {"d0-c0-w0": pytest.approx(16 / 19), **dict.fromkeys(["d3-c0-w0", "d1-c0-w0", "d2-c0-w0"], 0.0)}
+    assert set(scores_of(ask(driver, path, [], [1.0])).values()) == {0.0}, "without vectors of entities"
+    name_vectors(driver, path, {"ann": [0.69, 0.72], "cid": [0.5, 0.87]})
+    assert set(scores_of(ask(driver, path, [], [1.0], unknown=["anna"])).values()) == {0.0}
 
 
 def test_seeds_weigh_less_the_more_chunks_mention_them(driver: Driver, path: str) -> None:
@@ -156,13 +178,16 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
         for _ in range(4):
             vector, names = data.draw(vectors(), "vector"), data.draw(questions(), "names")
             limit, bounds = data.draw(st.sampled_from([2, 300]), "limit"), data.draw(st.sampled_from([wide, tight]))
+            unknown = data.draw(st.none() | st.sampled_from(NAMES), "the entity with the name's vector")
+            toward = {True: vector, False: [-part for part in vector]}
             for corpus, library in written.items():
                 with pytest.MonkeyPatch.context() as patch, suppress(AmbiguousError):
                     for bound, value in bounds.items():
                         patch.setattr(pagerank, bound.upper(), value)
-                    entities = list(dict.fromkeys(names))
-                    expected = pageranked(library, entities, vector, limit=limit, **bounds)
-                    found = ask(driver, corpus, entities, vector, limit)
+                    entities, similar = list(dict.fromkeys(names)), {unknown: 1.0} if unknown else {}
+                    expected = pageranked(library, entities, vector, limit=limit, similar=similar, **bounds)
+                    name_vectors(driver, corpus, {name: toward[name == unknown] for name in NAMES})
+                    found = ask(driver, corpus, entities, vector, limit, ["?"] if unknown else [])
                     assert len(found) == min(limit, len(expected))
                     assert {round(expected[window.id] - score, 8) for window, score in found} == {0.0}
                     assert_in_order(found, library, vector, limit)

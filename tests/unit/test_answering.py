@@ -244,6 +244,12 @@ def test_of_equal_answers_the_first_is_kept() -> None:
     assert told(["Quill [1].", "Luke.", "Hester."], passage(0, 60), samples=3)[0].text == "Quill [1]."
 
 
+def test_of_answers_that_agree_alike_the_best_supported_is_kept() -> None:
+    """Two agree alike with each other. Of the second, two of three words stand in the passage."""
+    assert told(["Hester hid w1 [1].", "w1 w2 fell [1]."], passage(0, 60), samples=2)[0].text == "w1 w2 fell [1]."
+    assert told(["w1 w2 fell [1].", "Hester hid w1 [1]."], passage(0, 60), samples=2)[0].text == "w1 w2 fell [1]."
+
+
 def test_samples_without_text_do_not_count() -> None:
     """Three requests for a reply with text, then the next sample. None of their seeds is repeated."""
     answer, requests = told(["", "", "", "Quill.", "Quill.", "Luke."], passage(0, 60), samples=4)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from e2g_neo4j.answering.support import content_words
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation.gold import (
     Gold,
@@ -20,7 +21,6 @@ from e2g_neo4j.evaluation.gold import (
     IndexedCorpus,
     Piece,
     Question,
-    content_words,
     find_quote,
     quotations,
     read_questions,

@@ -4,7 +4,7 @@ replies that are of no use."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -253,7 +253,9 @@ def lazy_row(corpus: str, windows: int, communities: dict[str, tuple[str | None,
     return {"mean": 0.9, "deviation": 0.1, "communities": listed, "candidates": candidates}
 
 
-def lazy_ask(row: dict[str, Any], *replies: str, chat: ChatCalls | None = None) -> Any:
+def lazy_ask(
+    row: dict[str, Any], *replies: str, chat: ChatCalls | None = None, parts: Sequence[str] = ("Who?",)
+) -> Any:
     def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         if statement == "query/lazy":
             return [row]
@@ -261,8 +263,8 @@ def lazy_ask(row: dict[str, Any], *replies: str, chat: ChatCalls | None = None) 
         return [{"windows": [{"id": id, "text": f"Text of {id}"} for id in parameters["ids"]]}]
 
     operation = lazy.lazy(Query("Who?", ["w"], 100, chat=chat or chat_of()))
-    found, prompts, statements, _ = drive(operation, rows, *replies)
-    return [int(window.chunk[1:]) for window, _ in found], prompts, statements
+    found, prompts, statements, _ = drive(operation, rows, json.dumps({"questions": parts}), *replies)
+    return [int(window.chunk[1:]) for window, _ in found], prompts[1:], statements
 
 
 ROOTS: dict[str, tuple[str | None, list[int]]] = {"x": (None, [0, 3]), "y": (None, [1, 4]), "z": ("x", [3, 5])}
@@ -304,13 +306,62 @@ def test_relevant_windows_are_in_the_order_of_the_visit(monkeypatch: pytest.Monk
 
 
 def test_calls_have_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lazy.CALLS * lazy.BATCH >= lazy.BUDGET
+    assert (lazy.CALLS - 1) * lazy.BATCH >= lazy.BUDGET
     monkeypatch.setattr(lazy, "BATCH", 1)
-    monkeypatch.setattr(lazy, "CALLS", 2)
+    monkeypatch.setattr(lazy, "CALLS", 3)
     chat = chat_of()
     order, _, _ = lazy_ask(lazy_row("w", 6, ROOTS), relevant(), relevant(1), chat=chat)
     assert order[:2] == [1, 0]
     assert chat.told == ["The chat model found 1 of 2 tested windows relevant."]
+
+
+def test_each_part_of_a_question_has_tests_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tests each: of the first part, 1 is relevant, of the second 0 and 1, which take turns."""
+    monkeypatch.setattr(lazy, "BUDGET", 2 * lazy.PARTS)
+    chat = chat_of()
+    parts = ["Who is Ann?", "Who is Bob?"]
+    order, prompts, statements = lazy_ask(lazy_row("w", 6, ROOTS), relevant(2), relevant(1, 2), chat=chat, parts=parts)
+    assert order == [1, 0, 2, 3, 4, 5]
+    assert [prompt.count("Text of") for prompt in prompts] == [2, 2]
+    assert [prompt.splitlines()[-1] for prompt in prompts] == ["Question: Who is Ann?", "Question: Who is Bob?"]
+    assert statements == ["query/lazy"] + 2 * ["query/lazy", "query/windows"]
+    assert chat.told == [
+        "Questions of the chat model: Who is Ann? Who is Bob?",
+        "The chat model found 3 of 4 tested windows relevant.",
+    ]
+
+
+def test_a_part_that_cannot_be_tested_is_ranked_by_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy, "BUDGET", 2 * lazy.PARTS)
+    monkeypatch.setattr(lazy, "CALLS", 2)
+    chat = chat_of()
+    order, _, _ = lazy_ask(lazy_row("w", 6, ROOTS), relevant(2), chat=chat, parts=["Who is Ann?", "Who is Bob?"])
+    assert order == [1, 0, 2, 3, 4, 5]
+    assert chat.told[1:] == [
+        "The chat model was called 2 times, the maximum: vectors decide instead.",
+        "The chat model found 1 of 2 tested windows relevant.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "parts"),
+    [
+        ('{"questions": ["Who  is Ann?", "Who is Ann?", "\\ud800Why?", 3, ""]}', ["Who is Ann?", "Why?"]),
+        (json.dumps({"questions": [str(number) for number in range(9)]}), ["0", "1", "2", "3", "4"]),
+        (json.dumps({"questions": ["x" * 301, "Who taught Orla Venn?"]}), None),
+        ('{"questions": "Who is Ann?"}', None),
+        *((one, None) for one in HOSTILE),
+    ],
+)
+def test_parts_of_a_question(reply: str, parts: list[str] | None) -> None:
+    assert lazy.parts_in(reply, ["Who taught Orla Venn?"]) == parts
+
+
+def test_a_question_that_is_not_split_stays_whole() -> None:
+    chat = chat_of()
+    operation = lazy.parts_of("Who?", chat)
+    assert drive(operation, no_rows, "", "?", "{}")[0] == ["Who?"]
+    assert chat.told == ["The chat model sent no usable reply in 3 calls: the question is not split."]
 
 
 @pytest.mark.parametrize("reply", HOSTILE)

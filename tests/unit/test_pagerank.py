@@ -12,7 +12,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.strategies import pagerank as module
 from e2g_neo4j.retrieval.strategies.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
-from e2g_neo4j.runtime.requests import Embed, Read
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Read
 
 
 def test_pagerank_of_a_path_is_as_by_hand() -> None:
@@ -111,12 +111,12 @@ def test_each_corpus_is_asked_for_its_own_graph() -> None:
     operation: Any = pagerank(Query("Who?", ["a", "b"], 7, {"a": ["ann"], "b": []}))
     assert operation.send(None) == Embed("Who?")
     first = operation.send([1.0])
-    second = operation.send([{"seeds": [["ann", 0.5]], "edges": [["ann", ["bob"]]]}])
+    second = operation.send([{"seeds": [["ann", 0.5]], "edges": [["ann", ["bob"]]], "similar": []}])
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
         ("query/pagerank", "a", ["ann"]),
         ("query/pagerank", "b", []),
     ]
-    first = operation.send([{"seeds": [], "edges": []}])
+    first = operation.send([{"seeds": [], "edges": [], "similar": []}])
     assert isinstance(first, Read)
     second = operation.send([row("d", 0, (0, 0.5, 0.1))])
     assert [(one.statement, one.parameters["corpus"], one.parameters["keys"]) for one in (first, second)] == [
@@ -128,6 +128,29 @@ def test_each_corpus_is_asked_for_its_own_graph() -> None:
         operation.send([row("e", 0, *((number % 3, 0.0, 0.1) for number in range(9)))])
     assert len(end.value.value) == 7
     assert end.value.value[0][0].id == "d-c0-w0"
+
+
+def test_names_that_no_entity_has_are_looked_up_by_vector_where_entities_have_vectors() -> None:
+    """Of the unknown words only names, and only in the corpus with the layer."""
+    query = Query(
+        "Who met Ana in the abbey?",
+        ["a", "b"],
+        7,
+        {"a": [], "b": []},
+        layered=["b"],
+        names={"ana": "person", "abbey": "noun"},
+        linked=Linked(unknown=("ana", "abbey")),
+        keywords=lambda: {"ana": "Ana", "abbey": "abbey"},
+    )
+    operation: Any = pagerank(query)
+    operation.send(None)
+    assert operation.send([1.0]) == EmbedAll(("Ana",))
+    first = operation.send([[0.5]])
+    similar = {"entity": "ann", "names": ["ana"], "cosine": 0.8}
+    second = operation.send([{"seeds": [], "edges": [], "similar": []}])
+    assert [one.parameters["unknown"] for one in (first, second)] == [[], [{"key": "ana", "vector": [0.5]}]]
+    operation.send([{"seeds": [["ann", 0.8]], "edges": [], "similar": [similar]}])
+    assert query.explanation.notes == ["No entity is called ana: the nearest is ann (cosine 0.80)."]
 
 
 def test_the_reason_says_what_ranks() -> None:

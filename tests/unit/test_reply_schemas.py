@@ -15,13 +15,15 @@ from langchain_core.runnables import Runnable, RunnableLambda
 import e2g_neo4j
 from e2g_neo4j.answering.drift import FOLLOW_UPS_SCHEMA
 from e2g_neo4j.answering.points import points_schema
-from e2g_neo4j.evaluation.judging import request_for
+from e2g_neo4j.evaluation import judging
+from e2g_neo4j.evaluation.citation_checks import supported_schema
 from e2g_neo4j.indexing.communities.chat import ReportWriter
 from e2g_neo4j.indexing.statements.chat import statements_schema
 from e2g_neo4j.models.chat.json_replies import TEXT, number_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.langchain import LangChainChat
 from e2g_neo4j.models.chat.ollama import OllamaChat
 from e2g_neo4j.retrieval.chat_calls import relevant_schema
+from e2g_neo4j.retrieval.strategies import lazy
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
@@ -31,7 +33,10 @@ SCHEMAS: Mapping[str, Any] = {
     "answering/prompts/map.txt": object_schema(points=POINTS),
     "answering/prompts/map_reports.txt": object_schema(points=points_schema(range(1, 9), "reports")),
     "answering/prompts/primer.txt": object_schema(answer=TEXT, follow_ups=FOLLOW_UPS_SCHEMA),
-    "evaluation/prompts/judge.txt": request_for("Who?", "Ann.", "Bob.", "").schema,
+    "evaluation/prompts/check_citations.txt": supported_schema(9),
+    "evaluation/prompts/judge.txt": judging.VERDICT,
+    "evaluation/prompts/race.txt": judging.RATINGS,
+    "evaluation/prompts/weights.txt": judging.WEIGHTS,
     "indexing/communities/prompts/report.txt": ReportWriter.schema,
     "indexing/communities/prompts/report_retry.txt": ReportWriter.schema,
     "indexing/statements/prompts/statements.txt": statements_schema(1),
@@ -42,6 +47,7 @@ SCHEMAS: Mapping[str, Any] = {
     "retrieval/prompts/keywords.txt": SCHEMA,
     "retrieval/prompts/rate_reports.txt": object_schema(**{"1": number_schema(0, 5), "2": number_schema(0, 5)}),
     "retrieval/prompts/stand_alone.txt": object_schema(question=TEXT),
+    "retrieval/prompts/sub_questions.txt": lazy.SCHEMA,
     "retrieval/prompts/test_relevance.txt": relevant_schema(9),
 }
 REQUEST = ChatRequest("Reply with JSON.", "Who?", 50, schema=SCHEMA)

@@ -3,9 +3,10 @@
 This is the retrieval of FastGraphRAG (CircleMind) without a chat model. There, personalised PageRank runs around the
 entities that are nearest to those of the question; a relation scores the sum of its two entities, the 64 best relations
 count, and a chunk scores the sum of its relations. This follows the published code, which has no paper. Here relations
-are co-occurrences instead of statements that a model has extracted, text units are windows, and entities of the windows
-nearest to the question take the place of entities nearest to it, because indexing gives entities no vectors. For speed,
-PageRank runs on the part of the graph that is next to the seeds.
+are co-occurrences instead of statements that a model has extracted, and text units are windows. Names in the question
+are looked up by key, and those that no entity has by their vectors, in corpora that have vectors of entities. Entities
+of the windows nearest to the question take the place of entities nearest to it. For speed, PageRank runs on the part of
+the graph that is next to the seeds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.sentences import HUB
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import windows_in
-from e2g_neo4j.runtime.requests import Embed
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation
+from e2g_neo4j.types.graph import NOUN
 from e2g_neo4j.types.ties import best_first
 
 ENTRY = 10
@@ -28,6 +30,15 @@ ENTRY = 10
 
 SEEDS = 10
 """Entities of these windows that are seeds, besides those of the question, as in `routes`."""
+
+NEAREST = 1
+"""Entities that a name of the question means by its vector, as published."""
+
+LEAST_COSINE = 0.7
+"""Least cosine of the two names, as published."""
+
+CANDIDATES = 20
+"""Entities that the index is asked for, because it is approximate, as in `synonyms`."""
 
 AROUND = 200
 """Entities next to the seeds that PageRank reaches."""
@@ -48,18 +59,51 @@ DIGITS = 9
 def pagerank(query: Query) -> Ranking:
     """Rank windows by the PageRank of the relations that they state, best first."""
     vector = yield Embed(query.question)
-    constants = {"vector": vector, "entry": ENTRY, "seeds": SEEDS, "around": AROUND, "hub": HUB}
+    unknown = yield from unknown_names(query)
+    constants = {
+        "vector": vector,
+        "entry": ENTRY,
+        "similar": NEAREST,
+        "candidates": CANDIDATES,
+        "threshold": (1 + LEAST_COSINE) / 2,
+        "seeds": SEEDS,
+        "around": AROUND,
+        "hub": HUB,
+    }
     graphs = yield from query.read_each(
-        "pagerank", {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
+        "pagerank",
+        {
+            corpus: {"names": list(names), "unknown": unknown if corpus in query.layered else [], **constants}
+            for corpus, names in query.entities.items()
+        },
     )
     relations = {}
     for graph in graphs:
+        query.explanation.notes += similar_told(graph["similar"])
         edges = [(a, b) for a, others in graph["edges"] for b in others]
         relations[graph["corpus"]] = best_relations(personalised(dict(graph["seeds"]), edges), edges)
     parameters = {
         corpus: {"vector": vector, "limit": query.limit, **as_parameters(best)} for corpus, best in relations.items()
     }
     return ranked((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
+
+
+def unknown_names(query: Query) -> Operation[list[dict[str, Any]]]:
+    """Return the names in the question that no entity has, with vectors, if a corpus has vectors to compare with."""
+    keys = [key for key in query.linked.unknown if query.names.get(key) != NOUN]
+    if not keys or not query.layered:
+        return []
+    forms = query.keywords()
+    vectors = yield EmbedAll(tuple(forms.get(key, key) for key in keys))
+    return [{"key": key, "vector": vector} for key, vector in zip(keys, vectors, strict=True)]
+
+
+def similar_told(similar: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Tell which entities were taken for names that no entity has."""
+    return [
+        f"No entity is called {' or '.join(one['names'])}: the nearest is {one['entity']} (cosine {one['cosine']:.2f})."
+        for one in similar
+    ]
 
 
 def personalised(seeds: Mapping[str, float], edges: Sequence[tuple[str, str]]) -> dict[str, float]:
@@ -137,5 +181,6 @@ PAGERANK = Strategy(
     source="FastGraphRAG",
     ranked_by="relations of entities that have most PageRank",
     needs={"vector", "entities"},
+    uses={"entity_vectors"},
     rank_windows=pagerank,
 )

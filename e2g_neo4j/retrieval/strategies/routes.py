@@ -3,8 +3,8 @@
 This is the common recipe of retrieval with a knowledge graph and several routes: the nearest 3 to 10 text units; their
 entities and those of the question; 1 or 2 hops to the neighbours with the greatest weights; the text that mentions any
 of these; then ranking by relevance, entity coverage and document weight. Here text units are windows, edges are
-co-occurrences, and the rarity of an entity (as in `auto`) takes the place of the similarity of neighbours, because
-indexing gives entities no vectors. No chat model is used.
+co-occurrences, and neighbours are compared by weight, by rarity (as in `auto`), and in corpora with vectors of entities
+by the similarity of their names to the question. No chat model is used.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ def routes(query: Query) -> Ranking:
         "hub": HUB,
         "limit": LIMIT,
     }
-    parameters = {corpus: {"names": list(names), **constants} for corpus, names in query.entities.items()}
+    parameters = {
+        corpus: {"names": list(names), "by_name": corpus in query.layered, **constants}
+        for corpus, names in query.entities.items()
+    }
     windows = ranked((yield from query.read_each("routes", parameters)))
     query.explanation.notes.append(origins_told(window for window, _ in windows))
     return windows
@@ -104,5 +107,6 @@ ROUTES = Strategy(
     source="multi-route recall with a knowledge graph",
     ranked_by="vectors, entities and documents",
     needs={"vector", "entities"},
+    uses={"entity_vectors"},
     rank_windows=routes,
 )
