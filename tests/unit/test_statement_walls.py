@@ -19,6 +19,7 @@ OF_ALL = {
     ("query/corpus", "Term"),
     ("query/link", "Term"),
     ("query/matching_documents", "Corpus"),
+    ("query/pagerank", "queryNodes"),
     ("query/synonyms", "queryNodes"),
 }
 """Statements that count words or windows of all corpora, as the full-text index does, or that choose later on among
