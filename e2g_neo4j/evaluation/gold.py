@@ -84,8 +84,13 @@ class Question:
             case "none":
                 return replace(self, history=())
             case "written-out":
-                return replace(self, question=self.written_out or self.question, history=())
+                return replace(self, question=self.alone, history=())
         return self
+
+    @property
+    def alone(self) -> str:
+        """The question as it would be asked alone."""
+        return self.written_out or self.question
 
     @property
     def has_evidence(self) -> bool:
@@ -374,3 +379,14 @@ def quotations(summary: str, text: str, start: int, end: int) -> list[tuple[int,
             if span:
                 found.append((sentence.end(), span))
     return found
+
+
+def covered(start: int, end: int, spans: Iterable[Span]) -> int:
+    """Count the characters from start to end that are in at least one of the spans."""
+    total, at = 0, start
+    for first, last in sorted(spans):
+        first, last = max(first, at), min(last, end)
+        if first < last:
+            total += last - first
+            at = last
+    return total

@@ -19,7 +19,7 @@ fraction of the gold evidence in the passages that an answer cites. The other sc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -32,7 +32,7 @@ from e2g_neo4j.evaluation.answers import ask_for_answer, chat_model_for
 from e2g_neo4j.evaluation.asking import ask, tokens_of
 from e2g_neo4j.evaluation.background_load import busy_processes
 from e2g_neo4j.evaluation.citation_checks import check_citations
-from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span
+from e2g_neo4j.evaluation.gold import Gold, IndexedCorpus, Piece, Question, Span, covered
 from e2g_neo4j.evaluation.judging import CRITERIA, Judging, judge, judge_model_for, weigh
 from e2g_neo4j.evaluation.results import PARTS, CheckedCitations, Evaluation, Outcome, ScoredAnswer, mode_result
 from e2g_neo4j.retrieval.options import (
@@ -169,7 +169,7 @@ def evaluate(
         for number, question in enumerate(questions):
             judge_one = partial(_judged, e2g, judge_model, question, bases=bases)
             if judged == "race" and not question.options:
-                judge_one = partial(judge_one, weights=e2g.runner.run(weigh(judge_model, e2g.settings, said(question))))
+                judge_one = partial(judge_one, weights=e2g.runner.run(weigh(judge_model, e2g.settings, question.alone)))
             for row, some in outcomes.items():
                 if row != against:
                     outcomes[row] = [judge_one(one) if one.question == question.id else one for one in some]
@@ -309,13 +309,8 @@ def _judged(
     base = bases[outcome.question]
     if question.options or outcome.answer is None or base is None:
         return outcome
-    operation = judge(model, e2g.settings, said(question), outcome.answer.text, base.text, weights)
+    operation = judge(model, e2g.settings, question.alone, outcome.answer.text, base.text, weights)
     return replace(outcome, judgement=e2g.runner.run(operation))
-
-
-def said(question: Question) -> str:
-    """Return a question as it would be asked alone."""
-    return question.written_out or question.question
 
 
 def corpus_of(question: Question, corpus: str) -> str:
@@ -400,14 +395,3 @@ def fraction_found(pieces: Sequence[Piece], gold: Gold) -> float:
         held = [content_words(piece.text) for piece in pieces]
         found += sum(any(len(words & one) >= WORDS_HELD * len(words) for one in held) for words in gold.statements)
     return found / (len(gold.spans) + len(gold.statements))
-
-
-def covered(start: int, end: int, spans: Iterable[Span]) -> int:
-    """Count the characters from start to end that are in at least one of the spans."""
-    total, at = 0, start
-    for first, last in sorted(spans):
-        first, last = max(first, at), min(last, end)
-        if first < last:
-            total += last - first
-            at = last
-    return total
