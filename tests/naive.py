@@ -593,6 +593,7 @@ def routed(
     entry: int = 10,
     seeds: int = 10,
     neighbours: int = 10,
+    compared: int = 100,
     hub: int = 1000,
     limit: int = 200,
     by_name: Mapping[str, float] | None = None,
@@ -600,9 +601,9 @@ def routed(
     """Of each window that is found: its score, its coverage and how it was found.
 
     Entities of the question count 1, of the `entry` nearest windows the part of these in which they stand, neighbours
-    half of the most that one next to them counts; all by idf. Neighbours are chosen by weight, idf and `by_name`. The
-    nearest windows are found, and those with entities that count, at most `limit`. Scored by z(cosine) + z(coverage) +
-    z(part of the nearest windows in the document).
+    half of the most that one next to them counts; all by idf. Neighbours are chosen by weight and idf, and of the first
+    `compared` by `by_name`. The nearest windows are found, and those with entities that count, at most `limit`. Scored
+    by z(cosine) + z(coverage) + z(part of the nearest windows in the document).
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -630,7 +631,7 @@ def routed(
         around = {b for a, b in edges if a in frontier and b in idf and b not in counted}
         before = {b: [a for a in frontier if (a, b) in edges] for b in around}
         strengths = {b: idf[b] * sum(counted[a] * edges[a, b] for a in before[b]) for b in around}
-        strengths = {b: strength * (by_name[b] if by_name else 1) for b, strength in strengths.items()}
+        strengths = {b: strengths[b] * (by_name[b] if by_name else 1) for b in best(strengths, compared)}
         frontier = best(strengths, neighbours)
         found = {b: 0.5 * max(counted[a] for a in before[b]) for b in frontier}
         counted |= found

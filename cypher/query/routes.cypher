@@ -2,13 +2,13 @@
 //
 // Found are the $entry windows nearest to the vector, and the windows that mention an active entity. Active are the
 // entities of the question, the $seeds entities that most of the nearest windows mention, the rarer the better, and of
-// their neighbours in sentences the $neighbours with the greatest weight, again the rarer the better, and if $by_name the
-// nearer the name is to the vector; and likewise the neighbours of these if $hops is 2. An entity of the question counts 1, one of the nearest windows the fraction of
-// them that mention it, a neighbour $decay times the most that an entity next to it counts. The coverage of a window is
-// the fraction of all that the active entities count, each multiplied by its rarity, that those mentioned in it have.
-// Of the windows with coverage, $limit are kept: the nearest, then those with the greatest. Entities in more than $hub
-// chunks are not active.
-// $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $by_name, $decay, $hub, $limit
+// their neighbours in sentences the $neighbours with the greatest weight, again the rarer the better, and if $by_name, of
+// the first $compared, the nearer the name is to the vector; and likewise the neighbours of these if $hops is 2. An entity
+// of the question counts 1, one of the nearest windows the fraction of them that mention it, a neighbour $decay times the
+// most that an entity next to it counts. The coverage of a window is the fraction of all that the active entities count,
+// each multiplied by its rarity, that those mentioned in it have. Of the windows with coverage, $limit are kept: the
+// nearest, then those with the greatest. Entities in more than $hub chunks are not active.
+// $corpus, $vector, $entry, $names, $seeds, $hops: 1 or 2, $neighbours: per hop, $compared, $by_name, $decay, $hub, $limit
 // $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → chunk, document, index, tokens, shares, persistence, windows: [[window number, cosine, coverage, origin]]. A row for
 //   each chunk with such a window, with the share of its text that each of its windows has. An origin is 0 for vectors,
@@ -40,7 +40,9 @@ CALL (corpus, sources) {
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)
   WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
   WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources | source[0]]
-  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) *
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $compared
+  WITH n, counted, strength *
          CASE WHEN $by_name THEN coalesce(vector.similarity.cosine(n.embedding, $vector), 0.5) ELSE 1 END AS strength
   ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
   RETURN collect([n, $decay * counted, 3]) AS beside
@@ -51,7 +53,9 @@ CALL (corpus, sources, beside) {
   MATCH (e)-[r:CO_OCCURS]-(n:Entity)
   WITH n, sum(counted * r.weight) AS weight, max(counted) AS counted
   WHERE 0 < n.chunks <= $hub AND NOT n IN [source IN sources + beside | source[0]]
-  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) *
+  WITH n, counted, weight * log(1 + 1.0 * corpus.chunks / n.chunks) AS strength
+  ORDER BY round(strength, 6) DESC, n.key LIMIT $compared
+  WITH n, counted, strength *
          CASE WHEN $by_name THEN coalesce(vector.similarity.cosine(n.embedding, $vector), 0.5) ELSE 1 END AS strength
   ORDER BY round(strength, 6) DESC, n.key LIMIT $neighbours
   RETURN collect([n, $decay * counted, 3]) AS farther

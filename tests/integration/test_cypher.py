@@ -93,6 +93,7 @@ VALUES: dict[str, Any] = {
     "entry": 10,
     "candidates": 100,
     "neighbours": 10,
+    "compared": 100,
     "around": 200,
     "sample": 5,
     "tested": 100,

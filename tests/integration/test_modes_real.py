@@ -594,8 +594,8 @@ def test_routes_equal_the_naive_implementation_in_every_corpus(driver: Driver, d
     """Three corpora side by side with the same ids and names; also where the bounds are tight."""
     run = uuid4().hex
     written = {f"{run}-{number}": data.draw(libraries(), f"library {number}") for number in range(3)}
-    wide = {"entry": 10, "seeds": 10, "neighbours": 10, "hub": 1000, "limit": 200}
-    tight = {"entry": 2, "seeds": 2, "neighbours": 1, "hub": 2, "limit": 5}
+    wide = {"entry": 10, "seeds": 10, "neighbours": 10, "compared": 100, "hub": 1000, "limit": 200}
+    tight = {"entry": 2, "seeds": 2, "neighbours": 1, "compared": 2, "hub": 2, "limit": 5}
     try:
         for corpus, library in written.items():
             write(driver, corpus, library)

@@ -153,6 +153,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "entry": 20,
         "candidates": 100,
         "neighbours": 10,
+        "compared": 100,
         "around": 200,
         "sample": 250,
         "tested": 100,

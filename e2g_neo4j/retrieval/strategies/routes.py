@@ -34,6 +34,10 @@ below; none of them was tuned."""
 NEIGHBOURS = 10
 """Neighbours per hop."""
 
+COMPARED = 100
+"""The strongest neighbours of a hop, whose names are compared with the question. To compare all of them took as long as
+the rest of the question."""
+
 HOPS = 2
 """Maximum number of hops, the upper end of the recipe's 1 or 2. The option `hops` may make it 1."""
 
@@ -59,6 +63,7 @@ def routes(query: Query) -> Ranking:
         "seeds": SEEDS,
         "hops": min(query.hops, HOPS),
         "neighbours": NEIGHBOURS,
+        "compared": COMPARED,
         "decay": DECAY,
         "hub": HUB,
         "limit": LIMIT,
