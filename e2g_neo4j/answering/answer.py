@@ -210,7 +210,7 @@ def answer_from(
     def parse(reply: ChatReply) -> Answer | None:
         return _choice_answer(reply, evidence, given, options) if options else cited_answer(reply, evidence, given)
 
-    last = "\n\nAnswer with one letter." if options else ""
+    last = "\n\nAnswer with one letter." if options else "\n\nAnswer in sentences, not with numbers alone."
     answers: list[Answer] = []
     for sample in range(samples):
         request = request_for(evidence.stand_alone, given, options, instructions, settings.answer_tokens, sample)

@@ -10,6 +10,7 @@ from e2g_neo4j.models.chat.thinking import ThoughtFilter
 _GROUP = re.compile(r"\[\s*(\d+(?:\s*[,;–-]\s*\d+)*)\s*\]")
 _BEGUN = re.compile(r"\s*\[[\d\s,;–-]{0,40}$|\s+$")
 _NUMBER = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
+_WORD = re.compile(r"\w")
 _WIDEST = 100
 """Maximum length of a range such as [2-5]."""
 
@@ -17,7 +18,8 @@ _WIDEST = 100
 class CitationFilter:
     """Filters the citations of an answer that arrives in pieces of any length.
 
-    [1, 9] becomes [1] if there is no passage 9. [0], which means that the evidence does not say, is removed.
+    [1, 9] becomes [1] if there is no passage 9. [0], which means that the evidence does not say, is removed. Citations
+    before the first word are held back until it comes: a reply of citations alone has no text.
 
     Args:
         given: Number of passages, which are numbered from 1.
@@ -27,7 +29,7 @@ class CitationFilter:
     def __init__(self, given: int, valid: Container[int] | None = None) -> None:
         self._valid = range(1, given + 1) if valid is None else valid
         self._held = ""
-        self._shown_any = False
+        self._before_words, self._has_words = "", False
         self.cited: dict[int, None] = {}
         self.dropped: dict[int, None] = {}
         self.says_nothing = False
@@ -46,10 +48,12 @@ class CitationFilter:
 
     def _shown(self, text: str) -> str:
         shown = re.sub(rf"[ \t]*{_GROUP.pattern}", self._checked, text)
-        if not self._shown_any:
-            shown = shown.lstrip()
-        self._shown_any = self._shown_any or bool(shown)
-        return shown
+        if self._has_words:
+            return shown
+        shown = (self._before_words + shown).lstrip()
+        self._has_words = bool(_WORD.search(_GROUP.sub("", shown)))
+        self._before_words = "" if self._has_words else shown
+        return shown if self._has_words else ""
 
     def _checked(self, group: re.Match[str]) -> str:
         numbers = list(dict.fromkeys(_numbers(group[1])))

@@ -78,6 +78,8 @@ def test_facts_are_given_as_statements_as_far_as_they_fit() -> None:
         ("In [1851] so.", "In so.", [], [1851]),
         ("A list [ 1 ].", "A list [1].", [1], []),
         ("It ends here [1", "It ends here [1", [], []),
+        ("[1] [3]: so.", "[1] [3]: so.", [1, 3], []),
+        ("[1][3].", "", [1, 3], []),
     ],
 )
 def test_citations_of_what_was_not_given_are_dropped(said, shown, cited, dropped):
@@ -192,9 +194,10 @@ def test_thinking_is_no_part_of_an_answer():
 
 
 def test_an_empty_answer_is_asked_for_again_otherwise():
-    found, requests = told(["", "<think>Hm", "Luke."], passage(0, 60))
+    found, requests = told(["[1][1]", "<think>Hm", "Luke."], passage(0, 60))
     assert found.text == "Luke."
     assert len({(request.seed, request.max_tokens) for request in requests}) == 3
+    assert [request.user.endswith("not with numbers alone.") for request in requests] == [False, True, True]
     with pytest.raises(UnusableReplyError, match="no text"):
         told(["", "", ""], passage(0, 60))
 
