@@ -249,7 +249,7 @@ class _Asking:
             limits = RetrievalKeywords(tokens=min(self.e2g.settings.evidence_tokens, MAX_TOKENS))
             scored, answer = ask_for_answer(self.e2g, question, corpus=name, **self.retrieval(question, mode, limits))
             scores |= scored.scores | cited(answer, gold, corpus)
-            return self._outcome(question, evidence, scores, parts, scored, self._checked(answer))
+            return self._outcome(question, evidence, scores, parts, scored, self._checked(question, answer))
         return self._outcome(question, evidence, scores, parts)
 
     def outcome_of_method(self, method: Method, question: Question, corpus: IndexedCorpus, gold: Gold) -> Outcome:
@@ -263,10 +263,10 @@ class _Asking:
         nothing = Evidence(question.question, (corpus.name,), "global", "", (), (), 0, ())
         evidence = answer.evidence if answer else nothing
         scores = scored.scores | cited(answer, gold, corpus)
-        return self._outcome(question, evidence, scores, parts, scored, self._checked(answer))
+        return self._outcome(question, evidence, scores, parts, scored, self._checked(question, answer))
 
-    def _checked(self, answer: Answer | None) -> CheckedCitations | None:
-        if self.checker is None or answer is None:
+    def _checked(self, question: Question, answer: Answer | None) -> CheckedCitations | None:
+        if self.checker is None or answer is None or question.options:
             return None
         return self.e2g.runner.run(check_citations(self.checker, self.e2g.settings, answer))
 

@@ -18,7 +18,7 @@ import pytest
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
-from e2g_neo4j.indexing import read_ahead
+from e2g_neo4j.indexing import reading
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts
@@ -134,10 +134,10 @@ def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(en
 
     summarise = ExtractiveSummariser.summarise
     monkeypatch.setattr(
-        read_ahead, "extract_all", lambda nlp, texts, workers: extract_all(nlp, counting("extracted", texts), workers)
+        reading, "extract_all", lambda nlp, texts, workers: extract_all(nlp, counting("extracted", texts), workers)
     )
     monkeypatch.setattr(
-        read_ahead, "embed_with_parts", lambda model, texts: embed_with_parts(model, counting("embedded", texts))
+        reading, "embed_with_parts", lambda model, texts: embed_with_parts(model, counting("embedded", texts))
     )
     monkeypatch.setattr(
         "e2g_neo4j.indexing.run.embed_long",

@@ -103,7 +103,7 @@ def test_a_mode_calls_the_model_and_counts_it(settings: Settings, mode: str, mod
 def test_prose_leads_to_the_way_without_a_model(settings: Settings, mode: str) -> None:
     without, evidence = found(settings, mode, None), found(settings, mode, "prose", llm=True)
     assert [one.nodes for one in evidence.passages] == [one.nodes for one in without.passages]
-    assert evidence.calls == 3
+    assert evidence.calls == (6 if mode == "lazy" else 3), "lazy asks for parts of the question first"
     assert "The chat model sent no usable reply in 3 calls" in evidence.reason
 
 
