@@ -154,6 +154,8 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "candidates": 100,
         "neighbours": 10,
         "compared": 100,
+        "by_name": True,
+        "unknown": [{"key": "anne", "vector": padded([[1.0] * 8], REAL_DIMENSIONS)[0].tolist()}],
         "around": 200,
         "sample": 250,
         "tested": 100,
