@@ -22,6 +22,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.threads import beside
+from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatRequest, ChatUsage
 from e2g_neo4j.types.documents import TokenSpans
 from e2g_neo4j.types.ids import cached_key
@@ -72,10 +73,12 @@ class TextTask(ABC):
     @classmethod
     def of(cls, models: Models) -> Self | None:
         """Return the task for the configured chat model; None without one."""
-        if models.chat_model is None:
-            return None
-        settings = models.settings
-        return cls(models.chat_model, prompts=settings.prompts, concurrency=settings.llm_concurrency)
+        return cls(models.chat_model, **cls.options(models.settings)) if models.chat_model else None
+
+    @classmethod
+    def options(cls, settings: Settings) -> dict[str, Any]:
+        """Return the arguments for a new task that the settings name."""
+        return {"prompts": settings.prompts, "concurrency": settings.llm_concurrency}
 
     def request(self, text: str, attempt: int = 0, wrong: str = "") -> ChatRequest:
         """Return the request; after an unusable reply, with another seed and the reason."""

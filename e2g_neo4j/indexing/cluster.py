@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.errors import ConfigurationError, E2GError, ModelError
 from e2g_neo4j.indexing.reading import Found, read_texts
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.batched import batched
@@ -26,7 +26,7 @@ TASKS_AHEAD = 3
 """Tasks that are submitted per thread of the workers, with their results."""
 
 WAIT_SECONDS = 30.0
-"""How long to wait for the scheduler, and for a first worker if there is none."""
+"""How long to wait for the scheduler, and for a task, before it is an error that there is no worker."""
 
 MODEL_SETTINGS = frozenset(
     [
@@ -56,6 +56,7 @@ def read_on_cluster(address: str, models: Models, texts: Sequence[str]) -> Itera
     Raises:
         ConfigurationError: the extra `cluster` is not installed, the scheduler cannot be reached, there is no worker,
             a worker has other models, or the models were given as objects.
+        ModelError: a task failed.
     """
     if models.are_given:
         raise ConfigurationError(
@@ -114,15 +115,23 @@ def _threads(client: Client) -> int:
 
 
 def _result(client: Client, future: Future[list[Found]], address: str) -> list[Found]:
-    """Wait for a task, as long as there are workers. Raises the exception of the task."""
+    """Wait for a task, as long as there are workers. Raises the error of the task."""
     while True:
         try:
             found: list[Found] = future.result(timeout=WAIT_SECONDS)
-        except TimeoutError:
+        except E2GError:
+            raise
+        except Exception as error:
+            waits = isinstance(error, TimeoutError) and future.status == "pending"
+            if not waits:  # the task has failed, or was lost with several workers
+                raise ModelError(
+                    f"The Dask cluster {address} (E2G_CLUSTER) could not read some texts: {error!r}. Look at the logs "
+                    "of its workers, and index again. What is indexed already stays."
+                ) from error
             if not _threads(client):
                 raise ConfigurationError(
-                    f"The Dask cluster {address} (E2G_CLUSTER) has no workers: start some with `dask "
-                    f"worker {address} --nthreads 1`. What is indexed already stays."
+                    f"The Dask cluster {address} (E2G_CLUSTER) has no workers: start some with `dask worker {address} "
+                    "--nthreads 1`. What is indexed already stays."
                 ) from None
         else:
             return found

@@ -14,7 +14,7 @@ from graphs import snapshot
 from neo4j import Driver
 
 from e2g_neo4j import E2G, Settings
-from e2g_neo4j.errors import ConfigurationError
+from e2g_neo4j.errors import ConfigurationError, ModelError
 from e2g_neo4j.indexing import cluster
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.entities.pipeline import load_pipeline
@@ -121,6 +121,19 @@ def test_a_cluster_without_workers_is_said_and_what_waits_can_go_on(
         e2g.index([SAMPLE / "court-of-inquiry.txt"], corpus="lonely")
     with E2G(settings=settings.model_copy(update={"cluster": None})) as e2g:
         assert e2g.index([SAMPLE / "court-of-inquiry.txt"], corpus="lonely").documents == 1
+
+
+@pytest.mark.parametrize("error", [ValueError("broken"), TimeoutError("broken")])
+def test_a_task_that_fails_is_said(
+    settings: Settings, dask: DaskCluster, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> None:
+        raise error
+
+    dask.start_worker()
+    monkeypatch.setattr(cluster, "read_batch", fail)
+    with pytest.raises(ModelError, match=r"could not read some texts: \w+Error\('broken'\)"):
+        list(cluster.read_on_cluster(dask.address, Models(settings), ["a text"]))
 
 
 def test_objects_are_not_sent(settings: Settings, corpora: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from e2g_neo4j.indexing.asking import TextTask, key_of
 from e2g_neo4j.indexing.statements.replies import STATUSES, STRONGEST, Claim, parse
@@ -15,7 +15,7 @@ from e2g_neo4j.models.chat.text_requests import fault_of_empty
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import JudgedReply
 from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatModel, ChatReply, ChatUsage
 from e2g_neo4j.types.documents import TokenSpans
 from e2g_neo4j.types.reports import TokenUsage
@@ -125,18 +125,8 @@ class StatementExtractor(StatementTask):
             self.name = f"{self.name}-{gleanings}-{self._missed[0].name}"
 
     @classmethod
-    def of(cls, models: Models) -> Self | None:
-        """Return the extractor for the configured chat model; None without one."""
-        if models.chat_model is None:
-            return None
-        settings = models.settings
-        return cls(
-            models.chat_model,
-            prompts=settings.prompts,
-            concurrency=settings.llm_concurrency,
-            claims=settings.claims,
-            gleanings=settings.gleanings,
-        )
+    def options(cls, settings: Settings) -> dict[str, Any]:
+        return {**super().options(settings), "claims": settings.claims, "gleanings": settings.gleanings}
 
     def estimate(self, texts: Iterable[str], token_spans: TokenSpans, usage: TokenUsage) -> None:
         """Add to the usage what it would cost to ask about texts. A reply has the expected length."""
