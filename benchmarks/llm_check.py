@@ -31,6 +31,7 @@ from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
 from e2g_neo4j.evaluation.judging import shares_of_wins
 from e2g_neo4j.indexing.communities.chat import parse_report
+from e2g_neo4j.indexing.communities.merging import parse_description
 from e2g_neo4j.indexing.statements.replies import parse
 from e2g_neo4j.models.chat.json_replies import objects_in
 from e2g_neo4j.models.chat.ollama import OllamaChat
@@ -52,6 +53,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "answer": str.strip,
     "choice": str.strip,
     "cypher": str.strip,
+    "description": parse_description,
     "filter_sentences": lambda text: relevant_numbers(text, len(ANY)),
     "follow_up": lambda text: reply_in(text, (), ANY),
     "judge": shares_of_wins,

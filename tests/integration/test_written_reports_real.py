@@ -15,7 +15,7 @@ from e2g_neo4j.errors import BudgetError, ConfigurationError, ModelError
 from e2g_neo4j.graph.writer import delete
 from e2g_neo4j.indexing import layers
 from e2g_neo4j.indexing.clusters.layer import CLUSTERS
-from e2g_neo4j.indexing.communities import inputs, layer, writing
+from e2g_neo4j.indexing.communities import inputs, layer, merging, writing
 from e2g_neo4j.indexing.communities.chat import LEVEL, REPLY_TOKENS
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.layer import COMMUNITIES
@@ -342,6 +342,46 @@ def test_reports_are_made_from_statements_and_follow_them(driver: Driver, corpor
     all_updated(driver, corpus, None)  # what is left is cached
     assert corpus not in behind(driver)
     assert found(driver, corpus).keys() == {"ann bob cid"}
+
+
+LONG = "who keeps the light and writes letters to the harbour " * 11
+MERGED: dict[str, str | list[str]] = {
+    "Names: bob\n": '{"description": "Bob keeps the light."}',
+    "Names: ann, bob\nAnn": "I write nothing.",
+    "Names: ann, bob": report("The As", 7),
+    "Names: dan": report("The Ds"),
+    "ann bob": f"bob | is | - | Bob, {LONG}.\nbob | is | - | Bob, {LONG}too.\nbob | is | - | A claim.|||||told|\n"
+    f"ann | knows | bob | Ann, {LONG}.\nann | knows | bob | Ann, {LONG}too.",
+}
+
+
+def test_long_descriptions_are_merged_before_the_reports(driver: Driver, corpora: list[str], corpus: str) -> None:
+    corpora += [corpus, fresh := f"{corpus}-fresh"]
+    write(driver, corpus, TWO_GROUPS)
+    states(driver, corpus, model := Model(MERGED))
+    plan = planned(driver, corpus, model)
+    del model.requests[:]
+    done = enriched(driver, corpus, model)
+    assert (plan.usage.calls, plan.usage.completion_tokens) == (4, 2 * REPLY_TOKENS + 2 * merging.REPLY_TOKENS)
+    assert (done.usage.calls, done.unreadable) == (6, 0), "three for the relation, which is not merged"
+    read = next(one.user for one in model.requests if "Names: ann, bob, cid" in one.user)
+    said = read.split("Statements:\n")[1].splitlines()
+    assert [line[:24] for line in said[:4]] == ["bob: Bob keeps the light", "bob: A claim. [told]"] + 2 * [
+        "ann, bob: Ann, who keeps"
+    ]
+    again = enriched(driver, corpus, model)
+    assert (again.made, again.usage.calls, again.usage.remembered) == (0, 0, 4)
+    assert enriched(driver, corpus, None, None).made == 0, "all of them are cached"
+    write(driver, fresh, TWO_GROUPS)
+    states(driver, fresh, model)
+    enriched(driver, fresh, model)
+    assert snapshot(driver, corpus) == snapshot(driver, fresh)
+    driven(performing(driver), delete(corpus, ["d1"]))
+    all_updated(driver, corpus, None)  # what is left is cached
+    assert corpus not in behind(driver)
+    driven(performing(driver), delete(corpus, ["d0"]))
+    driven(performing(driver), delete(fresh, ["d0", "d1"]))
+    assert not cached_replies(driver, MODEL)
 
 
 def test_other_statements_make_written_reports_outdated_alone(driver: Driver, corpora: list[str], corpus: str) -> None:

@@ -22,10 +22,10 @@ from e2g_neo4j.retrieval.filters import FilteredDocuments
 from e2g_neo4j.retrieval.options import RetrievalOptions
 from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.retrieve import retrieve
-from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag, synonyms
+from e2g_neo4j.retrieval.strategies import MODEL_MODES, communities, hipporag, lazy, lightrag, pagerank, synonyms
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lightrag import SCHEMA, Keywords, keywords_in
-from e2g_neo4j.runtime.requests import Embed, Read
+from e2g_neo4j.runtime.requests import Embed, EmbedAll, Read
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.graph import Extraction, Sentence
 
@@ -65,6 +65,8 @@ def drive(operation: Any, rows: Callable[[str, dict[str, Any]], list[dict[str, A
         if isinstance(request, Embed):
             embedded.append(request.text)
             return [float(len(embedded))]
+        if isinstance(request, EmbedAll):
+            return [[1.0]] * len(request.texts)
         assert isinstance(request, Read)
         statements.append(request.statement)
         return rows(request.statement, request.parameters)
@@ -512,6 +514,29 @@ def test_useless_keywords_leave_the_way_without_a_model() -> None:
     _, prompts, statements, _ = lightrag_ask("", "no", "{}", chat=chat)
     assert (len(prompts), statements) == (lightrag.CALLS, ["query/lightrag"])
     assert chat.told == ["The chat model sent no usable reply in 3 calls: there are no keywords."]
+
+
+@pytest.mark.parametrize(
+    ("replies", "names", "unknown"),
+    [
+        (['{"high_level": ["the sea"], "low_level": ["Nobody", "The Ann"]}'], ["ann"], ["nobody", "sea"]),
+        (["no"] * 3, ["bob"], []),
+    ],
+)
+def test_keywords_are_the_seeds_of_pagerank(replies: list[str], names: list[str], unknown: list[str]) -> None:
+    """Those that no entity has are looked up by vector. Without a usable reply, the names of the question are used."""
+    asked = []
+
+    def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        if statement == "query/link":
+            return [{"named": [{"entity": "ann", "names": ["ann"]}]}]
+        asked.append(parameters)
+        return [{"seeds": [], "edges": [], "similar": []}] if statement == "query/pagerank" else []
+
+    query = Query("Who?", ["w"], 100, {"w": ["bob"]}, chat=chat_of(), layered=["w"])
+    drive(pagerank.pagerank(query), rows, *replies)
+    assert asked[0]["names"] == names
+    assert [one["key"] for one in asked[0]["unknown"]] == unknown
 
 
 def test_general_keywords_are_compared_with_statements() -> None:

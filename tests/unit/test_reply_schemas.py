@@ -18,6 +18,7 @@ from e2g_neo4j.answering.points import points_schema
 from e2g_neo4j.evaluation import judging
 from e2g_neo4j.evaluation.citation_checks import supported_schema
 from e2g_neo4j.indexing.communities.chat import ReportWriter
+from e2g_neo4j.indexing.communities.merging import DescriptionMerger
 from e2g_neo4j.indexing.statements.chat import statements_schema
 from e2g_neo4j.models.chat.json_replies import TEXT, number_schema, object_schema, objects_in
 from e2g_neo4j.models.chat.langchain import LangChainChat
@@ -37,6 +38,8 @@ SCHEMAS: Mapping[str, Any] = {
     "evaluation/prompts/judge.txt": judging.VERDICT,
     "evaluation/prompts/race.txt": judging.RATINGS,
     "evaluation/prompts/weights.txt": judging.WEIGHTS,
+    "indexing/communities/prompts/description.txt": DescriptionMerger.schema,
+    "indexing/communities/prompts/description_retry.txt": DescriptionMerger.schema,
     "indexing/communities/prompts/report.txt": ReportWriter.schema,
     "indexing/communities/prompts/report_retry.txt": ReportWriter.schema,
     "indexing/statements/prompts/statements.txt": statements_schema(1),

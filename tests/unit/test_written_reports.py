@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from e2g_neo4j.indexing.communities.chat import (
 from e2g_neo4j.indexing.communities.elements import StatementElement, StoredStatement, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import Community
 from e2g_neo4j.indexing.communities.inputs import ReportInput, report_input
+from e2g_neo4j.indexing.communities.merging import LONG, DescriptionMerger, long_groups, parse_description
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, covering_sentences
 from e2g_neo4j.indexing.communities.writing import text_of
 from e2g_neo4j.types.chat import ChatReply
@@ -203,7 +205,7 @@ def test_the_text_names_what_is_what() -> None:
 
 
 def stated(id: str, subject: str, object: str | None, text: str, strength: int = 5) -> StoredStatement:
-    return StoredStatement(id, f"c-{id}", subject, object, text, strength)
+    return StoredStatement(id, (f"c-{id}",), subject, object, text, strength)
 
 
 STATED = [
@@ -214,7 +216,7 @@ STATED = [
     stated("5", "b", "c", "B knows C."),
     stated("6", "b", "c", "B marries C.", 8),
     stated("7", "b", "d", "B sees D."),
-    StoredStatement("8", "c-8", "d", "b", "D sees B.", 5, "suspected", "1890"),
+    StoredStatement("8", ("c-8",), "d", "b", "D sees B.", 5, "suspected", "1890"),
     stated("9", "b", "z", "B meets Z."),
     stated("91", "e", None, "E is rich."),
     stated("92", "b", "c", "B knows C.", 2),
@@ -236,7 +238,7 @@ def test_relations_come_by_degree_and_after_the_descriptions_of_their_ends() -> 
     between = ["B, D: B sees D.", "D, B: D sees B. [suspected, 1890]"]
     assert lines(top) == [*inner[:4], *between, inner[4], "C, A: C calls A.", "E: E is rich.", "G: G is last."]
     assert [one.order for one in top] == list(range(10))
-    assert [(one.chunk, one.entities) for one in first[2:4]] == [("c-6", ("b", "c")), ("c-5", ("b", "c"))]
+    assert [(one.chunks, one.entities) for one in first[2:4]] == [(("c-6",), ("b", "c")), (("c-5",), ("b", "c"))]
 
 
 def test_reports_replace_the_statements_about_their_members() -> None:
@@ -250,3 +252,45 @@ def test_reports_replace_the_statements_about_their_members() -> None:
         "Names: A, B\n\nReports about parts of the group:\n\nChild\nIt is.\n\n"
         "Statements:\nB, D: B sees D.\nD, B: D sees B. [suspected, 1890]\nE: E is rich.\nG: G is last."
     )
+
+
+# --- merged descriptions -----------------------------------------------------------------------------
+
+
+def test_what_is_long_together_is_merged_by_its_entities() -> None:
+    half = "x" * (LONG // 2)
+    statements = [
+        stated("1", "a", None, half, 2),
+        stated("2", "a", None, f"{half}y", 9),
+        stated("3", "b", None, half),
+        stated("4", "b", None, half),
+        stated("5", "a", "b", half),
+        stated("6", "b", "a", f"{half}y"),
+        stated("7", "c", None, 3 * half),
+        replace(stated("8", "d", None, half), status="suspected"),
+        replace(stated("9", "d", None, 2 * half), period="in May"),
+        stated("91", "d", None, half),
+    ]
+    assert {key: [one.id for one in group] for key, group in long_groups(statements).items()} == {("a",): ["2", "1"]}
+    many = [stated(f"{n:02}", "a", "b", "z" * 1_000, n % 10) for n in range(17)]
+    [(entities, group)] = long_groups(many).items()
+    assert entities == ("a", "b")
+    assert [one.strength for one in group] == sorted((one.strength for one in group), reverse=True)
+    assert {one.id for one in many} - {one.id for one in group} == {"10"}, "the weakest does not fit"
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ('{"description": " A is  old.\\n"}', "A is old."),
+        ('Here: {"description": "A\\u0000 is old."}', "A is old."),
+        ('{"description": ""}', None),
+        ('{"description": ["A is old."]}', None),
+        ('{"description": "A is', None),
+        ("A is old.", None),
+    ],
+)
+def test_only_whole_descriptions_are_usable(text: str, description: str | None) -> None:
+    assert parse_description(text) == description
+    judged = DescriptionMerger(Model()).judge(reply(text))
+    assert (judged.value, bool(judged.fault)) == (int(description is not None), description is None)

@@ -20,7 +20,7 @@ class StoredStatement:
 
     Attributes:
         id: its id.
-        chunk: the id of the chunk that states it.
+        chunks: the ids of the chunks that state it.
         subject: the key of the entity that it is about.
         object: the key of the entity that the subject is related to; None if the subject is described.
         text: the sentence that says it.
@@ -30,7 +30,7 @@ class StoredStatement:
     """
 
     id: str
-    chunk: str
+    chunks: tuple[str, ...]
     subject: str
     object: str | None
     text: str
@@ -50,13 +50,13 @@ class StatementElement:
     Attributes:
         order: sorts the statements about the community, the most important first.
         entities: the keys of its entities.
-        chunk: the id of the chunk that states it.
+        chunks: the ids of the chunks that state it.
         text: the names of its entities, and its text.
     """
 
     order: int
     entities: tuple[str, ...]
-    chunk: str
+    chunks: tuple[str, ...]
     text: str
 
     @property
@@ -69,7 +69,7 @@ def read_statements(corpus: str) -> Operation[list[StoredStatement]]:
     found: list[StoredStatement] = []
     after = ""
     while rows := (yield Read("communities/statements", {"corpus": corpus, "after": after, "limit": STATEMENTS_READ})):
-        found += [StoredStatement(**row) for row in rows]
+        found += [StoredStatement(chunks=(row["chunk"],), **{k: row[k] for k in row if k != "chunk"}) for row in rows]
         after = rows[-1]["id"]
     return found
 
@@ -120,4 +120,6 @@ def statements_about(
             about = ", ".join(names[end] for end in one.entities)
             claim = ", ".join(filter(None, (one.status, one.period)))
             said.setdefault(f"{about}: {one.text}" + (f" [{claim}]" if claim else ""), one)
-        yield [StatementElement(order, one.entities, one.chunk, text) for order, (text, one) in enumerate(said.items())]
+        yield [
+            StatementElement(order, one.entities, one.chunks, text) for order, (text, one) in enumerate(said.items())
+        ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from sys import maxsize
 from typing import Any
 
@@ -13,9 +14,11 @@ from e2g_neo4j.indexing.communities import inputs
 from e2g_neo4j.indexing.communities.chat import LEVEL, ReportWriter
 from e2g_neo4j.indexing.communities.elements import StoredStatement, read_statements, statements_about
 from e2g_neo4j.indexing.communities.hierarchy import communities
+from e2g_neo4j.indexing.communities.merging import DescriptionMerger, merge_statements
 from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
+from e2g_neo4j.indexing.communities.replies import CachedReplies, Replies, asking, estimating
 from e2g_neo4j.indexing.communities.reports import SentenceEntities, choose_sentences, covering_sentences, titles
-from e2g_neo4j.indexing.communities.writing import Replies, Written, asking, estimating, write_reports
+from e2g_neo4j.indexing.communities.writing import Written, write_reports
 from e2g_neo4j.indexing.layer import Layer, Making, RepliesMissingError, hash_of, read_state, with_usage
 from e2g_neo4j.models.chat.usage import UsageMeter
 from e2g_neo4j.models.embedding.windows import embed_long
@@ -45,51 +48,66 @@ def plan(models: Models, corpus: str, reports: ReportKind | None = None) -> Oper
         ConfigurationError: A chat model is to write the reports, and none is configured.
     """
     state = yield from read_state(corpus)
-    names, writer = _writers(models, state, reports, UsageMeter())
+    names, tasks = _tasks(models, state, reports, UsageMeter())
     if not names:
         return LayerReport()
-    writer = writer or _required_writer(models)
+    merger, writer = tasks or _required_tasks(models)
     statements = (yield from read_statements(corpus)) if state["statements"] == state["revision"] else []
     usage = TokenUsage()
-    ask = estimating(writer, models.embedder.token_spans, usage)
-    usage.remembered = (yield from _reports(corpus, names, statements, ask)).cached
+    token_spans = models.embedder.token_spans
+    writers = _writers(
+        corpus,
+        names,
+        estimating(merger, "description", token_spans, usage),
+        estimating(writer, "summary", token_spans, usage),
+    )
+    usage.remembered = (yield from _reports(corpus, writers, statements)).cached
     return with_usage(models, usage)
 
 
 def _check(models: Models, corpus: str, reports: ReportKind | None) -> Operation[None]:
-    _writers(models, (yield from read_state(corpus)), reports, UsageMeter())
+    _tasks(models, (yield from read_state(corpus)), reports, UsageMeter())
 
 
-def _required_writer(models: Models) -> ReportWriter:
-    """Return the writer of reports of the configured chat model. Raises ConfigurationError without one."""
-    writer = ReportWriter.of(models)
-    if writer is None:
+def _required_tasks(models: Models) -> tuple[DescriptionMerger, ReportWriter]:
+    """Return what the configured chat model is asked. Raises ConfigurationError without one."""
+    merger, writer = DescriptionMerger.of(models), ReportWriter.of(models)
+    if merger is None or writer is None:
         raise ConfigurationError(
             "A chat model is to write the reports, and none is configured: set E2G_CHAT_MODEL, such as ollama:NAME."
         )
-    return writer
+    return merger, writer
 
 
-def _writers(
+def _tasks(
     models: Models, state: Mapping[str, Any], reports: ReportKind | None, meter: UsageMeter | None
-) -> tuple[list[str], ReportWriter | None]:
-    """Return the names of the writers whose reports count, and the one to ask, which is the last. Without names, the
+) -> tuple[list[str], tuple[DescriptionMerger, ReportWriter] | None]:
+    """Return the names of the tasks whose replies count, and those to ask, whose names are the last. Without names, the
     reports are extractive."""
-    if reports == "llm":
-        writer = _required_writer(models)
-        return [writer.name], writer
     before: list[str] = [] if reports == "extractive" else state["report_models"] or []
-    if not before or meter is None or models.chat_model is None:
+    if reports != "llm" and (not before or meter is None or models.chat_model is None):
         return before, None
-    writer = _required_writer(models)
-    return [*(name for name in before if name != writer.name), writer.name], writer
+    tasks = _required_tasks(models)
+    new = [task.name for task in tasks]
+    return [*([] if reports == "llm" else [name for name in before if name not in new]), *new], tasks
+
+
+def _writers(corpus: str, names: Sequence[str], merge: Replies, write: Replies) -> tuple[CachedReplies, CachedReplies]:
+    """Return the replies with merged descriptions, and those with reports."""
+    merger, writer = (
+        CachedReplies(corpus, [name for name in names if name.startswith(f"{kind.stage}-")], ask)
+        for kind, ask in ((DescriptionMerger, merge), (ReportWriter, write))
+    )
+    return merger, writer
 
 
 def _make(making: Making) -> Operation[LayerReport]:
     models, corpus = making.models, making.corpus
-    names, writer = _writers(models, making.state, making.reports, making.meter)
+    names, tasks = _tasks(models, making.state, making.reports, making.meter)
     statements = (yield from _statements(making)) if names else []
-    written = yield from _reports(corpus, names, statements, asking(corpus, writer, making.used, making.show))
+    ask = [asking(corpus, task, making.used, making.show) for task in tasks or (None, None)]
+    writers = _writers(corpus, names, *ask) if names else None
+    written = yield from _reports(corpus, writers, statements)
     making.remember(LEVEL, written.cached)
     reports = written.reports
     [rows] = yield Read("communities/stored", {"corpus": corpus})
@@ -153,11 +171,11 @@ def _graph(corpus: str) -> Operation[tuple[dict[str, str], dict[tuple[str, str],
 
 
 def _reports(
-    corpus: str, writers: Sequence[str], statements: Sequence[StoredStatement], ask: Replies
+    corpus: str, writers: tuple[CachedReplies, CachedReplies] | None, statements: Sequence[StoredStatement]
 ) -> Operation[Written]:
-    """Find communities and make their reports: extractive ones, or by the writers of these names.
+    """Find communities and make their reports: extractive ones, or those that a chat model writes.
 
-    These read statements; sentences of a community about whose members nothing is stated.
+    It reads statements, which it merges before; sentences of a community about whose members nothing is stated.
     """
     names, weights = yield from _graph(corpus)
     hierarchy = communities(weights)
@@ -175,12 +193,16 @@ def _reports(
         )
         for community, title, each in zip(hierarchy, titles(hierarchy, weights, names), chosen, strict=True)
     ]
-    if not writers:
+    if writers is None:
         return Written(extractive)
-    stated = statements_about(hierarchy, statements, names)
+    merger, writer = writers
+    members = {key: names[key] for community in hierarchy for key in community.members}
+    merged, merged_before = yield from merge_statements(statements, members, merger)
+    stated = statements_about(hierarchy, merged, names)
     covering = covering_sentences(hierarchy, sentences, weights, maxsize, longest=inputs.CHARACTERS)
     covers = [about or cover for about, cover in zip(stated, covering, strict=True)]
-    return (yield from write_reports(corpus, extractive, covers, writers, ask))
+    written = yield from write_reports(corpus, extractive, covers, writer)
+    return replace(written, cached=merged_before + written.cached)
 
 
 def _sentences(corpus: str) -> Operation[list[SentenceEntities]]:

@@ -46,6 +46,10 @@ class SentenceEntities:
         return self.span[1] - self.span[0]
 
     @property
+    def chunks(self) -> tuple[str]:
+        return (self.chunk,)
+
+    @property
     def order(self) -> tuple[str, int, Span]:
         """Sorts sentences in reading order."""
         return self.document, self.index, self.span

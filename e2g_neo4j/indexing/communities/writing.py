@@ -6,27 +6,17 @@ what the model has read: a report is paid for again only if that has changed.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
-from e2g_neo4j.indexing.asking import ask_about, key_of, read_replies
-from e2g_neo4j.indexing.communities.chat import REPLY_TOKENS, ReportWriter, parse_report
+from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.elements import StatementElement
 from e2g_neo4j.indexing.communities.inputs import Element, ReportInput, report_input
 from e2g_neo4j.indexing.communities.nodes import Report, sentence_texts
+from e2g_neo4j.indexing.communities.replies import CachedReplies
 from e2g_neo4j.indexing.communities.reports import SentenceEntities
-from e2g_neo4j.indexing.layer import RepliesMissingError
-from e2g_neo4j.indexing.summaries.cache import SummaryCache
-from e2g_neo4j.models.chat.usage import UsageMeter
-from e2g_neo4j.runtime.requests import GetExecutor, Operation
-from e2g_neo4j.types.documents import TokenSpans
-from e2g_neo4j.types.reports import Progress, TokenUsage
-
-Replies: TypeAlias = Callable[[Mapping[str, str]], Operation[Mapping[str, str]]]
-"""Returns replies to texts, by the keys of the cache."""
+from e2g_neo4j.runtime.requests import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +38,7 @@ def write_reports(
     corpus: str,
     extractive: Sequence[Report],
     covers: Sequence[Sequence[Element]],
-    names: Sequence[str],
-    ask: Replies,
+    replies: CachedReplies,
 ) -> Operation[Written]:
     """Replace extractive reports by those that a chat model writes.
 
@@ -57,8 +46,7 @@ def write_reports(
         corpus: the corpus.
         extractive: the communities with extractive reports, fine ones first.
         covers: what may be read about each community, best first.
-        names: the names of the writers whose cached reports count, the one to ask last.
-        ask: returns replies that are not cached.
+        replies: the replies of a ReportWriter.
     """
     hierarchy = [report.community for report in extractive]
     children: defaultdict[int, list[int]] = defaultdict(list)
@@ -81,19 +69,14 @@ def write_reports(
             for number, each in read.items()
             if each.children or each.elements
         }
-        keys = {number: [key_of(name, text) for name in names] for number, text in said.items()}
-        wanted = dict.fromkeys(key for each in keys.values() for key in each)
-        replies = yield from read_replies(corpus, wanted)
-        missing = {keys[n][-1]: text for n, text in said.items() if replies.keys().isdisjoint(keys[n])}
-        cached += len({tuple(each) for each in keys.values()}) - len(missing)
-        if missing:
-            replies |= yield from ask(missing)
-        for number in said:
-            written = parse_report(next(replies[key] for key in keys[number] if key in replies))
+        replied, of_level = yield from replies.read(said)
+        cached += of_level
+        for number, reply in replied.items():
+            written = parse_report(reply)
             unreadable += written is None
             chunks = [
                 *(chunk for child in read[number].children for chunk in reports[child].chunks),
-                *(one.chunk for one in read[number].elements),
+                *(chunk for one in read[number].elements for chunk in one.chunks),
             ]
             if written:
                 reports[number] = replace(
@@ -105,35 +88,6 @@ def write_reports(
                     sentences=(),
                 )
     return Written(reports, unreadable, cached)
-
-
-def asking(corpus: str, writer: ReportWriter | None, meter: UsageMeter, progress: Progress) -> Replies:
-    """Return a function that asks a chat model. Without a writer, it raises RepliesMissingError."""
-
-    def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
-        if writer is None:
-            raise RepliesMissingError(
-                f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set "
-                "E2G_CHAT_MODEL, such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
-                f"--corpus {corpus}`."
-            )
-        execute = (yield GetExecutor()).execute
-        ask_about(writer, list(missing.items()), SummaryCache(execute, corpus), meter, progress)
-        return (yield from read_replies(corpus, missing))
-
-    return ask
-
-
-def estimating(writer: ReportWriter, token_spans: TokenSpans, usage: TokenUsage) -> Replies:
-    """Return a function that asks nothing, but adds to the usage what it would cost. Its replies have the expected
-    length, and differ, as those that are made of them must."""
-
-    def ask(missing: Mapping[str, str]) -> Operation[Mapping[str, str]]:
-        writer.estimate(missing.values(), token_spans, usage)
-        return {key: json.dumps({"summary": " ".join([key[:12], *["word"] * REPLY_TOKENS])}) for key in missing}
-        yield
-
-    return ask
 
 
 def text_of(title: str, reports: Sequence[str], read: ReportInput, texts: Mapping[tuple[str, int, int], str]) -> str:

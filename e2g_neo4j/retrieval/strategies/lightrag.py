@@ -169,16 +169,12 @@ def _by_keywords(
 ) -> Ranking:
     """Rank windows by the entities that specific keywords name, or otherwise by those of the question, and by the
     relations to which the general keywords lead."""
-    names = sorted({key for one in keywords.specific if (key := entity_key(one))})
     entities = _entities(query, sources)
-    if names and sources.local:
-        limits = {"limit": MEANINGS * KEYWORDS, "meanings": MEANINGS}
-        parameters = {"names": names, "other_names": [], **limits, "terms": []}
-        links = yield from read_each("query/link", dict.fromkeys(query.entities, parameters))
-        named = {link["corpus"]: [row["entity"] for row in link["named"]] for link in links}
-        if any(named.values()):
-            entities = named
-        else:
+    if keywords.specific and sources.local:
+        named = yield from entities_named(keywords.specific, list(query.entities))
+        entities = {corpus: list(of_corpus) for corpus, of_corpus in named.items()}
+        if not any(entities.values()):
+            entities = query.entities
             chat.told.append("No specific keyword names an entity: those of the question are used.")
     rows = yield from _rows(query, vector, entities)
     general = vector
@@ -189,6 +185,14 @@ def _by_keywords(
         rows = [_joined(row, others[row["corpus"]]) for row in rows]
     rows += yield from _rows(query, vector, entities, statement_vector=general)
     return mixed(rows, sources)
+
+
+def entities_named(keywords: Iterable[str], corpora: Iterable[str]) -> Operation[dict[str, dict[str, set[str]]]]:
+    """Look keywords up like names in a question. Return, per corpus, entities with the keys that name them."""
+    names = sorted({key for one in keywords if (key := entity_key(one))})
+    parameters = {"names": names, "other_names": [], "limit": MEANINGS * KEYWORDS, "meanings": MEANINGS, "terms": []}
+    links = yield from read_each("query/link", dict.fromkeys(corpora, parameters))
+    return {link["corpus"]: {row["entity"]: set(row["names"]) for row in link["named"]} for link in links}
 
 
 def _scored_by_question(rows: Iterable[dict[str, Any]], vector: Sequence[float]) -> Operation[Rows]:

@@ -4,9 +4,9 @@ This is the retrieval of FastGraphRAG (CircleMind) without a chat model. There, 
 entities that are nearest to those of the question; a relation scores the sum of its two entities, the 64 best relations
 count, and a chunk scores the sum of its relations. This follows the published code, which has no paper. Here relations
 are co-occurrences instead of statements that a model has extracted, and text units are windows. Names in the question
-are looked up by key, and those that no entity has by their vectors, in corpora that have vectors of entities. Entities
-of the windows nearest to the question take the place of entities nearest to it. For speed, PageRank runs on the part of
-the graph that is next to the seeds.
+are looked up by key, and those that no entity has by their vectors, in corpora that have vectors of entities; with the
+option `llm`, these are keywords of a chat model. Entities of the windows nearest to the question take the place of
+entities nearest to it. For speed, PageRank runs on the part of the graph that is next to the seeds.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.retrieval.passages import TIE
 from e2g_neo4j.retrieval.query import Query, RankedWindows, Ranking
 from e2g_neo4j.retrieval.sentences import HUB
+from e2g_neo4j.retrieval.strategies.lightrag import entities_named, keywords_of
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import windows_in
 from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation
@@ -59,7 +61,7 @@ DIGITS = 9
 def pagerank(query: Query) -> Ranking:
     """Rank windows by the PageRank of the relations that they state, best first."""
     vector = yield Embed(query.question)
-    unknown = yield from unknown_names(query)
+    entities, unknown = yield from named_in(query)
     constants = {
         "vector": vector,
         "entry": ENTRY,
@@ -74,7 +76,7 @@ def pagerank(query: Query) -> Ranking:
         "pagerank",
         {
             corpus: {"names": list(names), "unknown": unknown if corpus in query.layered else [], **constants}
-            for corpus, names in query.entities.items()
+            for corpus, names in entities.items()
         },
     )
     relations = {}
@@ -88,14 +90,23 @@ def pagerank(query: Query) -> Ranking:
     return ranked((yield from query.read_each("pagerank_windows", parameters)))[: query.limit]
 
 
-def unknown_names(query: Query) -> Operation[list[dict[str, Any]]]:
-    """Return the names in the question that no entity has, with vectors, if a corpus has vectors to compare with."""
-    keys = [key for key in query.linked.unknown if query.names.get(key) != NOUN]
-    if not keys or not query.layered:
-        return []
+def named_in(query: Query) -> Operation[tuple[Mapping[str, Sequence[str]], list[dict[str, Any]]]]:
+    """Return the entities that a question names, per corpus, and its names that no entity has, with vectors if a corpus
+    has vectors to compare with. With a chat model, its keywords are the names."""
     forms = query.keywords()
+    keys = [key for key in query.linked.unknown if query.names.get(key) != NOUN]
+    entities: Mapping[str, Sequence[str]] = query.entities
+    keywords = (yield from keywords_of(query.question, query.chat)) if query.chat else None
+    if keywords:
+        forms = {key: one for one in (*keywords.specific, *keywords.general) if (key := entity_key(one))}
+        named = yield from entities_named(forms, query.corpora)
+        entities = {corpus: list(of_corpus) for corpus, of_corpus in named.items()}
+        known = {name for of_corpus in named.values() for names in of_corpus.values() for name in names}
+        keys = [key for key in forms if key not in known]
+    if not keys or not query.layered:
+        return entities, []
     vectors = yield EmbedAll(tuple(forms.get(key, key) for key in keys))
-    return [{"key": key, "vector": vector} for key, vector in zip(keys, vectors, strict=True)]
+    return entities, [{"key": key, "vector": vector} for key, vector in zip(keys, vectors, strict=True)]
 
 
 def similar_told(similar: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -182,5 +193,6 @@ PAGERANK = Strategy(
     ranked_by="relations of entities that have most PageRank",
     needs={"vector", "entities"},
     uses={"entity_vectors"},
+    calls_model=True,
     rank_windows=pagerank,
 )
