@@ -12,6 +12,8 @@ chat model of `peer_programs/stand_in.py`, which answers with a fixed latency, a
 over HTTP, this project and the script in their process. Calls and tokens do not depend on the latency; seconds do. What
 is found with the peers' graphs depends on the replies, which are mechanical.
 
+With `--ollama URL MODEL`, a real chat model replies, one call at a time; record its figures with another `--set`.
+
 `--timed` questions are timed, in a second turn with the evidence alone, then with an answer. Evidence is located in the
 text for all questions of the file about this book. Without NEO4J_URI, a managed server is started for the comparison;
 otherwise the database must not have the corpus `benchmark-peers`. Records its figures in results.json.
@@ -102,9 +104,9 @@ class Text:
 
 
 @contextmanager
-def stand_in(wait: float, rate: float) -> Iterator[tuple[str, int]]:
+def stand_in(*options: str) -> Iterator[tuple[str, int]]:
     """Run the stand-in, and yield its address and pid."""
-    command = [sys.executable, str(PROGRAMS / "stand_in.py"), "--wait", str(wait), "--rate", str(rate)]
+    command = [sys.executable, str(PROGRAMS / "stand_in.py"), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
@@ -170,25 +172,25 @@ def run(program: Program, python: Path, job: dict[str, Any], other: int) -> tupl
 
 
 def figures(
-    name: str, result: dict[str, Any], watched: Watched, text: Text, evidence: Sequence[Question]
+    set: str, name: str, result: dict[str, Any], watched: Watched, text: Text, evidence: Sequence[Question]
 ) -> Iterator[Figure]:
     """Yield the figures of a program. Those of a mode are named after both."""
     index, tokens = result["index"], len(text.tokens) / 1000
     counts = index["counts"]
-    yield Figure("peers-index", name, "seconds", round(index["ended"] - index["began"]))
-    yield Figure("peers-index", name, "processor seconds", round(watched.between(index)))
-    yield Figure("peers-index", name, "calls per 1,000 tokens", round(counts["calls"] / tokens, 2))
-    yield Figure("peers-index", name, "prompt tokens per 1,000", round(counts["prompt_tokens"] / tokens))
-    yield Figure("peers-index", name, "reply tokens per 1,000", round(counts["reply_tokens"] / tokens))
-    yield Figure("peers-index", name, "failed calls", round(counts["unknown"] / max(counts["calls"], 1), 3))
-    yield Figure("peers-index", name, "MiB of memory", round(watched.mib))
+    yield Figure(f"{set}-index", name, "seconds", round(index["ended"] - index["began"]))
+    yield Figure(f"{set}-index", name, "processor seconds", round(watched.between(index)))
+    yield Figure(f"{set}-index", name, "calls per 1,000 tokens", round(counts["calls"] / tokens, 2))
+    yield Figure(f"{set}-index", name, "prompt tokens per 1,000", round(counts["prompt_tokens"] / tokens))
+    yield Figure(f"{set}-index", name, "reply tokens per 1,000", round(counts["reply_tokens"] / tokens))
+    yield Figure(f"{set}-index", name, "failed calls", round(counts["unknown"] / max(counts["calls"], 1), 3))
+    yield Figure(f"{set}-index", name, "MiB of memory", round(watched.mib))
     if result.get("bytes"):
-        yield Figure("peers-index", name, "MiB stored", round(result["bytes"] / 2**20, 1))
+        yield Figure(f"{set}-index", name, "MiB stored", round(result["bytes"] / 2**20, 1))
     if result.get("server_mib"):
-        yield Figure("peers-index", name, "MiB of the server", round(result["server_mib"]))
+        yield Figure(f"{set}-index", name, "MiB of the server", round(result["server_mib"]))
     for mode, phase in result["questions"].items():
         shown = f"{name}-{mode}" if mode else name
-        yield from asked("peers-question", shown, phase, watched)
+        yield from asked(f"{set}-question", shown, phase, watched)
         scores = [
             fraction_found(
                 [Piece("", "", tuple(text.within(result["found"][mode][one.question], BUDGET)))],
@@ -198,8 +200,8 @@ def figures(
         ]
         if scores:
             mean = round(statistics.mean(scores), 3)
-            yield Figure("peers-question", shown, "evidence", mean, budget=f"{BUDGET // 1000}k tokens")
-    yield from asked("peers-answer", name, result["answer"], watched)
+            yield Figure(f"{set}-question", shown, "evidence", mean, budget=f"{BUDGET // 1000}k tokens")
+    yield from asked(f"{set}-answer", name, result["answer"], watched)
 
 
 def asked(set: str, name: str, phase: dict[str, Any], watched: Watched) -> Iterator[Figure]:
@@ -221,13 +223,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--timed", type=int, default=12, help="number of questions that are timed")
     parser.add_argument("--wait", type=float, default=0.2, help="seconds of every call of the chat model")
     parser.add_argument("--rate", type=float, default=100.0, help="tokens of a reply per second")
+    parser.add_argument("--ollama", nargs=2, metavar=("URL", "MODEL"), help="a chat model that replies instead")
+    parser.add_argument("--set", default="peers", help="beginning of the names of the sets of figures")
     add_option(parser)
     given = parser.parse_args(argv)
     wanted = given.only.split(",") if given.only else [program.name for program in COMPARED]
     asked_about = [one for one in read_questions(given.questions) if one.book == given.book.name]
     if not asked_about:
         sys.exit(f'No question of {given.questions} has "book": "{given.book.name}".')
-    with tempfile.TemporaryDirectory() as scratch, stand_in(given.wait, given.rate) as (host, pid):
+    options = ["--wait", str(given.wait), "--rate", str(given.rate)]
+    if given.ollama:
+        options = ["--at-once", "1", "--ollama", *given.ollama]
+    with tempfile.TemporaryDirectory() as scratch, stand_in(*options) as (host, pid):
         text = read_text(given.book, given.tokens, Path(scratch))
         evidence = [one for one in asked_about if all(end <= len(text.text) for _, _, end in one.spans)]
         job: dict[str, Any] = {
@@ -251,7 +258,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 continue
             result, watched = run(program, python, job | {"folder": str(Path(scratch) / program.name)}, pid)
             print(f"{program.name}  {result.get('notes', '')}", flush=True)
-            found = list(figures(program.name, result, watched, text, [one for one in evidence if one.spans]))
+            found = list(
+                figures(given.set, program.name, result, watched, text, [one for one in evidence if one.spans])
+            )
             for one in found:
                 print(f"    {one.set:14} {one.mode:26} {one.metric:24} {one.value:g}", flush=True)
             record(found, given.results)

@@ -18,6 +18,7 @@ import argparse
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,12 +112,20 @@ class Library:
         yield Figure(self.name, "index", "tokens", sum(self.tokens), variant=size)
         yield Figure(self.name, "index", "seconds", round(sum(self.seconds)), variant=size)
         yield Figure(self.name, "index", "processor seconds", round(sum(self.processor)), variant=size)
+        for what, count in self.counts().items():
+            yield Figure(self.name, "index", what, count, variant=size)
         yield Figure(self.name, "client", "MiB", round(psutil.Process().memory_info().rss / MIB), variant=size)
         if server := self.server():
             yield Figure(self.name, "server", "MiB", round(server.memory_info().rss / MIB), variant=size)
             folder = LocalServer(self.e2g.settings).home / "data" / "databases"
             stored = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
             yield Figure(self.name, "server", "MiB stored", round(stored / MIB), variant=size)
+
+    def counts(self) -> Counter[str]:
+        """Return the numbers of nodes and relationships of all books, by kind."""
+        corpora = [corpus for corpus in self.e2g.corpora() if corpus.startswith(CORPUS)]
+        found = sum((Counter(self.e2g.stats(corpus)) for corpus in corpora), Counter())
+        return Counter({what: count for what, count in found.items() if what not in ("tokens", "levels")})
 
     def fit(self) -> Iterator[Figure]:
         """Yield the line through the sums of tokens and seconds: its slope, and how well it fits."""

@@ -1,4 +1,4 @@
-"""A hook of mkdocs: fill the placeholders of docs/ with tables made from the program and from the measured figures.
+"""A hook of mkdocs: fill the placeholders of docs/ with tables and plots of the program and of the measured figures.
 
 A placeholder is a line of its own, `<!-- NAME -->` or `<!-- NAME: ARGUMENTS -->`. The functions in TABLES make the text
 that takes its place. Unknown names, and figures that were not recorded, are errors.
@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
 from pathlib import Path
 from posixpath import dirname, relpath
 from typing import Any, cast
@@ -292,6 +294,99 @@ def variants(arguments: str, path: str) -> str:
     return table(("variant", *map(known.head, listed)), rows)
 
 
+# --- plots -------------------------------------------------------------------------------------------
+
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 300, 60, 110, 30
+"""Size of a plot, and its margins, in pixels."""
+
+
+def growth(arguments: str, path: str) -> str:
+    """A plot of how a figure grows with the tokens of the variants: `<!-- growth: SET:METRIC | MODE MODE … -->`.
+
+    Both axes are logarithmic. A line of slope 1 is in proportion to the tokens.
+    """
+    known = Figures.load()
+    column, _, modes = arguments.partition(" | ")
+    name, metric = column.split(":")
+    sizes = {key[3]: one["value"] for key, one in known.found.items() if key[:3] == (name, "tokens", "index")}
+    lines = {
+        mode: sorted((tokens, known.found[name, metric, mode, variant]["value"]) for variant, tokens in sizes.items())
+        for mode in modes.split()
+    }
+    xs, ys = (
+        axis([x for line in lines.values() for x, _ in line]),
+        axis([y for line in lines.values() for _, y in line]),
+    )
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = (log10(x) - xs[0]) / (xs[-1] - xs[0]) * (WIDTH - LEFT - RIGHT)
+        up = (log10(y) - ys[0]) / (ys[-1] - ys[0]) * (HEIGHT - BOTTOM - 10)
+        return round(LEFT + across, 1), round(HEIGHT - BOTTOM - up, 1)
+
+    (left, bottom), (right, top) = at(10 ** xs[0], 10 ** ys[0]), at(10 ** xs[-1], 10 ** ys[-1])
+    drawn = []
+    for power in xs:
+        x, _ = at(10**power, 10 ** ys[0])
+        drawn += [stroke(f"M{x} {top}V{bottom}", faint=True), label(x, bottom + 16, short(power), "middle")]
+    for power in ys:
+        _, y = at(10 ** xs[0], 10**power)
+        drawn += [stroke(f"M{left} {y}H{right}", faint=True), label(left - 6, y + 4, short(power), "end")]
+    for mode, line in lines.items():
+        points = [at(*point) for point in line]
+        drawn.append(stroke("M" + "L".join(f"{x} {y}" for x, y in points)))
+        drawn += [f'<circle cx="{x}" cy="{y}" r="3" fill="currentColor"/>' for x, y in points]
+        drawn.append(label(points[-1][0] + 8, points[-1][1] + 4, mode, "start"))
+    return figure(f"{known.head(column)}, by tokens", HEIGHT, drawn)
+
+
+def bars(arguments: str, path: str) -> str:
+    """A plot of a figure, one bar a mode: `<!-- bars: SET:METRIC | MODE MODE … -->`."""
+    known = Figures.load()
+    column, _, modes = arguments.partition(" | ")
+    values = {mode: known.found[*column.split(":"), mode, ""]["value"] for mode in modes.split()}
+    left, row, most = 170, 24, max(values.values())
+    drawn = []
+    for at, (mode, value) in enumerate(values.items()):
+        width = round(value / most * (WIDTH - left - 80), 1)
+        drawn += [
+            label(left - 8, at * row + 16, mode, "end"),
+            f'<rect x="{left}" y="{at * row + 4}" width="{width}" height="{row - 8}" fill="currentColor"/>',
+            label(left + width + 6, at * row + 16, number(value), "start"),
+        ]
+    return figure(known.head(column), row * len(values), drawn)
+
+
+def axis(values: Iterable[float]) -> range:
+    """Return the powers of ten from below the values to above them."""
+    values = list(values)
+    low = floor(log10(min(values)))
+    return range(low, max(ceil(log10(max(values))), low + 1) + 1)
+
+
+def short(power: int) -> str:
+    """Return a power of ten as in .1, 10, 100k and 10M."""
+    for unit, letter in ((6, "M"), (3, "k")):
+        if power >= unit:
+            return f"{10 ** (power - unit)}{letter}"
+    return number(10.0**power)
+
+
+def stroke(line: str, *, faint: bool = False) -> str:
+    return f'<path d="{line}" fill="none" stroke="currentColor" stroke-opacity="{0.15 if faint else 1}"/>'
+
+
+def label(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-size="12" fill="currentColor">{escape(text)}</text>'
+
+
+def figure(title: str, height: int, drawn: Iterable[str]) -> str:
+    return (
+        f'<figure><svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
+        f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">{"".join(drawn)}</svg>'
+        f"<figcaption>{escape(title)}</figcaption></figure>"
+    )
+
+
 TABLES: dict[str, Callable[[str, str], str]] = {
     "commands": commands,
     "settings": settings,
@@ -301,5 +396,7 @@ TABLES: dict[str, Callable[[str, str], str]] = {
     "statements": statements,
     "figures": figures,
     "variants": variants,
+    "growth": growth,
+    "bars": bars,
 }
 """By name of the placeholder: the function that makes the text from the arguments and the path of the page."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, pstdev
 from typing import TypeVar
@@ -467,14 +467,15 @@ def spread(
     seeds: Mapping[str, float],
     *,
     active: int,
+    reach: int,
     hub: int,
 ) -> dict[str, float]:
     """Activation that reaches each window.
 
     The seeds share it by the softmax of their fit / 0.25, and hand it to their entities by idf * (1 + ln(sentences));
     the question's entities, where there are any, get 0.3 of all by idf. The `active` entities that have most of
-    activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight); those in more than `hub`
-    chunks give nothing.
+    activation * idf / sqrt(chunks) give it to windows by (1 + ln(sentences)) / sqrt(weight), until those before are in
+    `reach` chunks together; those in more than `hub` chunks give nothing.
     """
     places = windows(documents)
     chunks = all_chunks(documents)
@@ -496,6 +497,8 @@ def spread(
     near = {name: given for name, given in activation.items() if mentioning[name] <= hub}
     strength = {name: given * idf[name] / sqrt(mentioning[name]) for name, given in near.items()}
     strongest = cut(strength, active)
+    before = [0, *accumulate(mentioning[name] for name in strongest)]
+    strongest = [name for name, chunks in zip(strongest, before, strict=False) if chunks < reach]
     reached = {}
     for id, place in places.items():
         given = sum(strength[name] * (1 + log(n)) for name, n in place.sentences.items() if name in strongest)
@@ -527,6 +530,7 @@ def signalled(
     depth: int = 20,
     matches: int = 200,
     active: int = 50,
+    reach: int = 5000,
     hub: int = 1000,
 ) -> dict[str, float]:
     """The score of each candidate window; BM25 of windows and chunks is given, best first. If words have no weight,
@@ -538,7 +542,7 @@ def signalled(
     """
     places = windows(documents)
     seeds = seeds_of(places, vector, by_words, depth=depth, worth=0.5 if weight_of_words else 0.0)
-    reached = spread(documents, entities, seeds, active=active, hub=hub)
+    reached = spread(documents, entities, seeds, active=active, reach=reach, hub=hub)
     nears = {id: cosine(place.vector, vector) for id, place in places.items()}
     chosen = {places[id].chunk for id in [*cut(nears, depth), *cut(reached, depth)]}
     chosen |= {places[id].chunk for id, _ in by_words[:depth]} | {chunk for chunk, _ in chunks_by_words[:depth]}

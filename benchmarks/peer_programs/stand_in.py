@@ -1,12 +1,14 @@
 """A server in the place of a chat and embedding model, for benchmarks. It speaks a part of Ollama's protocol.
 
-    python benchmarks/peer_programs/stand_in.py [--port PORT] [--wait 0.2] [--rate 100] [--at-once 4]
+    python benchmarks/peer_programs/stand_in.py [--port PORT] [--wait .2] [--rate 100] [--at-once 4] [--ollama URL MODEL]
 
 A chat call takes `--wait` seconds and 1 / `--rate` for each token of the reply; at most `--at-once` calls run together.
 What it replies is made mechanically from the prompt: names are runs of capitalised words, a description is the sentence
 of the name, a relation is a sentence with two names, a summary is every n-th sentence. So graphs and prompts have a
 realistic size, but nothing is understood. Asked for what an extraction missed, it finds nothing. Replies that no rule
 makes are counted as `unknown`.
+
+With `--ollama`, a model of an Ollama server replies instead. Its calls and tokens are counted as it counts them.
 
 `/api/embed` uses the default embedding model as the project does; a text of several windows has the mean of their
 vectors. `GET /counts` returns the calls, their tokens (in tokens of the embedding model), and the texts embedded.
@@ -25,6 +27,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
 from threading import BoundedSemaphore, Lock
 from typing import Any
+
+import httpx
 
 from e2g_neo4j.models.embedding.windows import embed_long
 from e2g_neo4j.models.loaded import Models
@@ -184,8 +188,11 @@ class StandIn(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, port: int, wait: float, rate: float, at_once: int) -> None:
+    def __init__(
+        self, port: int, wait: float, rate: float, at_once: int, ollama: tuple[str, str] | None = None
+    ) -> None:
         super().__init__(("127.0.0.1", port), Handler)
+        self.ollama = ollama
         self.wait, self.rate = wait, rate
         self.models = Models(Settings())
         self.turns = BoundedSemaphore(at_once)
@@ -201,6 +208,8 @@ class StandIn(ThreadingHTTPServer):
             self.counts.update(more)
 
     def chat(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if self.ollama:
+            return self.passed_on(asked, *self.ollama)
         messages = asked["messages"]
         text, prompt = reply_to(messages), sum(self.tokens(message["content"]) for message in messages)
         self.count(calls=1, prompt_tokens=prompt, unknown=int(text is None))
@@ -221,6 +230,19 @@ class StandIn(ThreadingHTTPServer):
             "prompt_eval_count": prompt,
             "eval_count": reply,
         }
+
+    def passed_on(self, asked: dict[str, Any], url: str, model: str) -> dict[str, Any]:
+        """Have the model reply, with as much context as the prompt and a reply of 2,000 tokens need."""
+        prompt = sum(self.tokens(message["content"]) for message in asked["messages"])
+        room = {"num_ctx": -(-(prompt * 5 // 4 + 2_000) // 1024) * 1024, "num_predict": 2_000}
+        body = {**asked, "model": model, "stream": False, "options": room | asked.get("options", {})}
+        with self.turns:
+            reply = httpx.post(f"{url}/api/chat", json=body, timeout=None).raise_for_status().json()
+        said = reply["message"]["content"]
+        self.count(
+            calls=1, prompt_tokens=reply["prompt_eval_count"], reply_tokens=reply["eval_count"], unknown=int(not said)
+        )
+        return {**reply, "model": asked["model"]}
 
     def embed(self, asked: dict[str, Any]) -> dict[str, Any]:
         texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
@@ -267,8 +289,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--wait", type=float, default=0.2, help="seconds of every call")
     parser.add_argument("--rate", type=float, default=100.0, help="tokens of a reply per second")
     parser.add_argument("--at-once", type=int, default=4, help="calls that run together")
+    parser.add_argument("--ollama", nargs=2, metavar=("URL", "MODEL"), help="a model that replies instead")
     given = parser.parse_args(argv)
-    server = StandIn(given.port, given.wait, given.rate, given.at_once)
+    server = StandIn(given.port, given.wait, given.rate, given.at_once, given.ollama)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     try:
         server.serve_forever()

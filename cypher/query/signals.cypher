@@ -2,12 +2,14 @@
 //
 // Windows are searched by vector and by words, chunks by words. Activation spreads from the question's entities and
 // from those of the $seeds best windows by vector and words to windows, along the mentions of the $active entities that
-// can give most. Entities in more than $hub chunks pass nothing on. Candidates are the windows of every chunk among the
+// can give most, until those before are in $reach chunks together. Entities in more than $hub chunks pass nothing on.
+// Candidates are the windows of every chunk among the
 // first $depth of one of the four lists. The id of a window is that of its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature: of the softmax
 // over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
-// $own: the fraction of activation for the question's entities, $active, $hub, $without: entities that pass nothing on
+// $own: the fraction of activation for the question's entities, $active, $reach, $hub, $without: entities that pass
+// nothing on
 // $documents, $until, $overfetch: the filter, see `fragments/filtered/nearest_windows`
 // → word_ids, word_scores, word_chunk_ids, word_chunk_scores, spread_ids, spreads, spread_sum, spread_squares, windows,
 //   candidates: [{chunk, document, index, tokens, persistence, shares, nears}]. Each list of ids has a list of scores,
@@ -66,6 +68,10 @@ CALL (corpus, from_seeds, from_question) {
   WITH e, activation * log(1 + 1.0 * corpus.chunks / e.chunks) / sqrt(e.chunks) AS strength
   WHERE e.chunks <= $hub AND NOT e.key IN $without
   ORDER BY strength DESC, e.key LIMIT $active
+  WITH collect([e, strength]) AS strongest
+  UNWIND [i IN range(0, size(strongest) - 1)
+          WHERE reduce(chunks = 0, one IN strongest[..i] | chunks + one[0].chunks) < $reach | strongest[i]] AS one
+  WITH one[0] AS e, one[1] AS strength
   MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
   // include: of_documents
   WITH c, strength, m.windows AS counts

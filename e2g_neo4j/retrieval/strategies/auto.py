@@ -32,6 +32,10 @@ OWN = 0.3
 ACTIVE = 50
 """Maximum number of entities that pass on activation: those that can give a window most."""
 
+REACH = 5_000
+"""Chunks to which they pass it on, counted once for each entity: the next entity is the last if this many are reached.
+PLACEHOLDER"""
+
 
 def auto(query: Query, *, words: bool = True) -> Ranking:
     """Rank windows, best first. `words`: whether BM25 counts."""
@@ -45,6 +49,7 @@ def auto(query: Query, *, words: bool = True) -> Ranking:
         "temperature": TEMPERATURE,
         "own": OWN,
         "active": ACTIVE,
+        "reach": REACH,
         "hub": HUB,
         "without": list(query.without),
     }
