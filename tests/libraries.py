@@ -39,7 +39,18 @@ from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.options import FilledOptions
 from e2g_neo4j.retrieval.passages import TokenSpans
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.requests import Embed, EmbedAll, Execute, Executor, GetExecutor, Operation, Read, Rows, Write
+from e2g_neo4j.runtime.requests import (
+    Embed,
+    EmbedAll,
+    Execute,
+    Executor,
+    GetExecutor,
+    Operation,
+    Read,
+    ReadAll,
+    Rows,
+    Write,
+)
 from e2g_neo4j.types.documents import Chunk, Section, SourceDocument, Span, Vectors
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.graph import NOUN, Extraction, Sentence, Summary
@@ -477,6 +488,8 @@ def driven(perform: Execute, operation: Operation[T], vector: Sequence[float] = 
             reply = padded([vector] * len(request.texts), REAL_DIMENSIONS).tolist()
         elif isinstance(request, GetExecutor):
             reply = Executor(perform, Event())
+        elif isinstance(request, ReadAll):
+            reply = [perform(one) for one in request.reads]
         else:
             assert isinstance(request, (Read, Write))
             reply = perform(request)

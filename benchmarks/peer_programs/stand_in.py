@@ -1,6 +1,7 @@
 """A server in the place of a chat and embedding model, for benchmarks. It speaks a part of Ollama's protocol.
 
-    python benchmarks/peer_programs/stand_in.py [--port PORT] [--wait .2] [--rate 100] [--at-once 4] [--ollama URL MODEL]
+    python benchmarks/peer_programs/stand_in.py [--port PORT] [--wait .2] [--rate 100] [--at-once 4]
+        [--ollama URL MODEL]
 
 A chat call takes `--wait` seconds and 1 / `--rate` for each token of the reply; at most `--at-once` calls run together.
 What it replies is made mechanically from the prompt: names are runs of capitalised words, a description is the sentence

@@ -10,7 +10,7 @@ from e2g_neo4j.answering.citations import CitationFilter
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.thinking import without_thought
 from e2g_neo4j.models.chat.until_usable import MARGIN
-from e2g_neo4j.runtime.requests import Emit, Operation, Read, Request, map_requests
+from e2g_neo4j.runtime.requests import Emit, Operation, Request, map_requests, reads_of
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, ChatUsage, StreamingChatModel
 from e2g_neo4j.types.results import Answer, Citation, Evidence, Fact, Passage
@@ -149,7 +149,7 @@ def with_round_trips(operation: Operation[Answer]) -> Operation[Answer]:
 
     def change(request: Request) -> Request:
         nonlocal round_trips
-        round_trips += isinstance(request, Read)
+        round_trips += len(reads_of(request))
         return Emit(replace(request.evidence, round_trips=round_trips)) if isinstance(request, Emit) else request
 
     answer = yield from map_requests(operation, change)

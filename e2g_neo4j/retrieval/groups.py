@@ -9,7 +9,16 @@ from typing import Any, TypeVar
 
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.retrieval.passages import ScoredNode
-from e2g_neo4j.runtime.requests import Embed, EmbedAll, Operation, Read, Request, Rows, map_requests
+from e2g_neo4j.runtime.requests import (
+    Embed,
+    EmbedAll,
+    Operation,
+    Read,
+    Request,
+    Rows,
+    change_vectors,
+    map_requests,
+)
 from e2g_neo4j.types.fingerprint import Fingerprint
 
 T = TypeVar("T")
@@ -42,10 +51,8 @@ class Group:
                     return embed if embed and started else replace(request, vector=self.models.vector(request))
                 case EmbedAll():
                     return replace(request, vectors=self.models.vectors(request))
-                case Read():
-                    return replace(request, vectors=self.vectors)
                 case _:
-                    return request
+                    return change_vectors(request, self.vectors)
 
         return map_requests(operation, change)
 

@@ -31,7 +31,7 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Rows, map_requests
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of, side_by_side
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
@@ -176,7 +176,7 @@ def _counted(operation: Operation[Evidence]) -> Operation[Evidence]:
 
     def count(request: Request, reply: Any) -> Any:
         nonlocal round_trips
-        round_trips += isinstance(request, Read)
+        round_trips += len(reads_of(request))
         if isinstance(request, Chat):
             used.add(reply)
         return reply
@@ -209,9 +209,13 @@ def _find_evidence(
         filter = yield from find_documents(options.where, corpora, options.until)
     if filter and not filter.left:
         return _nothing(selection, options, filter)
-    parts: list[_Ranked] = []
-    for one in asked:
-        parts.append((yield from one.group.run(_rank(one, selection, options, filter, chat), one.embed)))
+    ranking_each = [one.group.run(_rank(one, selection, options, filter, chat), one.embed) for one in asked]
+    if chat is None:
+        parts = yield from side_by_side(ranking_each)
+    else:  # one after the other, because they share the calls that the chat model may have
+        parts = []
+        for one in ranking_each:
+            parts.append((yield from one))
     pairs = {chunk: found for part in parts for chunk, found in part.query.linked.pairs_by_chunk.items()}
     ranking = merge_by_rank([part.ranking for part in parts])
     passages = yield from _passages(options.strategy, selection, ranking, pairs)

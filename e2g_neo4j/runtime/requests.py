@@ -6,10 +6,11 @@ client execute the same code (`runtime.runner`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from threading import Event
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -31,6 +32,13 @@ class Read:
     statement: str
     parameters: dict[str, Any]
     vectors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAll:
+    """Run reads that do not wait for each other, several at once. Result: the rows of each, in their order."""
+
+    reads: tuple[Read, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,7 @@ class CallDriver:
     call: Callable[[Driver, str], Any]
 
 
-Request: TypeAlias = Read | Write | Embed | EmbedAll | Rerank | Chat | Emit | GetExecutor | CallDriver
+Request: TypeAlias = Read | ReadAll | Write | Embed | EmbedAll | Rerank | Chat | Emit | GetExecutor | CallDriver
 
 Operation: TypeAlias = Generator[Request, Any, T]
 """A generator that yields requests, receives their results and returns T."""
@@ -149,11 +157,64 @@ def map_requests(
             reply = receive(request, (yield request))
 
 
+def side_by_side(operations: Sequence[Operation[T]]) -> Operation[list[T]]:
+    """Run operations, whose reads run together where they come at the same time. Return their results."""
+    results: dict[int, T] = {}
+    replies: dict[int, Any] = dict.fromkeys(range(len(operations)))
+    with ExitStack() as closed:
+        for operation in operations:
+            closed.enter_context(closing(operation))
+        while replies:
+            requests: dict[int, Request] = {}
+            for at, reply in replies.items():
+                try:
+                    requests[at] = operations[at].send(reply)
+                except StopIteration as end:
+                    results[at] = end.value
+            if len(requests) == 1:
+                [(at, request)] = requests.items()
+                replies = {at: (yield request)}
+                continue
+            reads = {at: reads_of(request) for at, request in requests.items()}
+            rows: Iterator[Rows] = iter(())
+            if any(reads.values()):
+                rows = iter((yield ReadAll(tuple(chain.from_iterable(reads.values())))))
+            replies = {}
+            for at, request in requests.items():
+                if isinstance(request, ReadAll):
+                    replies[at] = list(islice(rows, len(reads[at])))
+                else:
+                    replies[at] = next(rows) if reads[at] else (yield request)
+    return [results[at] for at in range(len(operations))]
+
+
+def reads_of(request: Request) -> tuple[Read, ...]:
+    """Return the reads of a request, each of which is a round trip."""
+    match request:
+        case Read():
+            return (request,)
+        case ReadAll():
+            return request.reads
+        case _:
+            return ()
+
+
+def change_vectors(request: Request, vectors: str) -> Request:
+    """Return a request that uses the vectors with a suffix, if it uses any."""
+    match request:
+        case Read() | Write():
+            return replace(request, vectors=vectors)
+        case ReadAll():
+            return ReadAll(tuple(replace(one, vectors=vectors) for one in request.reads))
+        case _:
+            return request
+
+
 def with_vectors(operation: Operation[T], vectors: str) -> Operation[T]:
     """Run an operation whose statements use the vectors with a suffix, see `runtime.statements`."""
 
     def change(request: Request) -> Request:
-        return replace(request, vectors=vectors) if isinstance(request, Read | Write) else request
+        return change_vectors(request, vectors)
 
     def receive(request: Request, reply: Any) -> Any:
         if isinstance(request, GetExecutor):
@@ -169,7 +230,7 @@ def execute_with(execute: Execute, vectors: str) -> Execute:
 
 
 def read_each(statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Operation[Rows]:
-    """Run a read in each corpus and add the corpus to every row.
+    """Run a read in each corpus, several at once, and add the corpus to every row.
 
     Each read covers one corpus, so that a question sees only the corpora that the caller named.
 
@@ -177,8 +238,6 @@ def read_each(statement: str, parameters: Mapping[str, Mapping[str, Any]]) -> Op
         statement: Name of the statement.
         parameters: Parameters per corpus, without `corpus`.
     """
-    found: Rows = []
-    for corpus, values in parameters.items():
-        rows: Rows = yield Read(statement, {"corpus": corpus, **values})
-        found += [{**row, "corpus": corpus} for row in rows]
-    return found
+    reads = tuple(Read(statement, {"corpus": corpus, **values}) for corpus, values in parameters.items())
+    found: list[Rows] = [(yield reads[0])] if len(reads) == 1 else (yield ReadAll(reads)) if reads else []
+    return [{**row, "corpus": corpus} for corpus, rows in zip(parameters, found, strict=True) for row in rows]

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -25,13 +26,14 @@ from e2g_neo4j.runtime.requests import (
     GetExecutor,
     Operation,
     Read,
+    ReadAll,
     Request,
     Rerank,
     Rows,
     Write,
 )
 from e2g_neo4j.runtime.sync_driver import SyncDriver
-from e2g_neo4j.runtime.threads import in_thread
+from e2g_neo4j.runtime.threads import each_beside, in_thread
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence
 
@@ -39,6 +41,9 @@ T = TypeVar("T")
 
 SECONDS_TO_STOP = 10.0
 """Maximum time that a cancelled index run gets to stop. It publishes nothing after that either."""
+
+READS_AT_ONCE = 8
+"""Maximum number of reads of one operation that run at once, each on a connection of its own."""
 
 
 class Models(Protocol):
@@ -147,6 +152,8 @@ class Runner:
                 return Executor(self.execute, Event())
             case CallDriver():
                 return request.call(self.driver, self.name)
+            case ReadAll():
+                return each_beside([partial(self.execute, one) for one in request.reads], READS_AT_ONCE)
             case _:
                 return self.execute(request)
 
@@ -244,6 +251,14 @@ class AsyncRunner:
             case CallDriver():
                 sync: Any = SyncDriver(driver, asyncio.get_running_loop())
                 return await asyncio.to_thread(request.call, sync, self.name)
+            case ReadAll():
+                turns = asyncio.Semaphore(READS_AT_ONCE)
+
+                async def in_turn(one: Read) -> Rows:
+                    async with turns:
+                        return await self.execute(driver, one)
+
+                return await asyncio.gather(*map(in_turn, request.reads))
             case Read() | Write():
                 return await self.execute(driver, request)
         raise TypeError(f"A question cannot ask for {request!r}.")

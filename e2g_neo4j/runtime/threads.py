@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,6 +26,32 @@ def beside(call: Callable[[], T]) -> Future[T]:
 
     Thread(target=copy_context().run, args=(work,), name="e2g-beside", daemon=True).start()
     return outcome
+
+
+def each_beside(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
+    """Run calls in this thread and in daemon threads, and return their results. After an error, no more calls begin."""
+    results: dict[int, T] = {}
+    left, lock = iter(enumerate(calls)), Lock()
+    failed = False
+
+    def work() -> None:
+        nonlocal failed
+        while True:
+            with lock:
+                number, call = next(left, (-1, None)) if not failed else (-1, None)
+            if call is None:
+                return
+            try:
+                results[number] = call()
+            except BaseException:
+                failed = True
+                raise
+
+    others = [beside(work) for _ in range(min(at_once, len(calls)) - 1)]
+    work()
+    for one in others:
+        one.result()
+    return [results[number] for number in range(len(calls))]
 
 
 async def in_thread(call: Callable[..., T], *arguments: Any) -> T:

@@ -103,13 +103,13 @@ def test_nothing_found_is_no_window() -> None:
 def test_each_corpus_is_asked_once_for_its_own_entities() -> None:
     operation: Any = lightrag.lightrag(Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": []}))
     assert operation.send(None) == Embed("Who?")
-    first, second = operation.send([1.0]), operation.send([])
+    first, second = operation.send([1.0]).reads
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
         ("query/lightrag", "a", ["ann"]),
         ("query/lightrag", "b", []),
     ]
     with pytest.raises(StopIteration) as end:
-        operation.send([])
+        operation.send([[], []])
     assert end.value.value == []
 
 

@@ -12,7 +12,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.strategies import pagerank as module
 from e2g_neo4j.retrieval.strategies.pagerank import as_parameters, best_relations, pagerank, personalised, ranked
-from e2g_neo4j.runtime.requests import Embed, EmbedAll, Read
+from e2g_neo4j.runtime.requests import Embed, EmbedAll
 
 
 def test_pagerank_of_a_path_is_as_by_hand() -> None:
@@ -110,22 +110,20 @@ def test_relations_rank_windows_then_cosines_then_the_text() -> None:
 def test_each_corpus_is_asked_for_its_own_graph() -> None:
     operation: Any = pagerank(Query("Who?", ["a", "b"], 7, {"a": ["ann"], "b": []}))
     assert operation.send(None) == Embed("Who?")
-    first = operation.send([1.0])
-    second = operation.send([{"seeds": [["ann", 0.5]], "edges": [["ann", ["bob"]]], "similar": []}])
+    first, second = operation.send([1.0]).reads
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
         ("query/pagerank", "a", ["ann"]),
         ("query/pagerank", "b", []),
     ]
-    first = operation.send([{"seeds": [], "edges": [], "similar": []}])
-    assert isinstance(first, Read)
-    second = operation.send([row("d", 0, (0, 0.5, 0.1))])
+    graph = {"seeds": [["ann", 0.5]], "edges": [["ann", ["bob"]]], "similar": []}
+    first, second = operation.send([[graph], [{"seeds": [], "edges": [], "similar": []}]]).reads
     assert [(one.statement, one.parameters["corpus"], one.parameters["keys"]) for one in (first, second)] == [
         ("query/pagerank_windows", "a", ["ann", "bob"]),
         ("query/pagerank_windows", "b", []),
     ]
     assert first.parameters["scores"] == [[], [pytest.approx(1.0)]]
     with pytest.raises(StopIteration) as end:
-        operation.send([row("e", 0, *((number % 3, 0.0, 0.1) for number in range(9)))])
+        operation.send([[row("d", 0, (0, 0.5, 0.1))], [row("e", 0, *((number % 3, 0.0, 0.1) for number in range(9)))]])
     assert len(end.value.value) == 7
     assert end.value.value[0][0].id == "d-c0-w0"
 
@@ -145,11 +143,11 @@ def test_names_that_no_entity_has_are_looked_up_by_vector_where_entities_have_ve
     operation: Any = pagerank(query)
     operation.send(None)
     assert operation.send([1.0]) == EmbedAll(("Ana",))
-    first = operation.send([[0.5]])
+    first, second = operation.send([[0.5]]).reads
     similar = {"entity": "ann", "names": ["ana"], "cosine": 0.8}
-    second = operation.send([{"seeds": [], "edges": [], "similar": []}])
+    empty: dict[str, Any] = {"seeds": [], "edges": [], "similar": []}
     assert [one.parameters["unknown"] for one in (first, second)] == [[], [{"key": "ana", "vector": [0.5]}]]
-    operation.send([{"seeds": [["ann", 0.8]], "edges": [], "similar": [similar]}])
+    operation.send([[empty], [{"seeds": [["ann", 0.8]], "edges": [], "similar": [similar]}]])
     assert query.explanation.notes == ["No entity is called ana: the nearest is ann (cosine 0.80)."]
 
 

@@ -12,7 +12,7 @@ from e2g_neo4j.retrieval.query import Query
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.retrieval.strategies.routes import DECAY, HOPS, origins_told, ranked, routes
 from e2g_neo4j.retrieval.windows import Origin
-from e2g_neo4j.runtime.requests import Embed, Read
+from e2g_neo4j.runtime.requests import Embed
 
 VECTOR, QUESTION, SEED, NEIGHBOUR = range(4)
 
@@ -85,16 +85,15 @@ def test_nothing_found_is_no_window() -> None:
 def test_each_corpus_is_asked_once_for_its_own_entities(hops: int, followed: int) -> None:
     operation: Any = routes(Query("Who?", ["a", "b"], 100, {"a": ["ann"], "b": []}, hops))
     assert operation.send(None) == Embed("Who?")
-    first, second = operation.send([1.0]), operation.send([])
+    first, second = operation.send([1.0]).reads
     assert [(one.statement, one.parameters["corpus"], one.parameters["names"]) for one in (first, second)] == [
         ("query/routes", "a", ["ann"]),
         ("query/routes", "b", []),
     ]
-    assert isinstance(first, Read)
     assert (first.parameters["hops"], first.parameters["decay"]) == (followed, DECAY)
     assert followed <= HOPS
     with pytest.raises(StopIteration) as end:
-        operation.send([])
+        operation.send([[], []])
     assert end.value.value == []
 
 
