@@ -14,6 +14,7 @@ import pytest
 from at_server import connected, set_variables
 from libraries import empty
 from real_ollama import RealOllama
+from record import Figure, record
 from scripted_models import Says
 
 from e2g_neo4j import E2G
@@ -24,7 +25,6 @@ from e2g_neo4j.models.chat import retry
 pytestmark = pytest.mark.by_turns(3)
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(BENCHMARKS))  # where Python looks when it runs one of them
 BOOK = LIBRARY / "theodora-quill.md"
 QUESTION = "Who made the chronometer that Luke Farran saved?"
 CORPORA = (
@@ -176,6 +176,37 @@ def test_scale(server: None, questions: Path, capsys: pytest.CaptureFixture[str]
     assert "1 theodora-quill: " in capsys.readouterr().out, "first the book that questions are about"
     with pytest.raises(SystemExit, match="The corpus benchmark-scale exists"):
         benchmark("scale").main(arguments)
+
+
+def test_sizing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Chunks, time and disk in proportion to the tokens, entities to their square root."""
+    results, module = tmp_path / "results.json", benchmark("sizing")
+    grows = {"chunks": 1e-3, "summaries": 1e-4, "mentions": 1e-1, "co_occurrences": 1e-1, "processor seconds": 3.6e-4}
+    figures = [
+        Figure("s", "index", what, value, variant=size)
+        for size, tokens in (("1 books", 1e4), ("10 books", 1e6), ("100 books", 1e8))
+        for what, value in {
+            "tokens": tokens,
+            "entities": tokens**0.5,
+            **{k: f * tokens for k, f in grows.items()},
+        }.items()
+    ]
+    disk = [
+        Figure("s", "server", "MiB stored", mib, variant=size) for size, mib in (("10 books", 1), ("100 books", 100))
+    ]
+    record([*figures, *disk], results)
+    module.main(["1e10", "--set", "s", "--dimensions", "1408", "--results", str(results)])
+    told = " ".join(capsys.readouterr().out.split())
+    for line in (
+        "10,000,000,000 tokens",
+        "chunks 10,000,000",
+        "entities 100,000",
+        "processor hours of indexing 1,000.0",
+    ):
+        assert line in told
+    vectors = 1e10 / 240 + 1e6
+    gib = (1e4 * 2**20 + vectors * 1024 * 8) / 2**30
+    assert f"vectors {vectors:,.0f} disk {gib:,.1f} GiB" in told
 
 
 def test_questions(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
