@@ -530,7 +530,7 @@ def signalled(
     depth: int = 20,
     matches: int = 200,
     active: int = 50,
-    reach: int = 5000,
+    reach: int = 2000,
     hub: int = 1000,
 ) -> dict[str, float]:
     """The score of each candidate window; BM25 of windows and chunks is given, best first. If words have no weight,

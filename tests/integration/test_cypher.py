@@ -101,7 +101,7 @@ VALUES: dict[str, Any] = {
     "overfetch": 2,
     "documents": ["d"],
     "many": 5,
-    "reach": 5000,
+    "reach": 2000,
     "hub": 1000,
     "best": 10,
     "windows": 200,

@@ -281,7 +281,7 @@ def test_ranking_windows_equals_the_naive_implementation_in_every_corpus(driver:
             vector = data.draw(vectors(), "vector")
             names = data.draw(questions(), "names")
             tight = data.draw(st.booleans(), "tight")
-            bounds = {"depth": 20, "matches": 200, "active": 50, "reach": 5000, "hub": 1000}
+            bounds = {"depth": 20, "matches": 200, "active": 50, "reach": 2000, "hub": 1000}
             if tight:
                 bounds = {"depth": 5, "matches": 6, "active": 3, "reach": 3, "hub": 2}
             for corpus, library in written.items():
@@ -361,7 +361,7 @@ def test_activation_reaches_windows_as_in_the_naive_implementation(
         seeds = seeds_of(windows(library), vector, by_words, depth=20, worth=0.5)
     except AmbiguousError:
         return
-    expected = spread(library, entities, seeds, active=50, reach=5000, hub=1000)
+    expected = spread(library, entities, seeds, active=50, reach=2000, hub=1000)
     told = dict(zip(row["spread_ids"], row["spreads"], strict=True))
     assert told == pytest.approx(expected, rel=1e-4)
     assert row["spread_sum"] == pytest.approx(sum(expected.values()), rel=1e-4)

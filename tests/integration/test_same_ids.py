@@ -149,7 +149,7 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "temperature": 0.25,
         "own": 0.3,
         "active": 50,
-        "reach": 5000,
+        "reach": 2000,
         "hub": 1000,
         "entry": 20,
         "candidates": 100,

@@ -350,7 +350,7 @@ MERGED: dict[str, str | list[str]] = {
     "Names: ann, bob\nAnn": "I write nothing.",
     "Names: ann, bob": report("The As", 7),
     "Names: dan": report("The Ds"),
-    "ann bob": f"bob | is | - | Bob, {LONG}.\nbob | is | - | Bob, {LONG}too.\nbob | is | - | A claim.|||||told|\n"
+    "ann bob": f"bob | is | - | Bob, {LONG}.\nbob | is | - | Bob, {LONG}too.\nbob | is | - | A claim.|||||suspected|\n"
     f"ann | knows | bob | Ann, {LONG}.\nann | knows | bob | Ann, {LONG}too.",
 }
 
@@ -366,7 +366,7 @@ def test_long_descriptions_are_merged_before_the_reports(driver: Driver, corpora
     assert (done.usage.calls, done.unreadable) == (6, 0), "three for the relation, which is not merged"
     read = next(one.user for one in model.requests if "Names: ann, bob, cid" in one.user)
     said = read.split("Statements:\n")[1].splitlines()
-    assert [line[:24] for line in said[:4]] == ["bob: Bob keeps the light", "bob: A claim. [told]"] + 2 * [
+    assert [line[:24] for line in said[:4]] == ["bob: A claim. [suspected", "bob: Bob keeps the light"] + 2 * [
         "ann, bob: Ann, who keeps"
     ]
     again = enriched(driver, corpus, model)

@@ -32,9 +32,10 @@ OWN = 0.3
 ACTIVE = 50
 """Maximum number of entities that pass on activation: those that can give a window most."""
 
-REACH = 5_000
+REACH = 2_000
 """Chunks to which they pass it on, counted once for each entity: the next entity is the last if this many are reached.
-PLACEHOLDER"""
+Novels and MuSiQue do not reach as many. In one corpus of 99 novels, this takes a third of the time without it, and
+finds as much."""
 
 
 def auto(query: Query, *, words: bool = True) -> Ranking:
