@@ -101,7 +101,7 @@ class Library:
 
     def look(self, questions: Sequence[Question], probe: Path, alone: dict[str, float]) -> Iterator[Figure]:
         """Yield the figures of this number of books."""
-        size = f"{len(self.tokens)} books"
+        size = f"{len(self.tokens)} book{'s' * (len(self.tokens) > 1)}"
         for mode in MODES:
             for _ in range(2):  # the first is to warm up
                 times = [self.ask(one, mode) for one in questions]
@@ -129,7 +129,7 @@ class Library:
 
     def fit(self) -> Iterator[Figure]:
         """Yield the line through the sums of tokens and seconds: its slope, and how well it fits."""
-        size = f"{len(self.tokens)} books"
+        size = f"{len(self.tokens)} book{'s' * (len(self.tokens) > 1)}"
         for name, values in (("seconds", self.seconds), ("processor seconds", self.processor)):
             tokens, spent = np.cumsum(self.tokens) / 1e6, np.cumsum(values)
             slope, start = np.polyfit(tokens, spent, 1)
@@ -166,6 +166,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             sys.exit(f"The corpus {there[0]} exists: delete it with `e2g delete`, or use an empty database.")
         library = Library(e2g, given.one_corpus, "scale-one-corpus" if given.one_corpus else "scale")
         _ = e2g.models.embedder.embed(["warm up"]), e2g.models.nlp
+        library.change(probe)  # to warm up
         alone = library.change(probe)
         for number, book in enumerate(books, 1):
             library.add(book)

@@ -70,8 +70,7 @@ def needs(growths: Mapping[str, Growth], tokens: float, given: argparse.Namespac
     yield "vectors", f"{vectors:,.0f}"
     stored = growths["MiB stored"].at(tokens) * MIB
     stored += vectors * (given.dimensions - MEASURED_DIMENSIONS) * VECTORS
-    yield "disk", f"{stored / GIB:,.1f} GiB"
-    yield "page cache and file cache, if all of it is to be in memory", f"{stored / GIB:,.1f} GiB"
+    yield "disk, and memory to cache all of it", f"{stored / GIB:,.1f} GiB"
     hours = growths["processor seconds"].at(tokens) / 3600
     yield "processor hours of indexing", f"{hours:,.1f}"
     yield f"hours with {given.processors} processors, if all are busy", f"{hours / given.processors:,.1f}"

@@ -239,14 +239,14 @@ def number(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
-def figures(arguments: str, path: str) -> str:
+def figures(arguments: str, path: str, variant: str = "") -> str:
     """The figures of modes (rows) by `SET:METRIC` (columns): `<!-- figures: SET:METRIC, … | MODE MODE … -->`."""
     known = Figures.load()
     columns, _, names = arguments.partition(" | ")
     listed = columns.split(", ")
     cells = {}
     for column in listed:
-        entries = {name: known.found.get((*column.split(":"), name, "")) for name in names.split()}
+        entries = {name: known.found.get((*column.split(":"), name, variant)) for name in names.split()}
         if not any(entries.values()):
             raise KeyError(f"No figure of {column} is recorded for {names}.")
         best = max((one["value"] for one in entries.values() if one), default=0)
@@ -256,6 +256,12 @@ def figures(arguments: str, path: str) -> str:
         ("", *map(known.head, listed)),
         ([f"`{name}`", *(cells[name, column] for column in listed)] for name in names.split()),
     )
+
+
+def figures_of_variant(arguments: str, path: str) -> str:
+    """The same of a variant: `<!-- figures_of_variant: VARIANT | SET:METRIC, … | MODE MODE … -->`."""
+    variant, _, others = arguments.partition(" | ")
+    return figures(others, path, variant)
 
 
 def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
@@ -310,7 +316,11 @@ def growth(arguments: str, path: str) -> str:
     name, metric = column.split(":")
     sizes = {key[3]: one["value"] for key, one in known.found.items() if key[:3] == (name, "tokens", "index")}
     lines = {
-        mode: sorted((tokens, known.found[name, metric, mode, variant]["value"]) for variant, tokens in sizes.items())
+        mode: sorted(
+            (tokens, known.found[name, metric, mode, variant]["value"])
+            for variant, tokens in sizes.items()
+            if (name, metric, mode, variant) in known.found
+        )
         for mode in modes.split()
     }
     xs, ys = (
@@ -395,6 +405,7 @@ TABLES: dict[str, Callable[[str, str], str]] = {
     "modes": modes,
     "statements": statements,
     "figures": figures,
+    "figures_of_variant": figures_of_variant,
     "variants": variants,
     "growth": growth,
     "bars": bars,

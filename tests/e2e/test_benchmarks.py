@@ -206,7 +206,7 @@ def test_sizing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert line in told
     vectors = 1e10 / 240 + 1e6
     gib = (1e4 * 2**20 + vectors * 1024 * 8) / 2**30
-    assert f"vectors {vectors:,.0f} disk {gib:,.1f} GiB" in told
+    assert f"vectors {vectors:,.0f} disk, and memory to cache all of it {gib:,.1f} GiB" in told
 
 
 def test_questions(server: None, questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
