@@ -397,6 +397,20 @@ def figure(title: str, height: int, drawn: Iterable[str]) -> str:
     )
 
 
+def sizes(arguments: str, path: str) -> str:
+    """The figures of several sizes, by their tokens: `<!-- sizes: SET | MODE METRIC, MODE METRIC, … -->`."""
+    known = Figures.load()
+    name, _, columns = arguments.partition(" | ")
+    listed = [tuple(column.split(" ", 1)) for column in columns.split(", ")]
+    tokens = {key[3]: one["value"] for key, one in known.found.items() if key[:3] == (name, "tokens", "index")}
+    rows = []
+    for variant in sorted(tokens, key=tokens.__getitem__):
+        cells = [known.found.get((name, metric, mode, variant)) for mode, metric in listed]
+        if any(cells[1:]):
+            rows.append([variant, *(f"{one['value']:,}" if one else "" for one in cells)])
+    return table(("", *(" ".join(column) for column in listed)), rows)
+
+
 TABLES: dict[str, Callable[[str, str], str]] = {
     "commands": commands,
     "settings": settings,
@@ -408,6 +422,7 @@ TABLES: dict[str, Callable[[str, str], str]] = {
     "figures_of_variant": figures_of_variant,
     "variants": variants,
     "growth": growth,
+    "sizes": sizes,
     "bars": bars,
 }
 """By name of the placeholder: the function that makes the text from the arguments and the path of the page."""
