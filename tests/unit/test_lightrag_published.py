@@ -105,7 +105,7 @@ def test_keywords_of_a_chat_model_lead_to_the_same(case: dict[str, Any], monkeyp
 
     def rows(statement: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         if statement == "query/link":
-            return [{"named": [{"entity": name} for name in case["named"]]}]
+            return [{"named": [{"entity": name, "names": [name]} for name in case["named"]]}]
         scores = {f"c{number}-w0": (1 + cosine) / 2 for number, cosine in enumerate(case["cosines"])}
         if statement == "query/window_scores":
             return [{"id": id, "score": scores[id]} for id in parameters["ids"]]
