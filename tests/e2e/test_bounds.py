@@ -436,7 +436,7 @@ def test_a_key_has_its_share_of_requests(url: str, two_keys: Any, monkeypatch: p
         assert http.get("/v1/corpora", headers=slow).status_code == 200
 
 
-def test_connections_without_a_request_are_closed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_without_a_request_are_closed(url: str, two_keys: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "HEAD_SECONDS", 2.0)
     monkeypatch.setattr(sockets, "READ_SECONDS", 2.0)
     begun = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-A: "
