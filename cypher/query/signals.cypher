@@ -3,8 +3,8 @@
 // Windows are searched by vector and by words, chunks by words. Activation spreads from the question's entities and
 // from those of the $seeds best windows by vector and words to windows, along the mentions of the $active entities that
 // can give most, until those before are in $reach chunks together. Entities in more than $hub chunks pass nothing on.
-// Candidates are the windows of every chunk among the
-// first $depth of one of the four lists. The id of a window is that of its chunk, "-w" and its number.
+// Candidates are the windows of every chunk among the first $depth of one of the four lists. The id of a window is that of
+// its chunk, "-w" and its number.
 // $corpus, $vector, $names, $words: a Lucene query, $depth, $matches: how much of each list to return,
 // $seeds: windows that activate, $seed_words: what the best words add to the cosine of one, $temperature: of the softmax
 // over them; both relative to the range of the $depth best cosines, which depends on the embedding model,
