@@ -6,7 +6,7 @@ Indexes papers of the sample library with written summaries, extracts statements
 that uses the chat model. Answers are scored on the whole library, without written summaries. For each kind of call, it
 prints how many replies were usable at once and within two tries, and their tokens and seconds; for answers their scores
 by mode; for each path, the error if it ended in one. `--without-schemas` does not hold replies to a JSON schema. The
-database must not have the corpora `llm-check` and `library`. Records its figures in results.json.
+database must not have the corpora `llm-check`, `llm-check-gleaned` and `library`. Records its figures in results.json.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from e2g_neo4j import E2G, E2GError
 from e2g_neo4j.answering.drift import follow_ups_in, reply_in
 from e2g_neo4j.answering.points import points_in
 from e2g_neo4j.evaluation import Evaluation, evaluate, read_questions
-from e2g_neo4j.evaluation.judging import shares_of_wins
+from e2g_neo4j.evaluation.citation_checks import supported_in
+from e2g_neo4j.evaluation.judging import EQUAL, shares_of_ratings, shares_of_wins, weights_in
 from e2g_neo4j.indexing.communities.chat import parse_report
 from e2g_neo4j.indexing.communities.merging import parse_description
 from e2g_neo4j.indexing.statements.replies import parse
@@ -40,10 +41,11 @@ from e2g_neo4j.retrieval.chat_calls import relevant_numbers
 from e2g_neo4j.retrieval.strategies.communities import ratings_in
 from e2g_neo4j.retrieval.strategies.lazy import parts_in
 from e2g_neo4j.retrieval.strategies.lightrag import keywords_in
+from e2g_neo4j.retrieval.strategies.synonyms import keywords_in as synonyms_in
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.chat import ChatReply, ChatRequest
 
-CORPUS, LIBRARY = "llm-check", "library"
+CORPUS, GLEANED, LIBRARY = "llm-check", "llm-check-gleaned", "library"
 SET, ANSWERS = "chat-model", "chat-model-answers"
 PACKAGE = Path(e2g_neo4j.__file__).parent
 ANY = range(1, 1000)
@@ -51,6 +53,7 @@ SCORES = ("exact match", "F1", "support", "evidence cited")
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     "answer": str.strip,
+    "check_citations": lambda text: supported_in(text, len(ANY)),
     "choice": str.strip,
     "cypher": str.strip,
     "description": parse_description,
@@ -61,19 +64,23 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "map": lambda text: points_in(text, ANY),
     "map_reports": lambda text: points_in(text, ANY, of="reports"),
     "primer": follow_ups_in,
+    "race": lambda text: shares_of_ratings(text, EQUAL),
     "rate_reports": lambda text: ratings_in(text, len(ANY)),
     "reduce": str.strip,
     "report": parse_report,
     "sub_questions": parts_in,
     "statements": lambda text: parse(text).usable or None,
+    "statements_more": lambda text: parse(text).usable or None,
     "summary": str.strip,
+    "synonyms": synonyms_in,
     "template": objects_in,
     "test_relevance": lambda text: relevant_numbers(text, len(ANY)),
+    "weights": weights_in,
 }
 """What reads the replies to each prompt. What it returns is false, or None where an empty list is a reply, if a reply
 is not usable."""
 
-LISTS = {"filter_sentences", "follow_up", "map", "map_reports", "primer", "test_relevance"}
+LISTS = {"check_citations", "filter_sentences", "follow_up", "map", "map_reports", "primer", "test_relevance"}
 
 
 @dataclass
@@ -159,11 +166,17 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
 
         return score
 
+    def gleaned() -> None:
+        with E2G(settings=e2g.settings.model_copy(update={"claims": True, "gleanings": 1})) as thorough:
+            thorough.index(papers[:1], corpus=GLEANED)
+            thorough.enrich(corpus=GLEANED, layers=["statements"])
+
     yield "summaries", lambda: e2g.index(papers, corpus=CORPUS)
     yield "statements", lambda: e2g.enrich(corpus=CORPUS, layers=["statements"])
+    yield "gleaning", gleaned
     yield "reports", lambda: e2g.enrich(corpus=CORPUS, layers=["communities", "entities", "sentences"], reports="llm")
     yield "answers", scores(most)
-    for mode in ("lightrag", "hipporag", "communities", "lazy"):
+    for mode in ("lightrag", "hipporag", "communities", "lazy", "synonyms"):
         yield mode, answers(3, mode=mode, llm=True)
     for method in ("map_reduce", "drift"):
         yield method, answers(2, method=method)
@@ -171,6 +184,7 @@ def paths(e2g: E2G, papers: Sequence[Path], questions: Path, most: int) -> Itera
         yield method, answers(1, k=None, method=method)
     yield "choices", answers(3, choices=choices)
     yield "judge", scores(3, against="dense", judged="graphrag")
+    yield "race", scores(1, against="dense", judged="race")
 
     def whom() -> object:
         [name] = [one.name for one in e2g.entities(corpus=CORPUS, limit=1)]

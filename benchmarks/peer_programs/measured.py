@@ -17,6 +17,8 @@ from urllib.request import Request, urlopen
 MODEL = "stand-in"
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 """What bge models want before a question."""
+CALL_SECONDS = 3600
+"""What a call may take: a real model may answer one at a time, and slowly."""
 
 
 @dataclass
@@ -60,7 +62,7 @@ def post(host: str, path: str, values: dict[str, Any]) -> Any:
     """Call the stand-in."""
     body = json.dumps(values).encode()
     asked = Request(f"{host}{path}", body, {"Content-Type": "application/json"})
-    with urlopen(asked, timeout=600) as reply:
+    with urlopen(asked, timeout=CALL_SECONDS) as reply:
         return json.load(reply)
 
 

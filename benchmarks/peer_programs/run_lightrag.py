@@ -3,8 +3,8 @@
     PYTHON benchmarks/peer_programs/run_lightrag.py JOB.json
 
 Everything has its default: chunks of 1,200 tokens with 100 shared, one gleaning, four calls of the chat model together,
-and questions in mode `mix`. But replies are not cached, reranking is off, since it needs a model of its own, and a slow
-embedding may take longer.
+and questions in mode `mix`. But replies are not cached, reranking is off, since it needs a model of its own, and slow
+models may take longer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc
-from measured import QUERY_PREFIX, Job, chat, embed, finish, size_of, timed
+from measured import CALL_SECONDS, QUERY_PREFIX, Job, chat, embed, finish, size_of, timed
 
 MODES = ("mix", "naive")
 
@@ -58,6 +58,7 @@ def main() -> None:
         embedding_func=EmbeddingFunc(384, vectors, max_token_size=8192, supports_asymmetric=True),
         enable_llm_cache=False,
         default_embedding_timeout=600,
+        default_llm_timeout=CALL_SECONDS,
     )
     run(rag.initialize_storages())
     text = job.text.read_text(encoding="utf-8")

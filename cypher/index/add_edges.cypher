@@ -22,6 +22,17 @@ WHERE n > 1
 UNWIND range(0, n - 2) AS i
 UNWIND range(i + 1, n - 1) AS j
 WITH entities[i] AS a, entities[j] AS b, count(*) AS count, sum(1.0 / n) AS weight
+// Edges of a frequent entity are read once, not for each pair again. MERGE remains for those that were not there.
+WITH a, collect({entity: b, count: count, weight: weight}) AS pairs
+CALL (a, pairs) {
+  WITH pairs, [pair IN pairs | pair.entity] AS others
+  MATCH (a)-[r:CO_OCCURS]->(b) WHERE b IN others
+  WITH r, b, head([pair IN pairs WHERE pair.entity = b]) AS pair
+  SET r.count = r.count + pair.count, r.weight = r.weight + pair.weight
+  RETURN collect(b) AS there
+}
+UNWIND [pair IN pairs WHERE NOT pair.entity IN there] AS pair
+WITH a, pair, pair.entity AS b
 MERGE (a)-[r:CO_OCCURS]->(b)
-ON CREATE SET r.count = count, r.weight = weight
-ON MATCH SET r.count = r.count + count, r.weight = r.weight + weight
+ON CREATE SET r.count = pair.count, r.weight = pair.weight
+ON MATCH SET r.count = r.count + pair.count, r.weight = r.weight + pair.weight

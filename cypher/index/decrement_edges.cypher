@@ -24,7 +24,11 @@ WHERE n > 1
 UNWIND range(0, n - 2) AS i
 UNWIND [j IN range(i + 1, n - 1) WHERE staying[i] OR staying[j]] AS j
 WITH entities[i] AS a, entities[j] AS b, count(*) AS count, sum(1.0 / n) AS weight
-MATCH (a)-[r:CO_OCCURS]->(b)
-SET r.count = r.count - count, r.weight = r.weight - weight
+// Edges of a frequent entity are read once, not for each pair again.
+WITH a, collect({entity: b, count: count, weight: weight}) AS pairs
+WITH a, pairs, [pair IN pairs | pair.entity] AS others
+MATCH (a)-[r:CO_OCCURS]->(b) WHERE b IN others
+WITH r, head([pair IN pairs WHERE pair.entity = b]) AS pair
+SET r.count = r.count - pair.count, r.weight = r.weight - pair.weight
 WITH r WHERE r.count <= 0
 DELETE r

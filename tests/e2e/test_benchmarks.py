@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ CORPORA = (
     "benchmark-peers",
     "benchmark-scale",
     "llm-check",
+    "llm-check-gleaned",
     "ablation-length",
     *(f"ablation-g{size}" for size in (2, 3, 5, 10)),
 )
@@ -91,7 +93,7 @@ def questions(tmp_path: Path) -> Path:
 
 
 def test_every_benchmark_is_run_here() -> None:
-    run = set(re.findall(r'benchmark\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8")))
+    run = set(re.findall(r'(?:benchmark\(|BENCHMARKS / )"(\w+)(?:\.py)?"', Path(__file__).read_text(encoding="utf-8")))
     assert {file.stem for file in BENCHMARKS.glob("*.py")} == run
 
 
@@ -144,11 +146,11 @@ def test_llm_check(server: None, ollama_server: RealOllama, tmp_path: Path, monk
     for name, value in (("CHAT_MODEL", "ollama:checked"), ("OLLAMA_HOST", ollama_server.host), ("TOP_K", "2")):
         monkeypatch.setenv(f"E2G_{name}", value)
     results = tmp_path / "results.json"
-    given = ["--papers", "1", "--questions", "1", "--only", "summaries,lightrag", "--results", str(results)]
+    given = ["--papers", "1", "--questions", "1", "--only", "summaries,gleaning,lightrag", "--results", str(results)]
     benchmark("llm_check").main(given)
     figures = json.loads(results.read_text(encoding="utf-8"))["figures"]
     usable = {one["mode"]: one["value"] for one in figures if one["metric"] == "usable at once"}
-    assert usable == {"answer": 1.0, "keywords": 0.0, "summary": 1.0}
+    assert usable == {"answer": 1.0, "keywords": 0.0, "statements": 0.0, "summary": 1.0}
 
 
 @pytest.mark.full
@@ -176,6 +178,19 @@ def test_scale(server: None, questions: Path, capsys: pytest.CaptureFixture[str]
     assert "1 theodora-quill: " in capsys.readouterr().out, "first the book that questions are about"
     with pytest.raises(SystemExit, match="The corpus benchmark-scale exists"):
         benchmark("scale").main(arguments)
+
+
+def test_indexing(server: None, tmp_path: Path) -> None:
+    """In a process of its own, whose processes import the file by its path."""
+    results, script = tmp_path / "results.json", BENCHMARKS / "indexing.py"
+    books = [LIBRARY / "averil-mercury-1878.md", BOOK]
+    command = [sys.executable, script, *books, "--documents", "6", "--processes", "1", "2", "--results", results]
+    told = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+    assert recorded(results) >= {("pieces", "times the time of books per token"), ("together", "times as fast")}
+    cut = {one["metric"]: one["value"] for one in json.loads(results.read_text())["figures"] if one["mode"] == "pieces"}
+    assert 4 <= cut["documents"] <= 8, told
+    with E2G() as e2g:
+        assert not [corpus for corpus in e2g.corpora() if corpus.startswith("benchmark-indexing")]
 
 
 def test_sizing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -232,7 +232,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "(:E2GIndex {unused: ['']}) "
             "CREATE (:Chunk)-[:IN_CLUSTER]->(:Cluster:OutdatedCluster:StagedCluster {run: '', level: 1, text: '', "
             "tokens: 1, chunks: 2, document: '', start: 0, end: 1, sha256: '', text_sha256: ''}) "
-            "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5}), "
+            "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5, "
+            "subject_type: '', object_type: '', status: '', period: ''}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
             "(:Corpus {statements: 1, statement_models: [''], report_models: ['']})"
         ).consume()
