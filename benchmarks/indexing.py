@@ -35,14 +35,14 @@ def whole(books: Sequence[Path], corpus: str) -> list[SourceDocument]:
 
 
 def cut(books: Sequence[Path], corpus: str, number: int) -> list[SourceDocument]:
-    """Return the paragraphs of the books, joined to about as many documents of about equal length."""
+    """Return the paragraphs of the books, joined to about as many documents: fewer if most paragraphs are longer."""
     texts = [book.read_text(encoding="utf-8") for book in books]
     length = sum(map(len, texts)) / number
     documents = []
     for book, text in zip(books, texts, strict=True):
         start = end = 0
         while end < len(text):
-            end = text.find("\n\n", start + round(length)) + 2
+            end = text.find("\n\n", start + round(length / 2)) + 2
             end = end if end > 1 else len(text)
             if piece := text[start:end].strip():
                 documents.append(from_text(piece, corpus=corpus, source=f"{book.name}#{start}"))
@@ -104,7 +104,7 @@ def delete(e2g: E2G) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("books", nargs="+", type=Path)
-    parser.add_argument("--documents", type=int, default=10_000, help="number of documents that the books are cut into")
+    parser.add_argument("--documents", type=int, default=10_000, help="number of documents to cut into; 0: none")
     parser.add_argument("--processes", nargs="*", type=int, default=[1, 2, 4], help="numbers of processes that index")
     add_option(parser)
     given = parser.parse_args(argv)
@@ -113,7 +113,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if there := [corpus for corpus in e2g.corpora() if corpus.startswith(CORPUS)]:
             sys.exit(f"The corpus {there[0]} exists: delete it with `e2g delete`, or use an empty database.")
         try:
-            for figure in lengths(e2g, given.books, given.documents):
+            for figure in lengths(e2g, given.books, given.documents) if given.documents else ():
                 shown([figure], given.results)
             delete(e2g)
             alone = None
