@@ -1,6 +1,7 @@
 // Add the co-occurrences of uncounted chunks to the edges between entities: of staged chunks, and of at most $visible
 // of the visible ones. A sentence with n entities adds 1 to the count and 1 / n to the weight of each pair. Edges point
-// from the smaller key to the larger.
+// from the smaller key to the larger. Those of a frequent entity are read once, not for each pair again: MERGE remains
+// for those that were not there.
 // $corpus, $chunks: [id] of staged chunks, $visible
 CALL () {
   UNWIND $chunks AS chunk
@@ -22,7 +23,6 @@ WHERE n > 1
 UNWIND range(0, n - 2) AS i
 UNWIND range(i + 1, n - 1) AS j
 WITH entities[i] AS a, entities[j] AS b, count(*) AS count, sum(1.0 / n) AS weight
-// Edges of a frequent entity are read once, not for each pair again. MERGE remains for those that were not there.
 WITH a, collect({entity: b, count: count, weight: weight}) AS pairs
 CALL (a, pairs) {
   WITH pairs, [pair IN pairs | pair.entity] AS others
