@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, pstdev
 from typing import TypeVar
@@ -496,9 +496,15 @@ def spread(
 
     near = {name: given for name, given in activation.items() if mentioning[name] <= hub}
     strength = {name: given * idf[name] / sqrt(mentioning[name]) for name, given in near.items()}
-    strongest = cut(strength, active)
-    before = [0, *accumulate(mentioning[name] for name in strongest)]
-    strongest = [name for name, chunks in zip(strongest, before, strict=False) if chunks < reach]
+    strongest, before = list[str](), 0
+    for tied in ties(strength, cut(strength, active)):
+        sizes = [mentioning[name] for name in tied]
+        if before >= reach:
+            break
+        if before + sum(sizes) - min(sizes) >= reach and len(tied) > 1:
+            raise AmbiguousError
+        strongest += tied
+        before += sum(sizes)
     reached = {}
     for id, place in places.items():
         given = sum(strength[name] * (1 + log(n)) for name, n in place.sentences.items() if name in strongest)
@@ -517,6 +523,17 @@ def cut(scores: Mapping[K, float], length: int) -> list[K]:
     if length < len(order) and scores[order[length - 1]] - scores[order[length]] < 1e-9:
         raise AmbiguousError
     return order[:length]
+
+
+def ties(scores: Mapping[K, float], order: list[K]) -> list[list[K]]:
+    """A sorted list, in runs of those that are equal but for rounding."""
+    runs: list[list[K]] = []
+    for one in order:
+        if runs and scores[runs[-1][-1]] - scores[one] < 1e-9:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return runs
 
 
 def signalled(
