@@ -35,7 +35,8 @@ CORPUS, HOSTILE, MANY = "voyages", "hostile", "many"
 QUESTION = "Who was at the helm of the Averil when Luke Farran met Josiah Quill?"
 ANSWER = "**Luke Farran** was at the helm [1].\n\n- <b>Josiah Quill</b> kept `the log` [2, 99].\n  1. *Nobody* slept."
 ENDLESS = "Tell of the voyage of Luke Farran and Josiah Quill!"
-PIECE = "and the wind was in the north "
+PIECE = "".join(f"and after {leagues} leagues the wind was in the north " for leagues in range(100, 110))
+"""What an answer without an end repeats: too long for a reply that is stopped because it repeats itself."""
 WORK = ("baked bread", "mended a sail", "painted the boats", "counted the barrels", "washed the deck", "caught fish")
 LOG = "\n\n".join(
     f"On day {day} of the voyage Luke Farran stood at the helm of the Averil 🚢. The wind was in the north and the "
