@@ -32,7 +32,8 @@ STREAMS = 50
 def variables(scratch: Connection, ollama_server: RealOllama) -> dict[str, str]:
     ollama_server.create("teller", Says(REPLY))
     ollama_server.create("thinker", Says(f"{THOUGHT}\n\n{REPLY}"))
-    ollama_server.create("endless", Says("And then another wave came over the rail. ", endless=True))
+    waves = "".join(f"And after {number} waves another came over the rail. " for number in range(100, 110))
+    ollama_server.create("endless", Says(waves, endless=True))
     return environment(scratch, E2G_CHAT_MODEL="ollama:teller", E2G_OLLAMA_HOST=ollama_server.host)
 
 
