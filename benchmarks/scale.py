@@ -1,6 +1,6 @@
 """Index many books, and measure how time, memory and disk grow with the number of tokens.
 
-    python benchmarks/scale.py BOOK.txt … --questions QUESTIONS.jsonl [--one-corpus] [--at 1 3 10 30 100]
+    python benchmarks/scale.py BOOK.txt … --questions QUESTIONS.jsonl [--one-corpus] [--at 1 3 10] [--hash-vectors]
 
 Each book gets a corpus of its own, or with `--one-corpus`, all become documents of one. Whenever as many books as
 `--at` names are indexed, the first 12 questions about these books are asked, and the last book of the command line, the
@@ -9,7 +9,8 @@ second time is what it costs alone. A line is fitted through the sums of tokens 
 
 Without NEO4J_URI, the managed server of E2G_HOME is used. The database must not have corpora named
 `benchmark-scale…`; they stay, so that more can be asked. Records its figures in results.json, and prints each as it is
-measured. A hundred novels take some hours.
+measured. A hundred novels take some hours, or less than one with `--hash-vectors`: these come from a hash of the text
+instead of the embedding model. What is stored is as large then, but questions find nothing useful.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+from hash_embedder import HashEmbedder
 from record import Figure, add_option, record
 
 from e2g_neo4j import E2G, SourceDocument
@@ -150,6 +152,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("books", nargs="+", type=Path, help="the books; the last one is the probe")
     parser.add_argument("--questions", type=Path, required=True, help="questions with the field book")
     parser.add_argument("--one-corpus", action="store_true", help="make all books documents of one corpus")
+    parser.add_argument("--hash-vectors", action="store_true", help="leave out the embedding model")
     parser.add_argument("--at", nargs="+", type=int, default=[1, 3, 10, 30, 100], help="numbers of books to look at")
     add_option(parser)
     given = parser.parse_args(argv)
@@ -160,11 +163,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     books.sort(key=lambda book: not asked[book.name])  # those with questions first
     if not asked[books[0].name]:
         sys.exit(f"No question of {given.questions} is about one of the books.")
-    with E2G() as e2g:
+    name = "scale" + "-one-corpus" * given.one_corpus + "-hash" * given.hash_vectors
+    with E2G(embedder=HashEmbedder() if given.hash_vectors else None) as e2g:
         e2g.migrate()
         if there := [corpus for corpus in e2g.corpora() if corpus.startswith(CORPUS)]:
             sys.exit(f"The corpus {there[0]} exists: delete it with `e2g delete`, or use an empty database.")
-        library = Library(e2g, given.one_corpus, "scale-one-corpus" if given.one_corpus else "scale")
+        library = Library(e2g, given.one_corpus, name)
         _ = e2g.models.embedder.embed(["warm up"]), e2g.models.nlp
         library.change(probe)  # to warm up
         alone = library.change(probe)

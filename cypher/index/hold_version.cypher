@@ -27,7 +27,8 @@ WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expire
     WITH row
     WHERE EXISTS {
       MATCH (other:Document {corpus: $corpus})
-      WHERE other.id <> row.document AND row.full IN other.names AND any(name IN row.names WHERE name IN other.names)
+      WHERE other.id <> row.document AND row.full IN other.names
+        AND size([name IN row.names WHERE name IN other.names]) >= row.least
     }
     RETURN row.full AS full ORDER BY full
   }

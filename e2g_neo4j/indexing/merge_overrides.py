@@ -135,12 +135,12 @@ def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameW
     rows = (yield Read("index/names", {"corpus": corpus, "any_words": words})) if words else []
     known = {row["name"]: row["count"] for row in rows}
     full = resolve_across(open, known, of)
-    pairs: list[dict[str, Any]] = [
-        {"document": document, "full": full[name], "names": context(names.counts, full[name])}
-        for document, names in documents.items()
-        for name in names.open
-        if name in full and needs_context(name, of)
-    ]
+    pairs: list[dict[str, Any]] = []
+    for document, names in documents.items():
+        for name in names.open:
+            if name in full and needs_context(name, of):
+                others, least = context(names.counts, full[name])
+                pairs.append({"document": document, "full": full[name], "names": others, "least": least})
     rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
     shared = [(row["document"], row["full"]) for row in rows]
     resolved = {

@@ -105,7 +105,7 @@ def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Ex
     """
     if known.pattern is None:
         return extraction
-    found = _Counts(extraction)
+    found: _Counts | None = None  # costs more than all else, and most chunks need none
     matched: Counter[tuple[str, str]] = Counter()
     sentences = []
     for sentence in extraction.sentences:
@@ -115,6 +115,7 @@ def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Ex
         matched.update(matches)
         for form, key in matches:
             if key not in entities and not any(_is_part(key, one) for one in entities):
+                found = found or _Counts(extraction)
                 rest = known.pattern.sub(lambda one: " " if len(one[0].split()) > 1 else one[0], written)
                 for part in [one for one in entities if _is_part(one, key) and not found.occurs(one, rest)]:
                     del entities[part]
@@ -123,8 +124,10 @@ def add_missed_names(text: str, extraction: Extraction, known: KnownNames) -> Ex
                 found.add(key, form, known.types.get(key, PERSON))
         sentences.append(Sentence(sentence.start, sentence.end, tuple(entities)))
     for (form, key), number in matched.items():
-        found.retype(key, form, number, known.types.get(key, PERSON))
-    return found.extraction(sentences)
+        if found or NOUN in extraction.types.get(key, ()):
+            found = found or _Counts(extraction)
+            found.retype(key, form, number, known.types.get(key, PERSON))
+    return found.extraction(sentences) if found else extraction
 
 
 def _matches(written: str, known: KnownNames) -> Iterator[tuple[str, str]]:

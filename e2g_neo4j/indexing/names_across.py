@@ -2,15 +2,16 @@
 
 Only names with a title or an initial are merged, and only in documents without a full name that they could stand for: a
 surname or a given name alone may be anybody in another document. So may a title or initial with a surname, unless the
-document shares another name with one that has the full name. A decision depends on the names of all documents of
-the corpus, which are stored with their numbers of occurrences. When these change, `update_names` rewrites the mentions
-of those documents whose decisions have changed.
+document shares other names with one that has the full name: at least one, and one of SHARE. A decision depends on the
+names of all documents of the corpus, which are stored with their numbers of occurrences. When these change,
+`update_names` rewrites the mentions of those documents whose decisions have changed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from math import ceil
 
 from e2g_neo4j.indexing.name_merging import NameCount, is_family, is_person, matches, names_of
 from e2g_neo4j.indexing.person_names import PersonName, are_compatible, parse_name
@@ -19,6 +20,10 @@ from e2g_neo4j.types.mentions import DocumentNames
 
 ATTESTED = 2
 """Minimum occurrences of a full name in the corpus."""
+
+SHARE = 50
+"""One of how many names must be shared. Two novels have a Mr. Jones, or mention Davy Jones, one time in seven; *The
+Hound of the Baskervilles* and *The Adventures of Sherlock Holmes* share 4 of 47 and 165 names."""
 
 
 def document_names(counts: Mapping[str, NameCount], across: Mapping[str, str], of: NameWords) -> DocumentNames:
@@ -89,11 +94,12 @@ def needs_context(key: str, of: NameWords) -> bool:
     return name is None or not name.given or name.is_initial
 
 
-def context(names: Collection[str], full: str) -> list[str]:
-    """Return the names of a document that show that it is about the same people: of at least two words, which they do
-    not have in common with the full name."""
+def context(names: Collection[str], full: str) -> tuple[list[str], int]:
+    """Return the names of a document that show that it is about the same people as one that shares them, and how many
+    it must share. They have at least two words, and none in common with the full name."""
     words = set(full.split())
-    return sorted(name for name in names if " " in name and words.isdisjoint(name.split()))
+    found = sorted(name for name in names if " " in name and words.isdisjoint(name.split()))
+    return found, max(1, ceil(len(found) / SHARE))
 
 
 def _fitting(name: PersonName, names: Sequence[PersonName], of: NameWords) -> Sequence[Sequence[PersonName]]:

@@ -177,6 +177,22 @@ def test_names_are_merged_across_documents_whatever_the_order(client, corpus, dr
         remove(driver, [corpus, fresh])
 
 
+@pytest.mark.parametrize(("others", "merged"), [(4, {"miss quill"}), (64, set())])
+def test_one_name_in_common_says_little_among_many(client, corpus, driver, others, merged):
+    given = ["Arthur", "Edward", "Harold", "Walter", "Alice", "Emily", "Martha", "Florence"]
+    surnames = ["Pell", "Holt", "Marsh", "Dunn", "Finch", "Barker", "Lowe", "Webb"]
+    names = [f"{one} {other}" for other in surnames for one in given][:others]
+    letter = LETTERS["Letter"] + "\n\n" + " ".join(f"I met {name} in London." for name in names)
+    texts = {"Log": LETTERS["Log"], "Letter": letter}
+    client.index([from_text(text, corpus=corpus, source=one, title=one) for one, text in texts.items()], corpus=corpus)
+    [row] = driver.execute_query(
+        "MATCH (d:Document {corpus: $corpus, title: 'Letter'}) RETURN d.names AS names", corpus=corpus
+    ).records
+    assert "hugo thorne" in row["names"]
+    assert (sum(" " in name for name in row["names"]) > 52) == (others > 50)
+    assert {one.key for one in client.merges(corpus=corpus) if one.entity == "theodora quill"} == merged
+
+
 @pytest.mark.parametrize("before", ["publish", "rewrite_mentions"])
 def test_a_name_is_split_while_a_run_is_at_work(client, novels, corpus, driver, monkeypatch, before):
     """Between its reading and its writing; the write finds out, and is made again."""

@@ -190,7 +190,9 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
 OF_ONE: dict[str, dict[str, Any]] = {
     "index/hold_version": {"known": [], "pairs": [], "any_words": []},
     "reindex/document_windows": {"after": -1},
-    "index/shared_names": {"pairs": [{"document": "d0", "full": "jonathan harker", "names": ["mr harker"]}]},
+    "index/shared_names": {
+        "pairs": [{"document": "d0", "full": "jonathan harker", "names": ["mr harker"], "least": 1}]
+    },
 }
 """Parameters of single statements, which are called like others of other statements."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
 from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
-from e2g_neo4j.indexing.names_across import document_names, resolve_across
+from e2g_neo4j.indexing.names_across import context, document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
 from e2g_neo4j.types.languages import name_words
@@ -209,6 +209,12 @@ def test_a_name_joins_the_only_full_name_of_another_document(other: str, expecte
 )
 def test_what_might_be_another_person_stays_apart_across_documents(first: str, second: str) -> None:
     assert across(first, second)[1] == {}
+
+
+@pytest.mark.parametrize(("number", "least"), [(0, 1), (50, 1), (51, 2), (165, 4)])
+def test_the_more_names_a_document_has_the_more_it_must_share(number: int, least: int) -> None:
+    names = [f"ann {number}" for number in range(number)]
+    assert context([*names, "quill", "miss quill", "t quill"], "theodora quill") == (sorted(names), least)
 
 
 def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
