@@ -22,7 +22,7 @@ ATTESTED = 2
 """Minimum occurrences of a full name in the corpus."""
 
 SHARE = 12
-"""One of how many names must be shared. With one in all, 34 names of 99 novels were merged with people of another novel,
+"""One of how many names must be shared. With one in all, 34 names of 99 novels were merged with people of another one,
 mostly wrongly: novels mention the same saints and poets, and *Ulysses* all of them. With one of twelve, it was three,
 all between books of one author. *The Hound of the Baskervilles* shares 4 of 47 with *The Adventures of Sherlock
 Holmes*."""
