@@ -196,7 +196,7 @@ def test_indexing(server: None, tmp_path: Path) -> None:
 def test_sizing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Chunks, time and disk in proportion to the tokens, entities to their square root."""
     results, module = tmp_path / "results.json", benchmark("sizing")
-    grows = {"chunks": 1e-3, "summaries": 1e-4, "mentions": 1e-1, "co_occurrences": 1e-1, "processor seconds": 3.6e-4}
+    grows = {"chunks": 1e-3, "summaries": 1e-4, "mentions": 1e-1, "co_occurrences": 1e-1, "seconds": 1.8e-4}
     figures = [
         Figure("s", "index", what, value, variant=size)
         for size, tokens in (("1 books", 1e4), ("10 books", 1e6), ("100 books", 1e8))
