@@ -3,7 +3,8 @@
 // the names of people that have some words, see `names.cypher`, and `shared_names.cypher`. A run whose lease has expired
 // loses the document.
 // $corpus, $document, $sha256, $overrides: [[key, key of the other name or '']], sorted; $linked: [version], sorted;
-// $any_words: [word]; $known: [[name, count]], sorted; $pairs as in `shared_names.cypher`; $shared: [full name], sorted
+// $any_words and $pairs as in `names.cypher` and `shared_names.cypher`; $known: [[name, count]], sorted; $shared: [full
+// name], sorted
 // → held
 // include: lock
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready', sha256: $sha256})
@@ -18,7 +19,7 @@ WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expire
     WHERE other.id IS NOT NULL AND other.names IS NOT NULL
     UNWIND range(0, size(other.names) - 1) AS i
     WITH other.names[i] AS name, other.name_counts[i] AS count
-    WHERE any(word IN split(name, ' ') WHERE word IN $any_words)
+    WHERE any(word IN split(name, ' ') WHERE $any_words[word])
     WITH name, sum(count) AS count ORDER BY name
     RETURN [name, count]
   }
@@ -28,7 +29,7 @@ WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expire
     WHERE EXISTS {
       MATCH (other:Document {corpus: $corpus})
       WHERE other.id <> row.document AND row.full IN other.names
-        AND size([name IN row.names WHERE name IN other.names]) >= row.least
+        AND size([name IN other.names WHERE row.names[name]]) >= row.least
     }
     RETURN row.full AS full ORDER BY full
   }

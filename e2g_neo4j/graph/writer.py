@@ -275,7 +275,7 @@ def rewrite_mentions(
                 "sha256": sha256,
                 "overrides": _sorted(overrides),
                 "linked": list(linked),
-                "any_words": list(across.words),
+                "any_words": dict.fromkeys(across.words, True),
                 "known": [[name, across.known[name]] for name in sorted(across.known)],
                 "pairs": list(across.pairs),
                 "shared": list(across.shared),

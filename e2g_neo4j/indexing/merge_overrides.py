@@ -132,7 +132,7 @@ def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameW
     """Find what the open names of documents stand for in other documents of the corpus. `of`: words of its language."""
     open = {name for names in documents.values() for name in names.open}
     words = words_of(open, of)
-    rows = (yield Read("index/names", {"corpus": corpus, "any_words": words})) if words else []
+    rows = (yield Read("index/names", {"corpus": corpus, "any_words": dict.fromkeys(words, True)})) if words else []
     known = {row["name"]: row["count"] for row in rows}
     full = resolve_across(open, known, of)
     pairs: list[dict[str, Any]] = []
@@ -140,7 +140,9 @@ def resolve_names(documents: Mapping[str, DocumentNames], corpus: str, of: NameW
         for name in names.open:
             if name in full and needs_context(name, of):
                 others, least = context(names.counts, full[name])
-                pairs.append({"document": document, "full": full[name], "names": others, "least": least})
+                pairs.append(
+                    {"document": document, "full": full[name], "names": dict.fromkeys(others, True), "least": least}
+                )
     rows = (yield Read("index/shared_names", {"corpus": corpus, "pairs": pairs})) if pairs else []
     shared = [(row["document"], row["full"]) for row in rows]
     resolved = {

@@ -182,16 +182,16 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "most": len(library()[1].chunks),
         "other_names": [],
         "overrides": [["mr harker", ""]],
-        "any_words": ["harker"],
+        "any_words": {"harker": True},
         "shared": [],
     }
 
 
 OF_ONE: dict[str, dict[str, Any]] = {
-    "index/hold_version": {"known": [], "pairs": [], "any_words": []},
+    "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
     "reindex/document_windows": {"after": -1},
     "index/shared_names": {
-        "pairs": [{"document": "d0", "full": "jonathan harker", "names": ["mr harker"], "least": 1}]
+        "pairs": [{"document": "d0", "full": "jonathan harker", "names": {"mr harker": True}, "least": 1}]
     },
 }
 """Parameters of single statements, which are called like others of other statements."""
