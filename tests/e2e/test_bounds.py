@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import pytest
 from at_server import connected, settings_of
-from growing_requests import Request, requests_of, tool_calls
+from growing_requests import VALUES, Request, requests_of, tool_calls
 from neo4j import Driver
 from playwright.sync_api import sync_playwright
 from real_browser import chromium_page
@@ -38,8 +38,9 @@ from e2g_neo4j.service import bookmarks, limits, sockets
 HTTP = httpx.Client(timeout=120)
 CORPUS = "bounds"
 TEXT = "Ann Miller met Bob Stone in Port Hesk. Bob Stone kept the light on Gannet Head. Ann Miller wrote the ledger."
-LOOP_SECONDS = 0.05
-"""What may run in the event loop at a time, as docs/service.md says."""
+LOOP_SECONDS, LOOP_PARSES = 0.05, 3.5
+"""What may run in the event loop at a time, as docs/service.md says: so long, or so many times what Python needs to parse
+the largest body."""
 
 
 class LoopWatch:
@@ -296,7 +297,7 @@ def _fault(http: httpx.Client, request: Request, watch: LoopWatch) -> str | None
         return f"{request}: status {status}"
     if cost > SECONDS:
         return f"{request}: {cost:.1f} s"
-    if held > LOOP_SECONDS and (held := min(held, _cost(http, request, SIZE, watch)[1])) > LOOP_SECONDS:
+    if held > loop_seconds() and (held := min(held, _cost(http, request, SIZE, watch)[1])) > loop_seconds():
         return f"{request}: {1000 * held:.0f} ms in the event loop"
     if cost > FLOOR:
         quarter = max(_cost(http, request, SIZE // 4, watch)[0], FLOOR / 10)
@@ -311,6 +312,17 @@ def _cost(http: httpx.Client, request: Request, size: int, watch: LoopWatch) -> 
     watch.longest, before = 0.0, time.process_time()
     reply = http.send(sent)
     return time.process_time() - before, watch.longest, reply.status_code
+
+
+@functools.cache
+def loop_seconds() -> float:
+    """What may run in the event loop at a time on this machine."""
+    body, parses = VALUES["object"](SIZE), []
+    for _ in range(9):
+        before = time.thread_time()
+        json.loads(body)
+        parses.append(time.thread_time() - before)
+    return max(LOOP_SECONDS, LOOP_PARSES * min(parses))
 
 
 def _mcp(http: httpx.Client, method: str, params: dict[str, Any]) -> Any:
@@ -346,7 +358,7 @@ def test_the_event_loop_never_stands_still(url: str, watch: LoopWatch) -> None:
                 assert reply.status_code == status, reply.text
         return watch.longest
 
-    assert min(longest(), longest()) < LOOP_SECONDS, "the better of two, as the machine has other things to do"
+    assert min(longest(), longest()) < loop_seconds(), "the better of two, as the machine has other things to do"
 
 
 # --- slow and greedy clients, with keys --------------------------------------------------------------
