@@ -39,8 +39,8 @@ HTTP = httpx.Client(timeout=120)
 CORPUS = "bounds"
 TEXT = "Ann Miller met Bob Stone in Port Hesk. Bob Stone kept the light on Gannet Head. Ann Miller wrote the ledger."
 LOOP_SECONDS, LOOP_PARSES = 0.05, 3.5
-"""What may run in the event loop at a time, as docs/service.md says: so long, or so many times what Python needs to parse
-the largest body."""
+"""What may run in the event loop at a time, as docs/service.md says: so long, or so many times what Python needs to
+parse the largest body."""
 
 
 class LoopWatch:
