@@ -78,6 +78,7 @@ VALUES: dict[str, Any] = {
     "unknown": [{"key": "b", "vector": [1.0] + [0.0] * 383}],
     "by_name": True,
     "name_words": ["a"],
+    "any_words": {"a": True},
     "wholes": ["a"],
     "people": ["person"],
     "members": 10,
