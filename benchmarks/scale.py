@@ -9,8 +9,8 @@ second time is what it costs alone. A line is fitted through the sums of tokens 
 
 Without NEO4J_URI, the managed server of E2G_HOME is used. The database must not have corpora named
 `benchmark-scale…`; they stay, so that more can be asked. Records its figures in results.json, and prints each as it is
-measured. A hundred novels take some hours, or less than one with `--hash-vectors`: these come from a hash of the text
-instead of the embedding model. What is stored is as large then, but questions find nothing useful.
+measured. A hundred novels take some hours. With `--hash-vectors`, they take about one: vectors come from a hash of the
+text instead of the embedding model, and questions find nothing useful.
 """
 
 from __future__ import annotations
