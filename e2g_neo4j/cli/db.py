@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from e2g_neo4j.cli import show
 from e2g_neo4j.cli.options import out
 from e2g_neo4j.cli.terminal import neutral
 from e2g_neo4j.managed_neo4j import LocalServer
@@ -18,8 +17,7 @@ app = typer.Typer(help="Manage the local Neo4j server, one per user.", no_args_i
 @app.command()
 def start() -> None:
     """Start the server if it is not running. The first start downloads it."""
-    with show.progress(quiet=False) as progress:
-        connection = LocalServer(load_settings()).start(progress)
+    connection = LocalServer(load_settings()).start()
     out.print(f"Neo4j is up at {connection.uri}, Browser at {connection.browser_url} (user {connection.username}).")
     out.print("The password: e2g db status --show-password")
 

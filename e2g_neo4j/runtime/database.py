@@ -54,6 +54,10 @@ READ_SECONDS = 30.0
 RETRY_SECONDS = 30.0
 """How long reads and writes are retried that fail transiently."""
 
+CONNECT_SECONDS = 6.0
+"""Within so long a server must accept a connection and answer the first message, and a connection of the pool must be
+free."""
+
 FIRST_WAIT, LONGEST_WAIT = 0.2, 8.0
 """Seconds between two attempts of a read. They double each time, and up to a fifth is added at random."""
 
@@ -100,8 +104,8 @@ def _opened(driver: Callable[..., D], where: Address) -> D:
         return driver(
             uri,
             auth=auth,
-            connection_timeout=10.0,
-            connection_acquisition_timeout=30.0,
+            connection_timeout=CONNECT_SECONDS,
+            connection_acquisition_timeout=CONNECT_SECONDS,
             max_transaction_retry_time=RETRY_SECONDS,
             liveness_check_timeout=IDLE_SECONDS,
             max_connection_lifetime=LIFETIME_SECONDS,

@@ -34,6 +34,7 @@ from e2g_neo4j.runtime.requests import (
 )
 from e2g_neo4j.runtime.sync_driver import SyncDriver
 from e2g_neo4j.runtime.threads import each_beside, in_thread
+from e2g_neo4j.runtime.waiting import waiting_for
 from e2g_neo4j.types.chat import ChatReply
 from e2g_neo4j.types.results import Evidence
 
@@ -131,7 +132,8 @@ class Runner:
         observer = self._observer.get()
         if observer:
             observer.requested(request)
-        result = self._result(request)
+        with waiting_for(_describe(request)):
+            result = self._result(request)
         if observer:
             observer.executed(request, result)
         return result
@@ -156,6 +158,17 @@ class Runner:
                 return each_beside([partial(self.execute, one) for one in request.reads], READS_AT_ONCE)
             case _:
                 return self.execute(request)
+
+
+def _describe(request: Request) -> str:
+    """Tell what a request waits for."""
+    match request:
+        case Chat():
+            return "Waiting for the chat model"
+        case Embed() | EmbedAll() | Rerank():
+            return "Computing vectors"
+        case _:
+            return "Waiting for Neo4j"
 
 
 class AsyncRunner:

@@ -189,10 +189,10 @@ def test_equals_the_naive_implementation_in_every_corpus(driver: Driver, data: A
                     name_vectors(driver, corpus, {name: toward[name == unknown] for name in NAMES})
                     found = ask(driver, corpus, entities, vector, limit, ["?"] if unknown else [])
                     assert len(found) == min(limit, len(expected))
-                    assert {round(expected[window.id] - score, 8) for window, score in found} == {0.0}
+                    assert [score for _, score in found] == pytest.approx([expected[w.id] for w, _ in found], abs=1e-7)
                     assert_in_order(found, library, vector, limit)
                     best = sorted(expected.values(), reverse=True)[:limit]
-                    assert [score for _, score in found] == pytest.approx(best, abs=1e-8)
+                    assert [score for _, score in found] == pytest.approx(best, abs=1e-7)
     finally:
         remove(driver, list(written))
 

