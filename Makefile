@@ -6,7 +6,7 @@ LIGHT  := $(VENV)/.light
 TEST   := $(VENV)/.test
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test test-every test-all coverage llm-check lint docs train-pipeline clean
+.PHONY: env demo ollama test test-rest test-every test-all coverage llm-check lint docs train-pipeline clean
 
 env: $(READY)
 
@@ -40,6 +40,9 @@ ollama: env
 
 test: $(TEST)
 	$(BIN)/python -m pytest
+
+test-rest: env
+	E2G_TEST_TIER=rest $(BIN)/python -m pytest
 
 test-every: env
 	E2G_TEST_TIER=every $(BIN)/python -m pytest

@@ -3,7 +3,8 @@
 | E2G_TEST_TIER | set by | tests | `at_length`, `few_examples` |
 |---|---|---|---|
 | fast (default) | `make test` | without `full`, `long`, OTHER_PROGRAMS and WITH_TORCH | the smaller of two figures |
-| every | `make test-every`, CI | without those marked `long` | the smaller of two figures |
+| rest | `make test-rest`, CI after `make test` | those of `every` that `fast` leaves out | the smaller of two figures |
+| every | `make test-every` | without those marked `long` | the smaller of two figures |
 | full | `make test-all`, before a release | every one | the larger of two figures |
 
 Files that the command line names run as in the tier `every`. Slow tests and files marked `by_turns(n)` run on each n-th
@@ -21,6 +22,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +47,7 @@ WITH_TORCH = {
 }
 """Files that import PyTorch, which `make test` does not install."""
 
-OTHERS: dict[str, list[str]] = {"fast": ["full", "long"], "every": ["long"], "full": []}
+OTHERS: dict[str, list[str]] = {"fast": ["long"], "rest": ["long"], "every": ["long"], "full": []}
 """The tiers, with the marks of the tests that they leave out."""
 
 TIER = os.environ.get("E2G_TEST_TIER") or "fast"
@@ -124,7 +126,7 @@ def not_run(skipped: Sequence[pytest.TestReport]) -> list[str]:
             "tests marked `full` and those of models on PyTorch: make test-every; those marked `long`, and the full "
             "length: make test-all"
         )
-    elif TIER == "every":
+    elif TIER != "full":
         lines.append("tests marked `long`, those of other days, and the full length of others: make test-all")
     return lines
 
@@ -150,24 +152,32 @@ def pytest_sessionstart() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of other tiers."""
     named = any(".py" in argument for argument in config.args)
-    tier = "every" if TIER == "fast" and named else TIER
-    left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or wants_more(item, tier)]
+    tier = "every" if TIER in ("fast", "rest") and named else TIER
+    left_out = [item for item in items if any(map(item.get_closest_marker, OTHERS[tier])) or in_other_tier(item, tier)]
     if tier != "full" and not named:
         left_out += of_other_days(items)
     if left_out:
-        items[:] = [item for item in items if item not in left_out]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=left_out)
 
 
+def in_other_tier(item: pytest.Item, tier: str) -> bool:
+    """Whether the fast tier, or the one for the rest, leaves a test to the other."""
+    wants_more = (
+        item.get_closest_marker("full") is not None
+        or item.path.name in WITH_TORCH
+        or not OTHER_PROGRAMS.isdisjoint(getattr(item, "fixturenames", ()))
+    )
+    return wants_more if tier == "fast" else tier == "rest" and not wants_more
+
+
 def of_other_days(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests marked `by_turns`, or in files so marked, whose turn it is not."""
+    """The tests marked `by_turns`, or in files so marked, whose turn it is not. The name decides when it is."""
     marked = [(item, found) for item in items if (found := next(item.iter_markers_with_node("by_turns"), None))]
-    turns = {node.nodeid: turn for turn, node in enumerate({node.nodeid: node for _, (node, _) in marked}.values())}
-    return [item for item, (node, mark) in marked if turns[node.nodeid] % mark.args[0] != DAY % mark.args[0]]
-
-
-def wants_more(item: pytest.Item, tier: str) -> bool:
-    return tier == "fast" and not OTHER_PROGRAMS.isdisjoint(getattr(item, "fixturenames", ()))
+    return [
+        item for item, (node, mark) in marked if zlib.crc32(node.nodeid.encode()) % mark.args[0] != DAY % mark.args[0]
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

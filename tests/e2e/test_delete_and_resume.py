@@ -120,6 +120,7 @@ def placed(driver, corpus: str) -> list[list[object]]:
     ).records
 
 
+@pytest.mark.full
 def test_a_word_more_in_a_long_text_reads_and_summarises_what_it_touches_only(environment, corpus, driver, monkeypatch):
     text = "\n\n".join(path.read_text(encoding="utf-8") for path in sorted(LIBRARY.glob("*.md")))
     settings = Settings(chunk_tokens=100, chunk_overlap=20, summary_tokens=60)

@@ -21,7 +21,7 @@ COMMANDS = (
     ["entities"],
     ["doctor"],
     ["index", __file__],
-    ["delete", "x", "--yes"],
+    ["delete", "x", "--corpus", "x", "--yes"],
 )
 
 

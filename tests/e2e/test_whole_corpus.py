@@ -25,6 +25,8 @@ from e2g_neo4j.errors import QueryError
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.words import terms
 
+pytestmark = pytest.mark.full
+
 QUESTION = "What are the main subjects of the library?"
 ITEM = re.compile(r"^\[(\d+)\] .+\n(.+?[.?!])(?:\s|$)", re.MULTILINE)
 

@@ -162,6 +162,7 @@ async def test_what_is_no_bookmark_is_refused_and_forgotten(client, settings):
         await other.corpora()
 
 
+@pytest.mark.full
 def test_a_write_that_no_server_has_seen_is_waited_for_once(settings, driver, neo4j_connection):
     """The server waits for a while. What it waited for in vain does not stop later calls."""
     auth = (neo4j_connection.username, neo4j_connection.password.get_secret_value())

@@ -20,6 +20,8 @@ from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.entities.pipeline import load_pipeline
 from e2g_neo4j.models.loaded import Models
 
+pytestmark = pytest.mark.full
+
 SAMPLE = Path(cluster.__file__).parents[1] / "sample" / "library"
 DASK = Path(sys.executable).with_name("dask")
 

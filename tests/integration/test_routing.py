@@ -19,6 +19,8 @@ from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 
+pytestmark = pytest.mark.full
+
 TEXT = "Ann met Bob at the harbour. Bob sold the boat of Ann. Cid saw Ann and Bob in Whitby.\n\n" * 40
 
 

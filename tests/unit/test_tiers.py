@@ -104,7 +104,7 @@ def test_required_parts_that_are_missing_or_unknown_are_errors(monkeypatch: pyte
 def test_an_unknown_tier_ends_the_run_at_once(tmp_path: Path) -> None:
     done = run(tmp_path, "-n", "0", E2G_TEST_TIER="all")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "no tier 'all': choose among fast, every, full" in done.stderr
+    assert "no tier 'all': choose among fast, rest, every, full" in done.stderr
     assert "passed" not in done.stdout
 
 
