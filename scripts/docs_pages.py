@@ -1,19 +1,24 @@
-"""A hook of mkdocs: fill the placeholders of docs/ with tables and plots of the program and of the measured figures.
+"""Write the tables and plots of README.md and docs/ from the program and the measured figures.
 
-A placeholder is a line of its own, `<!-- NAME -->` or `<!-- NAME: ARGUMENTS -->`. The functions in TABLES make the text
-that takes its place. Unknown names, and figures that were not recorded, are errors.
+    python scripts/docs_pages.py [--check] [FILE.md …]
+
+A table stands in the Markdown between two comments, the recipe `<!-- NAME: ARGUMENTS -->` and `<!-- /NAME -->`. The
+functions in TABLES make what is between them. Plots are files in docs/images. Unknown names, and figures that were not
+recorded, are errors. `--check` writes nothing, and fails if a file differs.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log10
+from os.path import relpath
 from pathlib import Path
-from posixpath import dirname, relpath
 from typing import Any, cast
 
 from typer.core import TyperArgument, TyperGroup, TyperOption
@@ -27,22 +32,66 @@ from e2g_neo4j.service.app import create_app
 from e2g_neo4j.settings import variable_of
 
 ROOT = Path(__file__).parents[1]
-PLACEHOLDER = re.compile(r"^<!-- ([a-z_]+)(?:: (.+?))? -->$", re.MULTILINE)
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "images"
+RECIPE = re.compile(r"^<!-- ([a-z_]+)(?:: (.+))? -->$", re.MULTILINE)
+TABLE = re.compile(RECIPE.pattern + r"\n(?:(?!<!-- ).*\n)*<!-- /\1 -->$", re.MULTILINE)
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill the placeholders of a page. mkdocs calls this."""
-    return filled(markdown, page.file.src_uri)
+def main() -> None:
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path, help="pages to write (default: README.md and docs/)")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file differs")
+    given = parser.parse_args()
+    files: dict[Path, str | None] = {} if given.files else dict.fromkeys(IMAGES.glob("*.svg"))
+    for file in given.files or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        page = Page(file)
+        files |= {file: page.fill(file.read_text(encoding="utf-8")), **page.plots}
+    stale = [file for file, text in files.items() if not file.exists() or text != file.read_text(encoding="utf-8")]
+    if given.check and stale:
+        named = ", ".join(relpath(file, ROOT) for file in stale)
+        sys.exit(f"Not what the program and benchmarks/results.json say: {named}. To write them: make figures")
+    for file in stale:
+        if (text := files[file]) is None:
+            file.unlink()
+        else:
+            file.write_text(text, encoding="utf-8")
 
 
-def filled(markdown: str, path: str) -> str:
-    """Return the text of a page with its tables.
+@dataclass
+class Page:
+    """A page, and the plots on it."""
 
-    Args:
-        markdown: The text.
-        path: Where the page is in docs/, for the links of the tables.
-    """
-    return PLACEHOLDER.sub(lambda found: TABLES[found[1]](found[2] or "", path), markdown)
+    file: Path
+    plots: dict[Path, str] = field(default_factory=dict)
+
+    def fill(self, markdown: str) -> str:
+        """Return the text of the page with its tables anew."""
+        if lost := [one[0] for one in RECIPE.finditer(TABLE.sub("", markdown))]:
+            sys.exit(f"{self.file}: no `<!-- /NAME -->` ends {lost[0]}")
+        return TABLE.sub(self.write_table, markdown)
+
+    def write_table(self, found: re.Match[str]) -> str:
+        if found[1] not in TABLES:
+            sys.exit(f"{self.file}: no table is called {found[1]}, only {', '.join(TABLES)}")
+        recipe, _, _ = found[0].partition("\n")
+        return f"{recipe}\n\n{TABLES[found[1]](found[2] or '', self)}\n\n<!-- /{found[1]} -->"
+
+    def link(self, target: Path) -> str:
+        return relpath(target, self.file.parent).replace("\\", "/")
+
+    def add_plot(self, column: str, title: str, height: int, drawn: Iterable[str]) -> str:
+        """Draw a plot under its title, and return the Markdown that shows it."""
+        file = IMAGES / (re.sub(r"[^a-z0-9]+", "-", column.lower()) + ".svg")
+        self.plots[file] = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -30 {WIDTH} {height + 40}" width="{WIDTH}">\n'
+            f"<title>{escape(title)}</title>\n"
+            "<style>svg { color: #1f2328; background: #fff; font: 12px sans-serif }\n"
+            "@media (prefers-color-scheme: dark) { svg { color: #e6edf3; background: #0d1117 } }</style>\n"
+            + "\n".join([label(10, -10, title, "start"), *drawn])
+            + "\n</svg>\n"
+        )
+        return f"![{title}]({self.link(file)})"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -54,7 +103,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 # --- command line ------------------------------------------------------------------------------------
 
 
-def commands(_: str, path: str) -> str:
+def commands(_: str, page: Page) -> str:
     """Every command by group, with its arguments and options."""
     program = cast(TyperGroup, get_command(app))
     groups: dict[str, list[str]] = {group: [] for group in COMMANDS}
@@ -108,7 +157,7 @@ def help_of(parameter: TyperOption | TyperArgument) -> str:
 # --- settings, errors, HTTP --------------------------------------------------------------------------
 
 
-def settings(_: str, path: str) -> str:
+def settings(_: str, page: Page) -> str:
     """Every setting with its default."""
 
     def default(field: Any) -> str:
@@ -127,7 +176,7 @@ def settings(_: str, path: str) -> str:
     )
 
 
-def exceptions(_: str, path: str) -> str:
+def exceptions(_: str, page: Page) -> str:
     """Every error with its exit code, and what its docstring says."""
     kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.E2GError)]
     return table(
@@ -139,7 +188,7 @@ def exceptions(_: str, path: str) -> str:
     )
 
 
-def http(_: str, path: str) -> str:
+def http(_: str, page: Page) -> str:
     """Every route of the service."""
     client = AsyncE2G(settings=Settings(neo4j_uri="bolt://localhost:7687"))
     paths = create_app(client, as_ollama=True).openapi()["paths"]
@@ -163,12 +212,12 @@ PAGES = {
 """Modes that share the page of another one."""
 
 
-def modes(_: str, path: str) -> str:
+def modes(_: str, page: Page) -> str:
     """Every mode, with what it needs."""
 
     def link(name: str) -> str:
-        page = "communities" if name == "communities" else f"strategies/{PAGES.get(name, name).replace('_', '-')}"
-        return f"[`{name}`]({relpath(page + '.md', dirname(path) or '.')})"
+        file = "communities" if name == "communities" else f"strategies/{PAGES.get(name, name).replace('_', '-')}"
+        return f"[`{name}`]({page.link(DOCS / f'{file}.md')})"
 
     return table(
         ("mode", "ranks", "strategy of", "needs", "uses if there", "`--llm`"),
@@ -197,7 +246,7 @@ def header(file: Path) -> tuple[str, list[str]]:
     return description.partition("→")[0].strip(), list(dict.fromkeys(names))
 
 
-def statements(folder: str, path: str) -> str:
+def statements(folder: str, page: Page) -> str:
     """The statements of a folder of cypher/, with their parameters."""
     rows = []
     for file in sorted((ROOT / "cypher" / folder).glob("*.cypher")):
@@ -239,7 +288,7 @@ def number(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
-def figures(arguments: str, path: str, variant: str = "") -> str:
+def figures(arguments: str, page: Page, variant: str = "") -> str:
     """The figures of modes (rows) by `SET:METRIC` (columns): `<!-- figures: SET:METRIC, … | MODE MODE … -->`."""
     known = Figures.load()
     columns, _, names = arguments.partition(" | ")
@@ -258,10 +307,10 @@ def figures(arguments: str, path: str, variant: str = "") -> str:
     )
 
 
-def figures_of_variant(arguments: str, path: str) -> str:
+def figures_of_variant(arguments: str, page: Page) -> str:
     """The same of a variant: `<!-- figures_of_variant: VARIANT | SET:METRIC, … | MODE MODE … -->`."""
     variant, _, others = arguments.partition(" | ")
-    return figures(others, path, variant)
+    return figures(others, page, variant)
 
 
 def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
@@ -277,7 +326,7 @@ def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
     return f"{text} ({number(one['spread'][0])} to {number(one['spread'][1])})" if "spread" in one else text
 
 
-def variants(arguments: str, path: str) -> str:
+def variants(arguments: str, page: Page) -> str:
     """What a mode finds if a part of it is changed: `<!-- variants: SET:METRIC, … | MODE -->`.
 
     In brackets is the difference to the mode as it is, in bold if its 95 % interval excludes 0.
@@ -306,7 +355,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 300, 60, 110, 30
 """Size of a plot, and its margins, in pixels."""
 
 
-def growth(arguments: str, path: str) -> str:
+def growth(arguments: str, page: Page) -> str:
     """A plot of how a figure grows with the tokens of the variants: `<!-- growth: SET:METRIC | MODE MODE … -->`.
 
     Both axes are logarithmic. A line of slope 1 is in proportion to the tokens.
@@ -346,10 +395,10 @@ def growth(arguments: str, path: str) -> str:
         drawn.append(stroke("M" + "L".join(f"{x} {y}" for x, y in points)))
         drawn += [f'<circle cx="{x}" cy="{y}" r="3" fill="currentColor"/>' for x, y in points]
         drawn.append(label(points[-1][0] + 8, points[-1][1] + 4, mode, "start"))
-    return figure(f"{known.head(column)}, by tokens", HEIGHT, drawn)
+    return page.add_plot(column, f"{known.head(column)}, by tokens", HEIGHT, drawn)
 
 
-def bars(arguments: str, path: str) -> str:
+def bars(arguments: str, page: Page) -> str:
     """A plot of a figure, one bar a mode: `<!-- bars: SET:METRIC | MODE MODE … -->`."""
     known = Figures.load()
     column, _, modes = arguments.partition(" | ")
@@ -363,7 +412,7 @@ def bars(arguments: str, path: str) -> str:
             f'<rect x="{left}" y="{at * row + 4}" width="{width}" height="{row - 8}" fill="currentColor"/>',
             label(left + width + 6, at * row + 16, number(value), "start"),
         ]
-    return figure(known.head(column), row * len(values), drawn)
+    return page.add_plot(column, known.head(column), row * len(values), drawn)
 
 
 def axis(values: Iterable[float]) -> range:
@@ -386,18 +435,10 @@ def stroke(line: str, *, faint: bool = False) -> str:
 
 
 def label(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-size="12" fill="currentColor">{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="currentColor">{escape(text)}</text>'
 
 
-def figure(title: str, height: int, drawn: Iterable[str]) -> str:
-    return (
-        f'<figure><svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
-        f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}">{"".join(drawn)}</svg>'
-        f"<figcaption>{escape(title)}</figcaption></figure>"
-    )
-
-
-def sizes(arguments: str, path: str) -> str:
+def sizes(arguments: str, page: Page) -> str:
     """The figures of several sizes, by their tokens: `<!-- sizes: SET | MODE METRIC, MODE METRIC, … -->`."""
     known = Figures.load()
     name, _, columns = arguments.partition(" | ")
@@ -411,7 +452,7 @@ def sizes(arguments: str, path: str) -> str:
     return table(("", *(" ".join(column) for column in listed)), rows)
 
 
-TABLES: dict[str, Callable[[str, str], str]] = {
+TABLES: dict[str, Callable[[str, Page], str]] = {
     "commands": commands,
     "settings": settings,
     "errors": exceptions,
@@ -425,4 +466,7 @@ TABLES: dict[str, Callable[[str, str], str]] = {
     "sizes": sizes,
     "bars": bars,
 }
-"""By name of the placeholder: the function that makes the text from the arguments and the path of the page."""
+"""By name: the function that makes a table or plot from the arguments of its recipe, for a page."""
+
+if __name__ == "__main__":
+    main()
