@@ -6,7 +6,7 @@ LIGHT  := $(VENV)/.light
 TEST   := $(VENV)/.test
 READY  := $(VENV)/.ready
 
-.PHONY: env demo ollama test test-rest test-every test-all coverage llm-check lint docs train-pipeline clean
+.PHONY: env demo ollama test test-rest test-every test-all coverage llm-check lint figures docs train-pipeline clean
 
 env: $(READY)
 
@@ -61,6 +61,9 @@ lint: env
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+figures: env
+	$(BIN)/python scripts/docs_pages.py
 
 docs: env
 	$(BIN)/mkdocs build --strict

@@ -35,8 +35,10 @@ class Figure:
         spread: The least and the greatest value of several runs.
         difference: A variant's paired difference to the mode as it is.
         significant: Whether the 95 % interval of this difference excludes 0.
-        date: The day of the run, in ISO 8601.
+        date: The day of the run, or of the publication, in ISO 8601.
         model: The embedding model.
+        chat_model: The language model, if one took part.
+        source: The address of the paper, if the number was published and not measured here.
     """
 
     set: str
@@ -52,6 +54,8 @@ class Figure:
     significant: bool | None = None
     date: str | None = None
     model: str | None = None
+    chat_model: str | None = None
+    source: str | None = None
 
     @property
     def key(self) -> tuple[str | None, ...]:

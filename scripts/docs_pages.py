@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log10
@@ -38,11 +38,11 @@ RECIPE = re.compile(r"^<!-- ([a-z_]+)(?:: (.+))? -->$", re.MULTILINE)
 TABLE = re.compile(RECIPE.pattern + r"\n(?:(?!<!-- ).*\n)*<!-- /\1 -->$", re.MULTILINE)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", nargs="*", type=Path, help="pages to write (default: README.md and docs/)")
     parser.add_argument("--check", action="store_true", help="write nothing, and fail if a file differs")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     files: dict[Path, str | None] = {} if given.files else dict.fromkeys(IMAGES.glob("*.svg"))
     for file in given.files or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
         page = Page(file)
@@ -84,7 +84,8 @@ class Page:
         """Draw a plot under its title, and return the Markdown that shows it."""
         file = IMAGES / (re.sub(r"[^a-z0-9]+", "-", column.lower()) + ".svg")
         self.plots[file] = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -30 {WIDTH} {height + 40}" width="{WIDTH}">\n'
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 -30 {WIDTH} {height + 40}" '
+            f'width="{WIDTH}">\n'
             f"<title>{escape(title)}</title>\n"
             "<style>svg { color: #1f2328; background: #fff; font: 12px sans-serif }\n"
             "@media (prefers-color-scheme: dark) { svg { color: #e6edf3; background: #0d1117 } }</style>\n"
@@ -190,7 +191,7 @@ def exceptions(_: str, page: Page) -> str:
 
 def http(_: str, page: Page) -> str:
     """Every route of the service."""
-    client = AsyncE2G(settings=Settings(neo4j_uri="bolt://localhost:7687"))
+    client = AsyncE2G(settings=Settings.model_construct(neo4j_uri="bolt://localhost"))  # whatever the environment says
     paths = create_app(client, as_ollama=True).openapi()["paths"]
     by_tag: dict[str, list[list[str]]] = {}
     for route, calls in paths.items():
@@ -288,23 +289,20 @@ def number(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
+def signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)
+
+
 def figures(arguments: str, page: Page, variant: str = "") -> str:
     """The figures of modes (rows) by `SET:METRIC` (columns): `<!-- figures: SET:METRIC, … | MODE MODE … -->`."""
-    known = Figures.load()
-    columns, _, names = arguments.partition(" | ")
-    listed = columns.split(", ")
-    cells = {}
-    for column in listed:
-        entries = {name: known.found.get((*column.split(":"), name, variant)) for name in names.split()}
-        if not any(entries.values()):
-            raise KeyError(f"No figure of {column} is recorded for {names}.")
-        best = max((one["value"] for one in entries.values() if one), default=0)
-        for name, one in entries.items():
-            cells[name, column] = cell(one, bold=one is not None and one["value"] == best and is_score(column))
-    return table(
-        ("", *map(known.head, listed)),
-        ([f"`{name}`", *(cells[name, column] for column in listed)] for name in names.split()),
-    )
+    heads, *rows = zip(*by_set(arguments, variant), strict=True)
+    return table(heads, rows)
+
+
+def figures_by_set(arguments: str, page: Page) -> str:
+    """The same with a row for each `SET:METRIC`."""
+    heads, *rows = by_set(arguments)
+    return table(heads, rows)
 
 
 def figures_of_variant(arguments: str, page: Page) -> str:
@@ -313,16 +311,42 @@ def figures_of_variant(arguments: str, page: Page) -> str:
     return figures(others, page, variant)
 
 
+def by_set(arguments: str, variant: str = "") -> Iterator[list[str]]:
+    known = Figures.load()
+    columns, _, names = arguments.partition(" | ")
+    yield ["", *(f"`{name}`" for name in names.split())]
+    for column in columns.split(", "):
+        entries = [known.found.get((*column.split(":"), name, variant)) for name in names.split()]
+        if not any(entries):
+            raise KeyError(f"No figure of {column} is recorded for {names}.")
+        best = max(one["value"] for one in entries if one)
+        yield [
+            known.head(column),
+            *(cell(one, bold=bool(one) and one["value"] == best and is_score(column)) for one in entries),
+        ]
+
+
+def systems(arguments: str, page: Page) -> str:
+    """Modes and published systems, with their models: `<!-- systems: SET:METRIC, … | NAME, NAME, … -->`."""
+    known = Figures.load()
+    columns, _, names = arguments.partition(" | ")
+    rows = []
+    for name in names.split(", "):
+        entries = [known.found.get((*column.split(":"), name, "")) for column in columns.split(", ")]
+        one = next(filter(None, entries))
+        label = f"[{name}]({one['source']})" if "source" in one else f"`{name}`"
+        rows.append([label, one["model"], one.get("chat_model", "none"), *(cell(each, bold=False) for each in entries)])
+    return table(("", "embedding model", "language model", *map(known.head, columns.split(", "))), rows)
+
+
 def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
     """Return a figure, with its interval or its spread."""
     if one is None:
         return ""
-    text = f"**{number(one['value'])}**" if bold and "against" not in one else number(one["value"])
-    if "against" in one:
-        text = f"{one['value']:+.3f}".replace("0.", ".", 1)
     if "against" in one:
         low, high = (f"{bound:.2f}".replace("0.", ".", 1) for bound in one["interval"])
-        return f"{text} ({low} to {high})"
+        return f"{signed(one['value'])} ({low} to {high})"
+    text = f"**{number(one['value'])}**" if bold else number(one["value"])
     return f"{text} ({number(one['spread'][0])} to {number(one['spread'][1])})" if "spread" in one else text
 
 
@@ -342,7 +366,7 @@ def variants(arguments: str, page: Page) -> str:
             one = known.found.get((*column.split(":"), mode, name))
             text = number(one["value"]) if one else ""
             if one and "difference" in one:
-                change = f"{one['difference']:+.3f}".replace("0.", ".", 1)
+                change = signed(one["difference"])
                 text += f" (**{change}**)" if one.get("significant") else f" ({change})"
             row.append(text)
         rows.append(row)
@@ -415,6 +439,30 @@ def bars(arguments: str, page: Page) -> str:
     return page.add_plot(column, known.head(column), row * len(values), drawn)
 
 
+def differences(arguments: str, page: Page) -> str:
+    """A plot of paired differences with their intervals: `<!-- differences: SET:METRIC, … | MODE BASE -->`."""
+    known = Figures.load()
+    columns, _, names = arguments.partition(" | ")
+    mode, base = names.split()
+    found = {column: known.found[*f"{column} - {base}".split(":"), mode, ""] for column in columns.split(", ")}
+    low, high = min(one["interval"][0] for one in found.values()), max(one["interval"][1] for one in found.values())
+    left, row = 270, 24
+
+    def at(value: float) -> float:
+        return round(left + (value - low) / (high - low) * (WIDTH - left - 60), 1)
+
+    drawn = [stroke(f"M{at(0)} 0V{row * len(found)}", faint=True)]
+    for number_of_row, (column, one) in enumerate(found.items()):
+        y = number_of_row * row + 12
+        drawn += [
+            label(left - 8, y + 4, known.head(column), "end"),
+            stroke(f"M{at(one['interval'][0])} {y}H{at(one['interval'][1])}"),
+            f'<circle cx="{at(one["value"])}" cy="{y}" r="4" fill="currentColor"/>',
+            label(WIDTH - 50, y + 4, signed(one["value"]), "start"),
+        ]
+    return page.add_plot(f"{mode}-{base}", f"{mode} minus {base}, with 95 % intervals", row * len(found), drawn)
+
+
 def axis(values: Iterable[float]) -> range:
     """Return the powers of ten from below the values to above them."""
     values = list(values)
@@ -460,11 +508,14 @@ TABLES: dict[str, Callable[[str, Page], str]] = {
     "modes": modes,
     "statements": statements,
     "figures": figures,
+    "figures_by_set": figures_by_set,
     "figures_of_variant": figures_of_variant,
+    "systems": systems,
     "variants": variants,
     "growth": growth,
     "sizes": sizes,
     "bars": bars,
+    "differences": differences,
 }
 """By name: the function that makes a table or plot from the arguments of its recipe, for a page."""
 

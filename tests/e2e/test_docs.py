@@ -6,7 +6,6 @@ Each page is one sequence: its commands, in this process, and its Python, whose 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shlex
@@ -15,7 +14,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -204,20 +202,9 @@ def in_shell(line: str, folder: Path, variables: dict[str, str]) -> str:
     return done.stdout
 
 
-@cache
-def docs_pages() -> Any:
-    """The hook of mkdocs, which is in no package."""
-    spec = importlib.util.spec_from_file_location("docs_pages", ROOT / "scripts" / "docs_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def rows(page: str) -> list[list[str]]:
-    """The cells of the tables of a page, with those that are made when the site is built."""
-    text = docs_pages().filled((DOCS / f"{page}.md").read_text(encoding="utf-8"), f"{page}.md")
+    """The cells of the tables of a page."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     return [re.split(r" \| ", row) for row in re.findall(r"^\| (.*) \|$", text, re.MULTILINE)]
 
 
@@ -236,7 +223,7 @@ def commands() -> dict[str, Any]:
 
 def test_the_commands_and_their_options_are_those_of_the_program() -> None:
     """Both ways: what there is is documented, and what is documented is there. Hidden options are old names."""
-    page = docs_pages().filled((DOCS / "cli.md").read_text(encoding="utf-8"), "cli.md")
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
     documented = {}
     for name, text in re.findall(
         r"^### `e2g ([a-z -]+?)(?: [A-Z[][^`]*)?`$(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL
