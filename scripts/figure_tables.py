@@ -201,10 +201,10 @@ def growth(arguments: str, page: Page) -> str:
     drawn = []
     for power in xs:
         x, _ = at(10**power, 10 ** ys[0])
-        drawn += [stroke(f"M{x} {top}V{bottom}", faint=True), label(x, bottom + 16, short(power), "middle")]
+        drawn += [stroke(f"M{x} {top}V{bottom}", opacity=0.15), label(x, bottom + 16, short(power), "middle")]
     for power in ys:
         _, y = at(10 ** xs[0], 10**power)
-        drawn += [stroke(f"M{left} {y}H{right}", faint=True), label(left - 6, y + 4, short(power), "end")]
+        drawn += [stroke(f"M{left} {y}H{right}", opacity=0.15), label(left - 6, y + 4, short(power), "end")]
     for mode, line in lines.items():
         points = [at(*point) for point in line]
         drawn.append(stroke("M" + "L".join(f"{x} {y}" for x, y in points)))
@@ -242,9 +242,9 @@ def differences(arguments: str, page: Page) -> str:
     def at(value: float) -> float:
         return round(left + (value - low) / (high - low) * (WIDTH - left - 60), 1)
 
-    drawn = [stroke(f"M{at(0)} 0V{row * len(found)}", faint=True)]
-    for number_of_row, (column, one) in enumerate(found.items()):
-        y = number_of_row * row + 12
+    drawn = [stroke(f"M{at(0)} 0V{row * len(found)}", opacity=0.5)]
+    for place, (column, one) in enumerate(found.items()):
+        y = place * row + 12
         drawn += [
             label(left - 8, y + 4, known.head(column), "end"),
             stroke(f"M{at(one['interval'][0])} {y}H{at(one['interval'][1])}"),
@@ -269,8 +269,8 @@ def short(power: int) -> str:
     return number(10.0**power)
 
 
-def stroke(line: str, *, faint: bool = False) -> str:
-    return f'<path d="{line}" fill="none" stroke="currentColor" stroke-opacity="{0.15 if faint else 1}"/>'
+def stroke(line: str, *, opacity: float = 1) -> str:
+    return f'<path d="{line}" fill="none" stroke="currentColor" stroke-opacity="{opacity}"/>'
 
 
 def label(x: float, y: float, text: str, anchor: str) -> str:
