@@ -1,4 +1,4 @@
-"""Write the tables and plots of README.md and docs/ from the program and the measured figures.
+"""Write the tables, plots and references in README.md and docs/ from the program and the measured figures.
 
     python scripts/docs_pages.py [--check] [FILE.md …]
 
@@ -17,6 +17,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any, cast
 
+from api_reference import reference
 from figure_tables import (
     DOCS,
     IMAGES,
@@ -130,7 +131,7 @@ def shown(argument: TyperArgument) -> str:
 
 def help_of(parameter: TyperOption | TyperArgument) -> str:
     """Return the help of a parameter with its default, if the help does not say it and there is one."""
-    text = (parameter.help or "").replace("|", "\\|")
+    text = parameter.help or ""
     default = parameter.default
     if parameter.required:
         return f"{text} Required."
@@ -245,6 +246,7 @@ TABLES: dict[str, Callable[[str, Page], str]] = {
     "settings": settings,
     "errors": exceptions,
     "http": http,
+    "reference": reference,
     "modes": modes,
     "statements": statements,
     "figures": figures,

@@ -45,7 +45,16 @@ class Page:
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(heads)
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(" ".join(cell.split()) for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(write_cell, line)) + " |" for line in lines)
+
+
+def write_cell(text: str) -> str:
+    """Return a text in one line. A bar in code needs HTML: Markdown of GitHub and of the site differ about it."""
+
+    def write_code(found: re.Match[str]) -> str:
+        return f"<code>{escape(found[1], quote=False)}</code>" if "|" in found[1] else found[0]
+
+    return re.sub("`([^`]*)`", write_code, " ".join(text.split())).replace("|", "&#124;")
 
 
 @dataclass(frozen=True)
