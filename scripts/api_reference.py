@@ -55,14 +55,15 @@ def definition(module: str, name: str) -> Definition | tuple[str, str]:
     else:
         candidates = [file]
     for one in candidates:
-        body = ast.parse(one.read_text(encoding="utf-8")).body
+        source = one.read_text(encoding="utf-8")
+        body = ast.parse(source).body
         for place, node in enumerate(body):
             if isinstance(node, Definition) and node.name == name:
                 return node
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             if any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 text = ast.get_docstring(ast.Module(body[place + 1 :], []))
-                return ast.unparse(node), text or ""
+                return ast.get_source_segment(source, node) or "", text or ""
     raise KeyError(f"{module}.{name}")
 
 
