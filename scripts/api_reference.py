@@ -26,25 +26,25 @@ def reference(arguments: str, page: Page) -> str:
 
 
 def describe(module: str, name: str, members: str | None = None) -> Iterator[str]:
-    node = definition(module, name)
+    node = find_definition(module, name)
     yield f"### `{name}`"
     if isinstance(node, tuple):
         yield f"```py\n{node[0]}\n```"
         yield node[1]
         return
-    yield from documentation(node)
+    yield from write_documentation(node)
     if not isinstance(node, ast.ClassDef):
         return
     own = [one for one in node.body if isinstance(one, Definition) and not one.name.startswith("_")]
     if members is not None:
-        named = [own if member == "*" else [method(module, node, member)] for member in members.split()]
+        named = [own if member == "*" else [find_method(module, node, member)] for member in members.split()]
         own = [one for each in named for one in each]
     for one in {one.name: one for one in own if ast.get_docstring(one)}.values():
         yield f"#### `{name}.{one.name}`"
-        yield from documentation(one)
+        yield from write_documentation(one)
 
 
-def definition(module: str, name: str) -> Definition | tuple[str, str]:
+def find_definition(module: str, name: str) -> Definition | tuple[str, str]:
     """Return the definition of a name, or of a constant or type the statement and its docstring."""
     file = ROOT / Path(*module.split(".")).with_suffix(".py")
     if not file.exists():
@@ -67,21 +67,21 @@ def definition(module: str, name: str) -> Definition | tuple[str, str]:
     raise KeyError(f"{module}.{name}")
 
 
-def method(module: str, node: ast.ClassDef, name: str) -> Definition:
+def find_method(module: str, node: ast.ClassDef, name: str) -> Definition:
     """Return a method of a class or of its bases."""
     for kind in getattr(import_module(module), node.name).__mro__:
-        inherited = definition(kind.__module__, kind.__name__)
+        inherited = find_definition(kind.__module__, kind.__name__)
         for one in getattr(inherited, "body", []):
             if isinstance(one, Definition) and one.name == name:
                 return one
     raise KeyError(f"{node.name}.{name}")
 
 
-def documentation(node: Definition) -> Iterator[str]:
+def write_documentation(node: Definition) -> Iterator[str]:
     """Yield the signature of a function, and the text and the tables of a docstring."""
     decorators = {ast.unparse(one) for one in node.decorator_list}
     if not isinstance(node, ast.ClassDef) and not decorators & {"property", "cached_property"}:
-        yield f"```py\n{signature(node)}\n```"
+        yield f"```py\n{write_signature(node)}\n```"
     types = {
         one.target.id: ast.unparse(one.annotation)
         for one in node.body
@@ -106,7 +106,7 @@ def documentation(node: Definition) -> Iterator[str]:
             yield table((SECTIONS[name], "meaning"), ([f"`{one}`", meaning] for one, meaning in rows))
 
 
-def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def write_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Return the call of a function with its types, on several lines if it is long."""
     parts = re.split(r", (?=\*|\w+: )", re.sub(r"^(self|cls)(, |$)", "", ast.unparse(node.args)))
     parts = [re.sub(r"^(\w+: [^=]+)=", r"\1 = ", part) for part in parts]

@@ -87,19 +87,19 @@ def number(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1) if value and -1 < value < 1 else f"{value:g}"
 
 
-def signed(value: float) -> str:
+def write_signed(value: float) -> str:
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def figures(arguments: str, page: Page, variant: str = "") -> str:
     """The figures of modes (rows) by `SET:METRIC` (columns): `<!-- figures: SET:METRIC, … | MODE MODE … -->`."""
-    heads, *rows = zip(*by_set(arguments, variant), strict=True)
+    heads, *rows = zip(*find_rows(arguments, variant), strict=True)
     return table(heads, rows)
 
 
 def figures_by_set(arguments: str, page: Page) -> str:
     """The same with a row for each `SET:METRIC`."""
-    heads, *rows = by_set(arguments)
+    heads, *rows = find_rows(arguments)
     return table(heads, rows)
 
 
@@ -109,7 +109,7 @@ def figures_of_variant(arguments: str, page: Page) -> str:
     return figures(others, page, variant)
 
 
-def by_set(arguments: str, variant: str = "") -> Iterator[list[str]]:
+def find_rows(arguments: str, variant: str = "") -> Iterator[list[str]]:
     known = Figures.load()
     columns, _, names = arguments.partition(" | ")
     yield ["", *(f"`{name}`" for name in names.split())]
@@ -145,7 +145,7 @@ def cell(one: dict[str, Any] | None, *, bold: bool) -> str:
         return ""
     if "against" in one:
         low, high = (f"{bound:.2f}".replace("0.", ".", 1) for bound in one["interval"])
-        return f"{signed(one['value'])} ({low} to {high})"
+        return f"{write_signed(one['value'])} ({low} to {high})"
     text = f"**{number(one['value'])}**" if bold else number(one["value"])
     return f"{text} ({number(one['spread'][0])} to {number(one['spread'][1])})" if "spread" in one else text
 
@@ -166,7 +166,7 @@ def variants(arguments: str, page: Page) -> str:
             one = known.found.get((*column.split(":"), mode, name))
             text = number(one["value"]) if one else ""
             if one and "difference" in one:
-                change = signed(one["difference"])
+                change = write_signed(one["difference"])
                 text += f" (**{change}**)" if one.get("significant") else f" ({change})"
             row.append(text)
         rows.append(row)
@@ -258,7 +258,7 @@ def differences(arguments: str, page: Page) -> str:
             label(left - 8, y + 4, known.head(column), "end"),
             stroke(f"M{at(one['interval'][0])} {y}H{at(one['interval'][1])}"),
             f'<circle cx="{at(one["value"])}" cy="{y}" r="4" fill="currentColor"/>',
-            label(WIDTH - 50, y + 4, signed(one["value"]), "start"),
+            label(WIDTH - 50, y + 4, write_signed(one["value"]), "start"),
         ]
     return page.add_plot(f"{mode}-{base}", f"{mode} minus {base}, with 95 % intervals", row * len(found), drawn)
 
