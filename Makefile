@@ -62,7 +62,7 @@ lint: env
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-figures: env
+figures: $(LIGHT)
 	$(BIN)/python scripts/docs_pages.py
 
 docs: env

@@ -14,7 +14,7 @@ import pytest
 def test_the_pages_are_up_to_date_whatever_the_environment_is(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("E2G_CHAT_MODEL=ollama:other\n", encoding="utf-8")
     given = {"COLUMNS": "30", "E2G_TOP_K": "0", "E2G_OIDC_ISSUER": "https://localhost"}
-    command = [sys.executable, docs_pages.__file__, "--check"]
+    command = [sys.executable, str(docs_pages.__file__), "--check"]
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | given, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
 
