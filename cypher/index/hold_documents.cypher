@@ -9,8 +9,7 @@ MATCH (d:Document {corpus: $corpus})
 WHERE d.id IN $documents AND d.run = $run AND NOT moved
 WITH count(d) AS held
 WHERE held = size($documents)
-  AND ($overrides IS NULL OR $overrides = COLLECT {
-    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
-    RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
-  } AND $linked = COLLECT { MATCH (n:E2GLinkedNames {corpus: $corpus}) RETURN n.version ORDER BY n.version })
+  AND ($overrides IS NULL OR $overrides =
+    // include: decided_names
+    AND $linked = COLLECT { MATCH (n:E2GLinkedNames {corpus: $corpus}) RETURN n.version ORDER BY n.version })
 RETURN held

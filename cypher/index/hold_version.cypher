@@ -9,10 +9,8 @@
 // include: lock
 MATCH (d:Document {corpus: $corpus, id: $document, state: 'ready', sha256: $sha256})
 WHERE (d.run IS NULL OR NOT EXISTS { MATCH (r:E2GRun {id: d.run}) WHERE r.expires > timestamp() })
-  AND $overrides = COLLECT {
-    MATCH (a:Alias {corpus: $corpus}) WHERE a.key IS NOT NULL AND (a.apart OR a.into IS NOT NULL)
-    RETURN [a.key, coalesce(a.into, '')] ORDER BY a.key
-  }
+  AND $overrides =
+    // include: decided_names
   AND $linked = COLLECT { MATCH (n:E2GLinkedNames {corpus: $corpus}) RETURN n.version ORDER BY n.version }
   AND $known = COLLECT {
     MATCH (other:Document {corpus: $corpus})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any, TypeAlias
 
 from e2g_neo4j.graph import schema
@@ -16,6 +17,7 @@ from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.database import SEARCH_SINCE, version
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.fingerprint import Fingerprint
+from e2g_neo4j.types.mentions import find_circle
 from e2g_neo4j.types.reports import Finding
 
 LTS = (5, 26)
@@ -60,6 +62,7 @@ def examine(models: Models, database: str) -> Operation[list[Finding]]:
     [locks] = yield Read("doctor/locks", {})
     behind: Rows = yield Read("doctor/behind", {})
     unused: Rows = yield Read("doctor/unused", {})
+    overrides: Rows = yield Read("doctor/overrides", {})
     scripts = schema.read_scripts(old=version(server["version"]) < SEARCH_SINCE)
     return [
         *_server(server),
@@ -71,6 +74,7 @@ def examine(models: Models, database: str) -> Operation[list[Finding]]:
         *_models(stored, models),
         *_unused([row["corpus"] for row in unused]),
         *_layers([row["corpus"] for row in behind]),
+        *_merges(overrides),
         *_runs(locks["runs"]),
     ]
 
@@ -291,6 +295,19 @@ def _layers(behind: Sequence[str]) -> Iterator[Finding]:
             "ok",
             "No corpus has communities, clusters, vectors of entities or statements that are out of date.",
         )
+
+
+def _merges(overrides: Rows) -> Iterator[Finding]:
+    circles = {row["corpus"]: circle for row in overrides if (circle := find_circle(dict(row["names"])))}
+    for corpus, circle in circles.items():
+        yield Finding(
+            "merges",
+            "problem",
+            f"Names of the corpus {corpus!r} were merged in a circle, which has no effect: {', '.join(circle)}.",
+            f"`e2g entities --split {quote(circle[0])} --corpus {quote(corpus)}` ends it.",
+        )
+    if not circles:
+        yield Finding("merges", "ok", "No names were merged in a circle.")
 
 
 def _runs(runs: int) -> Iterator[Finding]:

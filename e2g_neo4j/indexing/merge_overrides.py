@@ -16,7 +16,7 @@ from e2g_neo4j.graph.catalog import aliases
 from e2g_neo4j.graph.fingerprint import read_name_words
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.rows import flat, mentions_hash
-from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions
+from e2g_neo4j.graph.writer import CHUNKS_READ, purge, rewrite_mentions, set_override
 from e2g_neo4j.indexing.cooccurrence import mentions
 from e2g_neo4j.indexing.linked_names import linked_names, read_linked_names
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
@@ -28,7 +28,7 @@ from e2g_neo4j.runtime.requests import Operation, Read, Write
 from e2g_neo4j.types.documents import Chunk
 from e2g_neo4j.types.graph import Alias, Extraction
 from e2g_neo4j.types.languages import NameWords
-from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides
+from e2g_neo4j.types.mentions import Across, ChunkMentions, DocumentNames, Overrides, find_circle
 
 WAIT_SECONDS = 0.5
 """How long to wait before checking again whether a run has released a document."""
@@ -58,16 +58,16 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     for one, its_key in ((name, key), (into, target)):
         if not found.get(its_key):
             raise EntityNotFoundError(one, corpus)
-    target, overrides = found[target], (yield from read_overrides(corpus))
-    last: str | None = target
-    while last is not None and last != key:
-        last = overrides.get(last)
-    if last == key:
-        raise InputError(
-            f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other as "
-            f"the name of the entity, run `e2g entities --split` with {into!r} first."
-        )
-    yield locked("index/set_override", corpus, key=key, into=target)
+    target = found[target]
+    while True:
+        overrides = yield from read_overrides(corpus)
+        if key in find_circle({key: target, **overrides, key: target}):
+            raise InputError(
+                f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other "
+                f"as the name of the entity, run `e2g entities --split` with {into!r} first."
+            )
+        if (yield set_override(corpus, key, target, overrides)):
+            break  # else a name was merged or split in the meantime
     yield from _update_documents(key, corpus)
     return [one for one in (yield from aliases(corpus, key)) if one.key == key]
 

@@ -114,9 +114,10 @@ def find_merges(
     for name in overrides:
         found.pop(name, None)
     by_hand = {name: full for name, full in overrides.items() if full is not None}
+    merged, ends = {**{one: full for one, (full, _) in found.items()}, **by_hand}, dict[str, str]()
     merges = []
     for name in sorted(counts):
-        full = _followed(name, {**{one: full for one, (full, _) in found.items()}, **by_hand}, by_hand)
+        full = _find_end(name, merged, by_hand, ends)
         if full != name:
             why = BY_HAND if name in by_hand else found[name][1]
             one = counts[name]
@@ -124,16 +125,20 @@ def find_merges(
     return merges
 
 
-def _followed(name: str, merged: Mapping[str, str], by_hand: Mapping[str, str]) -> str:
+def _find_end(name: str, merged: Mapping[str, str], by_hand: Mapping[str, str], ends: dict[str, str]) -> str:
     """Return what a name resolves to in the end. Where merges by rule and by hand form a circle, that by rule is
-    ignored."""
-    seen = [name]
-    while (full := merged.get(seen[-1])) is not None:
-        if full in seen:
-            circle = seen[seen.index(full) :]
-            return next(one for one in circle if one not in by_hand)
-        seen.append(full)
-    return seen[-1]
+    ignored; a circle by hand changes nothing. `ends` keeps what was found, so that long chains are followed once."""
+    path: dict[str, None] = {}
+    end = name
+    while end in merged and end not in path and end not in ends:
+        path[end] = None
+        end = merged[end]
+    if end in path:
+        circle = list(path)[list(path).index(end) :]
+        return next((one for one in circle if one not in by_hand), name)
+    end = ends.get(end, end)
+    ends.update(dict.fromkeys(path, end))
+    return end
 
 
 def names_of(counts: Mapping[str, NameCount]) -> dict[str, NameCount]:

@@ -10,6 +10,21 @@ Overrides: TypeAlias = Mapping[str, str | None]
 """What was decided about names by hand, by name: the key that it resolves to, or None if it is split."""
 
 
+def find_circle(overrides: Overrides) -> list[str]:
+    """Return the names of a circle of merges, or [] if there is none. The first name is followed first."""
+    checked: set[str] = set()
+    for name in overrides:
+        path: list[str] = []
+        following: str | None = name
+        while following is not None and following not in checked:
+            checked.add(following)
+            path.append(following)
+            following = overrides.get(following)
+        if following in path:
+            return path[path.index(following) :]
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """The mentions of an entity in a chunk.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from uuid import uuid4
 
 import pytest
 from graphs import comparable
-from libraries import performing, remove
+from libraries import driven, performing, remove
 
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
@@ -134,6 +135,41 @@ def test_names_that_cannot_be_merged_change_nothing(client, novels, corpus, driv
         with pytest.raises(InputError, match="--split"):
             client.merge(name, into, corpus=corpus)
     assert comparable(driver, corpus) == before
+
+
+def test_two_merges_at_once_make_no_circle(client, novels, corpus, driver):
+    """The second was checked before the first was written."""
+    perform, reply = performing(driver), None
+    second = merge_overrides.merge("Count Dracula", "Mina Harker", corpus=corpus)
+    while not isinstance(request := second.send(reply), Write):
+        reply = perform(request)
+    client.merge("Mina Harker", "Count Dracula", corpus=corpus)
+    reply = perform(request)
+    with pytest.raises(InputError, match="--split"):
+        while True:
+            reply = perform(second.send(reply))
+    assert driven(perform, merge_overrides.read_overrides(corpus)) == {"mina harker": "count dracula"}
+
+
+def test_a_stored_circle_has_no_effect_and_is_mended_as_the_doctor_says(client, novels, corpus, driver, run):
+    circle = {"count dracula": "mina harker", "mina harker": "count dracula"}
+    for key, into in circle.items():
+        performing(driver)(Write((("index/set_override", {"corpus": corpus, "key": key, "into": into}),)))
+    client.merge("Jonathan Harker", "Count Dracula", corpus=corpus)
+    client.delete(["London"], corpus=corpus)
+    client.index(library(corpus, "London"), corpus=corpus)
+    assert comparable(driver, corpus) == novels(**circle, **{"jonathan harker": "count dracula"})
+    assert client.entities("mina", corpus=corpus)[0].name == "Mina Harker"
+    remove(driver, [f"{corpus}-fresh"])
+    [found] = [one for one in client.doctor() if one.check == "merges"]
+    assert found.state == "problem"
+    assert corpus in found.what
+    command = shlex.split(found.next_step.split("`")[1])
+    assert command[:3] == ["e2g", "entities", "--split"]
+    code, _, error = run(*command[1:])
+    assert code == 0, error
+    assert [one.state for one in client.doctor() if one.check == "merges"] == ["ok"]
+    assert client.merges("dracula", corpus=corpus)
 
 
 LETTERS = {

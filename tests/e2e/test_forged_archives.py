@@ -175,6 +175,20 @@ def test_nodes_that_are_no_corpus_are_refused(place: Place, forged: list[Any]) -
     place.is_sound()
 
 
+def test_names_merged_in_a_circle_are_refused(place: Place) -> None:
+    circle = {"golden falcon": "silver falcon", "silver falcon": "bronze falcon", "bronze falcon": "golden falcon"}
+    rows = [
+        {"key": f"circle-{key}", "labels": ["Alias"], "properties": {"corpus": place.mine, "key": key, "into": into}}
+        for key, into in circle.items()
+    ]
+    with place.untouched(place.mine), pytest.raises(ArchiveError, match=r"Alias '\w+ falcon': it was merged into"):
+        place.client.import_corpus(place.forged(with_row(place.rows, NODES, *rows)))
+    assert place.inside(place.mine) == 0
+    place.client.import_corpus(place.forged(with_row(place.rows, NODES, *rows[:2])))
+    place.is_sound()
+    place.client.delete(corpus=place.mine)
+
+
 def test_the_numbers_of_a_corpus_are_those_of_its_text(place: Place) -> None:
     """They count in the ranking of all corpora."""
     found = place.client.retrieve("Where is the golden falcon?", corpus=place.other)

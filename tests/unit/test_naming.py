@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from e2g_neo4j.indexing.missed_names import add_missed_names, known_names
-from e2g_neo4j.indexing.name_merging import apply_merges, find_merges, name_counts
+from e2g_neo4j.indexing.name_merging import _find_end, apply_merges, find_merges, name_counts
 from e2g_neo4j.indexing.names_across import context, document_names, resolve_across
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.types.graph import Extraction, Sentence
@@ -223,9 +223,27 @@ def test_what_is_merged_by_hand_wins_over_the_rules() -> None:
         ({"texan": "quincey morris", "morris": None}, {"texan": "quincey morris", "mr morris": "quincey morris"}),
         ({"quincey morris": "morris"}, {"quincey morris": "morris", "mr morris": "morris"}),  # not in a circle
         ({"ship": "boat", "morris": "ship"}, {"ship": "boat", "morris": "boat", "mr morris": "quincey morris"}),
+        ({"ship": "texan", "texan": "ship", "morris": "ship"}, {"mr morris": "quincey morris"}),  # a circle by hand
     ]
     for overrides, expected in cases:
         assert {one.name: one.full for one in find_merges(names, ENGLISH, overrides)} == expected
+
+
+def test_a_long_chain_of_merges_by_hand_is_followed_once() -> None:
+    steps = Counted((f"n{number}", f"n{number + 1}") for number in range(2000))
+    ends = dict[str, str]()
+    assert {_find_end(name, steps, {}, ends) for name in steps} == {"n2000"}
+    assert steps.read <= 4 * len(steps)
+
+
+class Counted(dict[str, str]):
+    """Counts how often it is read."""
+
+    read = 0
+
+    def __getitem__(self, key: str) -> str:
+        self.read += 1
+        return super().__getitem__(key)
 
 
 NAMES = ["Quincey Morris", "Morris", "Mr. Morris", "Mrs. Morris", "Ann Morris", "Quincey", "Mr. Quincey Morris", "Ann"]

@@ -16,6 +16,7 @@ from e2g_neo4j.graph.rows import window_weights
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.models.words import count_terms
 from e2g_neo4j.runtime.requests import Execute, Read, Rows
+from e2g_neo4j.types.mentions import find_circle
 
 NODES_READ = 200
 """Nodes that one statement compares with their neighbours."""
@@ -44,7 +45,9 @@ def fault_of(perform: Execute, corpus: str) -> str:
             if row["wrong"] is not None:
                 return fault.format(id=row["wrong"])
             after = row["last"]
-    return ""
+    decided = perform(Read("index/overrides", {"corpus": corpus}))
+    circle = find_circle({row["key"]: row["into"] for row in decided})
+    return f"Alias {circle[0]!r}: it was merged into names that resolve to it" if circle else ""
 
 
 def fault_of_chunk(row: Mapping[str, Any]) -> str:
