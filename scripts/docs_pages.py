@@ -177,7 +177,7 @@ def exceptions(_: str, page: Page) -> str:
 def http(_: str, page: Page) -> str:
     """Every route of the service."""
     client = AsyncE2G(settings=Settings.model_construct(neo4j_uri="bolt://localhost"))  # whatever the environment says
-    paths = create_app(client, as_ollama=True).openapi()["paths"]
+    paths = create_app(client).openapi()["paths"]
     by_tag: dict[str, list[list[str]]] = {}
     for route, calls in paths.items():
         for method, call in calls.items():

@@ -119,8 +119,8 @@ class RunningService:
 
 @contextmanager
 def running(settings: Settings, wrapped: Callable[[Any], Any] = lambda app: app, **options: Any) -> Iterator[str]:
-    """Its address. It also answers as Ollama does."""
-    app = create_app(AsyncE2G(settings=settings), as_ollama=True, **options)
+    """Its address."""
+    app = create_app(AsyncE2G(settings=settings), **options)
     server = uvicorn.Server(configuration(wrapped(app), "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -35,13 +35,12 @@ def serve(
     mcp_write: Annotated[
         bool, typer.Option("--mcp-write", help="Also offer the MCP tools that index texts and delete documents.")
     ] = False,
-    ollama: Annotated[bool, typer.Option("--ollama", help="Also answer under /api, as an Ollama server does.")] = False,
 ) -> None:
     """Serve HTTP, MCP and a page until Ctrl-C."""
     with needs("`e2g serve`", "serve"):
         from e2g_neo4j.service.server import serve as run
 
-    run(load_settings(), host=host, port=port, worker=not no_worker, mcp_write=mcp_write, as_ollama=ollama)
+    run(load_settings(), host=host, port=port, worker=not no_worker, mcp_write=mcp_write)
 
 
 def worker(

@@ -311,8 +311,8 @@ def holding(
 
 def set_override(corpus: str, key: str, into: str, overrides: Overrides) -> Write:
     """Return the transaction that records a merge by hand. Its condition is that the overrides are still the same."""
-    held = {"corpus": corpus, "overrides": _sorted(overrides)}
-    return Write((("index/set_override", {"corpus": corpus, "key": key, "into": into}),), ("index/hold_overrides", held))
+    unchanged = ("index/hold_overrides", {"corpus": corpus, "overrides": _sorted(overrides)})
+    return Write((("index/set_override", {"corpus": corpus, "key": key, "into": into}),), unchanged)
 
 
 def _sorted(overrides: Overrides) -> list[list[str]]:

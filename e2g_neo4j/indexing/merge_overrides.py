@@ -61,7 +61,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     target = found[target]
     while True:
         overrides = yield from read_overrides(corpus)
-        if key in find_circle({key: target, **overrides, key: target}):
+        if key in find_circle({key: target, **overrides} | {key: target}):
             raise InputError(
                 f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other "
                 f"as the name of the entity, run `e2g entities --split` with {into!r} first."

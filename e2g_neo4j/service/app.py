@@ -20,7 +20,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import tasks
 from e2g_neo4j.graph.schema import check_migrations
-from e2g_neo4j.service import ollama, openai
+from e2g_neo4j.service import openai
 from e2g_neo4j.service.access import Authenticate, CorpusAddresses
 from e2g_neo4j.service.audit import Audit, Log, RefusedKeys
 from e2g_neo4j.service.bookmarks import ReadYourWrites
@@ -46,13 +46,12 @@ DESCRIPTION = """Index documents into Neo4j and ask them: evidence with exact ci
 What changes a corpus is a task: the reply is 202 with the task, which `GET /v1/tasks/{task}?wait=30` waits for."""
 
 
-def create_app(client: AsyncE2G, *, mcp_write: bool = False, as_ollama: bool = False) -> FastAPI:
+def create_app(client: AsyncE2G, *, mcp_write: bool = False) -> FastAPI:
     """Return the application. It opens and closes the client.
 
     Args:
         client: The client whose calls the service offers.
         mcp_write: Whether MCP has the tools that change corpora.
-        as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
         ConfigurationError: The configured chat model cannot be created, or tracing is configured but not installed,
@@ -87,7 +86,6 @@ def create_app(client: AsyncE2G, *, mcp_write: bool = False, as_ollama: bool = F
         task_routes.router,
         administration.router,
         openai.router,
-        *([ollama.router] if as_ollama else []),
     ):
         app.include_router(router, max_body_size=MAX_BODY)
     for router in (documents.uploads, corpora.imports):

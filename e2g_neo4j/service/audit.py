@@ -22,7 +22,7 @@ from e2g_neo4j.service.observability import template
 
 logger = logging.getLogger(__name__)
 
-_QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions", "/mcp", "/api")
+_QUESTIONS = ("/v1/retrieve", "/v1/explain", "/v1/ask", "/v1/chat/completions", "/mcp")
 
 
 MOST_REFUSED = 10

@@ -1,4 +1,4 @@
-"""What the endpoints in the shapes of OpenAI and Ollama share: models, messages, and a reply in pieces.
+"""Corpora as chat models: models, messages, and a reply in pieces.
 
 A model is a corpus, `e2g/novels`, or several, `e2g/novels+letters`. In the name of a corpus, `+` is written `%2B` and
 `%` is written `%25`, so that an id has one meaning whatever corpora there are.
@@ -36,7 +36,7 @@ MAX_MESSAGES = 10_000
 """Maximum number of messages of a conversation."""
 
 MAX_PARTS = 1_000
-"""Maximum number of parts, or of images, of a message."""
+"""Maximum number of parts of a message."""
 
 
 class Part(BaseModel):
@@ -47,11 +47,10 @@ class Part(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """A message of a conversation. `images` are Ollama's."""
+    """A message of a conversation."""
 
     role: str
     content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
-    images: Annotated[list[Any], Field(max_length=MAX_PARTS)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ def turns_of(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
 def text_of(message: ChatMessage) -> str:
     """Return the text of a message. Raises a 400 if it has anything else, such as an image."""
     parts = message.content if isinstance(message.content, list) else []
-    other = next((part.type for part in parts if part.type != "text"), "image" if message.images else None)
+    other = next((part.type for part in parts if part.type != "text"), None)
     if other is not None:
         raise refused(f"A message has a part of type {other!r}. Only text can be read.")
     return _written(message)

@@ -37,8 +37,6 @@ MEDIA_TYPE = "application/problem+json"
 OPENAI_PATHS = ("/v1/models", "/v1/chat/")
 """What the paths start with under which an error also has the shape of OpenAI's."""
 
-OLLAMA_PATHS = ("/api/",)
-
 RETRY_SECONDS = 5
 """When a client may try again after 503."""
 
@@ -145,7 +143,7 @@ class ProblemError(Exception):
 
 
 class ProblemReply(JSONResponse):
-    """The reply for an error. Under the paths of OpenAI and Ollama it also has the error as their clients expect it."""
+    """The reply for an error. Under the paths of OpenAI it also has the error as its clients expect it."""
 
     def __init__(self, problem: Problem, headers: Mapping[str, str]) -> None:
         self.problem = problem
@@ -159,17 +157,14 @@ class ProblemReply(JSONResponse):
     def content_for(self, path: str) -> dict[str, Any]:
         """Return the body of the reply to a request for a path."""
         content = self.problem.model_dump()
-        message = f"{self.problem.detail.rstrip('.')}. {self.problem.next}"
         if path.startswith(OPENAI_PATHS):
             code = _OPENAI_CODES.get(self.problem.code, self.problem.code)
             content["error"] = {
-                "message": message,
+                "message": f"{self.problem.detail.rstrip('.')}. {self.problem.next}",
                 "type": _openai_type(self.problem.status),
                 "param": "model" if code == "model_not_found" else None,
                 "code": code,
             }
-        elif path.startswith(OLLAMA_PATHS):
-            content["error"] = message
         return content
 
 
@@ -303,6 +298,6 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def streamed(description: str, media_type: str = "text/event-stream") -> dict[int | str, dict[str, Any]]:
+def streamed(description: str) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route whose reply is a stream."""
-    return {200: {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}}
+    return {200: {"description": description, "content": {"text/event-stream": {"schema": {"type": "string"}}}}}

@@ -42,9 +42,7 @@ LONGEST_PAUSE = 30.0
 """Maximum seconds before a worker that ended is started again."""
 
 
-def serve(
-    settings: Settings, *, host: str, port: int, worker: bool, mcp_write: bool = False, as_ollama: bool = False
-) -> None:
+def serve(settings: Settings, *, host: str, port: int, worker: bool, mcp_write: bool = False) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Args:
@@ -53,7 +51,6 @@ def serve(
         port: The port; 0: any free one.
         worker: Whether to run a worker and to bring the schema up to date.
         mcp_write: Whether MCP has the tools that change corpora.
-        as_ollama: Whether to answer under /api too, in the shape of Ollama's API.
 
     Raises:
         ConfigurationError: The port is used; or others can reach the service, and there are no keys; or an OpenID
@@ -73,7 +70,7 @@ def serve(
             )
     log_json()
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
-        runner.run(_serve(settings, host, port, worker=worker, mcp_write=mcp_write, as_ollama=as_ollama))
+        runner.run(_serve(settings, host, port, worker=worker, mcp_write=mcp_write))
 
 
 class _Server(uvicorn.Server):
@@ -104,8 +101,8 @@ class _Server(uvicorn.Server):
         self.handle_exit(number, None)
 
 
-async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_write: bool, as_ollama: bool) -> None:
-    app = create_app(AsyncE2G(settings=settings), mcp_write=mcp_write, as_ollama=as_ollama)
+async def _serve(settings: Settings, host: str, port: int, *, worker: bool, mcp_write: bool) -> None:
+    app = create_app(AsyncE2G(settings=settings), mcp_write=mcp_write)
     _allow_open_files()
     server = _Server(configuration(app, host, port))
     server.stopping = asyncio.Event()

@@ -137,7 +137,6 @@ window.attack = async () => {
     await attempt("mcp", "/mcp", {method: "POST", mode, body: JSON.stringify({jsonrpc: "2.0", id: 1,
       method: "tools/call", params: {name: "index_text", arguments: {corpus: "evil", title: "x", text: "y"}}})});
     await attempt("openai", "/v1/chat/completions", {method: "POST", mode, body: "{}"});
-    await attempt("ollama", "/api/chat", {method: "POST", mode, body: "{}"});
     await attempt("delete", "/v1/corpora/bounds", {method: "DELETE", mode});
     await attempt("read", "/v1/corpora", {mode});
   }
@@ -235,7 +234,7 @@ def test_requests_of_pages_elsewhere_are_refused(url: str, headers: dict[str, st
     reply = HTTP.post(f"{url}/v1/retrieve", json=question, headers=headers)
     assert reply.status_code == status
     assert status == 200 or reply.json()["next"]
-    for path in ("/mcp", "/v1/chat/completions", "/api/chat", "/v1/imports"):
+    for path in ("/mcp", "/v1/chat/completions", "/v1/imports"):
         refused = HTTP.post(url + path, headers=headers).status_code == status
         assert refused == (status != 200), path
     opened = status == 200 or (status == 403 and headers.get("Sec-Fetch-Dest") == "document")

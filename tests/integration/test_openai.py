@@ -1,4 +1,4 @@
-"""Corpora as models of OpenAI's and Ollama's APIs, asked by their own clients over HTTP."""
+"""Corpora as models of OpenAI's API, asked by its own client over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 import httpx
-import ollama
 import openai
 import pytest
 from at_server import settings_of
@@ -20,12 +19,11 @@ from real_ollama import RealOllama
 from running_service import linked_text, running
 from scripted_models import Says
 
-from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j import E2G, Settings
 from e2g_neo4j.graph import keys
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.retrieval.options import TURNS
-from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.chat import PLAIN, ChatMessage, Part, turns_of
 from e2g_neo4j.types.results import Turn
 
@@ -63,9 +61,6 @@ class Served:
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"}
-
-    def ollama_client(self) -> ollama.Client:
-        return ollama.Client(self.url, headers=self.headers, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +185,6 @@ def test_a_question_is_rewritten_with_the_messages_before_it(served):
     assert completion.choices[0].message.content == FROM_ONE
     alone = served.client().chat.completions.create(model=model(LOG), messages=asked())
     assert completion.usage.prompt_tokens > alone.usage.prompt_tokens + len("Tell me of the Averil.")
-    assert served.ollama_client().chat(model(LOG), messages).message.content == FROM_ONE
 
 
 def test_the_history_has_the_latest_turns_without_what_is_no_text():
@@ -334,14 +328,11 @@ def test_without_a_chat_model_only_mentions_are_counted(served, settings):
         with pytest.raises(openai.APIStatusError, match="E2G_CHAT_MODEL") as raised:
             other.client().chat.completions.create(model=model(LOG), messages=asked())
         assert (raised.value.status_code, raised.value.type) == (501, "server_error")
-        with pytest.raises(ollama.ResponseError, match="E2G_CHAT_MODEL"):
-            other.ollama_client().chat(PLAIN, asked())
         counted = asked("How often is Luke Farran mentioned?")
         said = other.client().chat.completions.create(model=model(LOG), messages=counted).choices[0].message.content
         assert said
         assert said.startswith("Luke Farran: 1 mention, in 1 chunk of 1 document.")
         assert "MATCH (e:Entity {corpus: $corpus" in said
-        assert other.ollama_client().chat(model(LOG), counted).message.content == said
 
 
 def test_a_model_that_fails_within_a_stream_ends_it_with_an_error(served, settings, monkeypatch):
@@ -354,8 +345,6 @@ def test_a_model_that_fails_within_a_stream_ends_it_with_an_error(served, settin
             assert not isinstance(raised.value, openai.APIStatusError)
             with pytest.raises(openai.InternalServerError, match="no-such"):
                 other.client().chat.completions.create(model=name, messages=asked())
-            with pytest.raises(ollama.ResponseError, match="no-such"):
-                list(other.ollama_client().chat(name, asked(), stream=True))
 
 
 async def test_langchain_asks_a_corpus(served):
@@ -370,76 +359,3 @@ async def test_langchain_asks_a_corpus(served):
     pieces = [piece async for piece in chat.astream(QUESTION)]
     assert all(isinstance(piece, AIMessageChunk) for piece in pieces)
     assert "".join(piece.text for piece in pieces) == FROM_ONE
-
-
-# --- Ollama ------------------------------------------------------------------------------------------
-
-
-def test_ollama_lists_and_shows_the_same_models(served):
-    client = served.ollama_client()
-    names = {one.model for one in client.list().models}
-    assert names == {f"{one.id}:latest" for one in served.client().models.list()}
-    for name in names:
-        assert client.show(name).capabilities == ["completion"]
-    assert httpx.get(f"{served.url}/api/version", headers=served.headers).json()["version"]
-
-
-def test_ollama_chats_and_generates(served):
-    client = served.ollama_client()
-    for name in (model(LOG), f"{model(LOG)}:latest"):
-        reply = client.chat(name, asked())
-        assert (reply.model, reply.message.role, reply.message.content) == (name, "assistant", FROM_ONE)
-        assert (reply.done, reply.done_reason) == (True, "stop")
-        assert (reply.prompt_eval_count or 0) > len(TEXTS[LOG])
-        *parts, last = client.chat(name, asked(), stream=True)
-        assert len(parts) > 1
-        assert not any(part.done for part in parts)
-        assert "".join(part.message.content or "" for part in [*parts, last]) == FROM_ONE
-        assert (last.done, last.eval_count) == (True, reply.eval_count)
-    assert client.generate(model(LOG), QUESTION).response == FROM_ONE
-    assert "".join(part.response for part in client.generate(model(LOG), QUESTION, stream=True)) == FROM_ONE
-    plain = client.generate(PLAIN, "Name this chat.", system="Be brief.")
-    assert plain.response == TITLE
-    assert client.chat(PLAIN, asked("Name this chat."), options={"num_predict": 2}).done_reason == "length"
-    assert client.generate(PLAIN).done_reason == "load"
-
-
-async def test_ollama_async_and_streamed_by_default(served):
-    client = ollama.AsyncClient(served.url, headers=served.headers, timeout=60)
-    whole = await client.chat(model(LOG), asked())
-    parts = [part async for part in await client.chat(model(LOG), asked(), stream=True)]
-    assert "".join(part.message.content or "" for part in parts) == whole.message.content == FROM_ONE
-    body = {"model": model(LOG), "messages": asked()}
-    async with httpx.AsyncClient(headers=served.headers, timeout=60) as http:
-        reply = await http.post(f"{served.url}/api/chat", json=body)
-    assert reply.headers["content-type"] == "application/x-ndjson"
-    assert len(reply.text.splitlines()) > 1
-
-
-def test_ollama_has_the_same_walls_and_refusals(served):
-    client = served.ollama_client()
-
-    def refusal(name: str) -> str:
-        with pytest.raises(ollama.ResponseError) as raised:
-            client.chat(name, asked())
-        assert raised.value.status_code == 404
-        with pytest.raises(ollama.ResponseError, match="does not exist"):
-            client.show(name)
-        return raised.value.error.replace(name, "NAME")
-
-    assert refusal(model(FOREIGN)) == refusal(model(f"{NAME}-none"))
-    with pytest.raises(ollama.ResponseError) as raised:
-        ollama.Client(served.url).list()
-    assert raised.value.status_code == 401
-    with pytest.raises(ollama.ResponseError, match="image"):
-        client.chat(model(LOG), [{"role": "user", "content": QUESTION, "images": [b"\x89PNG"]}])
-    with pytest.raises(ollama.ResponseError, match="format"):
-        client.chat(model(LOG), asked(), format="json")
-
-
-async def test_ollama_is_answered_only_if_asked_for(served, settings):
-    app = create_app(AsyncE2G(settings=settings))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as http:
-        assert (await http.get("/api/tags", headers=served.headers)).status_code == 404
-        assert (await http.get("/v1/models", headers=served.headers)).status_code == 200
-    await app.state.service.client.close()

@@ -84,7 +84,7 @@ def client() -> Client:
 @pytest.fixture
 async def http(client: Client) -> AsyncIterator[httpx.AsyncClient]:
     """The service, in this process, with the key TEAM."""
-    app = create_app(cast(Any, client), as_ollama=True)
+    app = create_app(cast(Any, client))
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"X-API-Key": f"e2g_{TEAM.id}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as http:
@@ -92,7 +92,7 @@ async def http(client: Client) -> AsyncIterator[httpx.AsyncClient]:
 
 
 MESSAGES: dict[str, Any] = {"messages": [{"role": "user", "content": "Who?"}]}
-SAID = {"/v1/chat/completions": MESSAGES, "/api/chat": MESSAGES, "/api/generate": {"prompt": "Who?"}}
+SAID = {"/v1/chat/completions": MESSAGES}
 """Fields that may be absent, but without which nobody is asked."""
 
 
@@ -132,7 +132,7 @@ async def test_no_route_goes_on_to_a_foreign_corpus(http: httpx.AsyncClient, cli
     assert {name: reply for name, reply in foreign.items() if reply[0] not in (403, 404) or reply[1]} == {}
     of_graphs = {name for name, (status, _) in own.items() if status == 403}
     assert all(name.endswith(("/links", "/adoption")) for name in of_graphs), "for administrators of all corpora"
-    shown = {"GET /v1/models/{model}", "POST /api/show"}
+    shown = {"GET /v1/models/{model}"}
     assert {name for name, (_, asked) in own.items() if not asked} == of_graphs | shown
 
 
