@@ -14,8 +14,8 @@ from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.documents import UPLOAD
 from e2g_neo4j.types.graph import Alias, EntityInfo
 from e2g_neo4j.types.near_names import did_you_mean
-from e2g_neo4j.types.properties import from_stored
-from e2g_neo4j.types.reports import DocumentInfo, DocumentText
+from e2g_neo4j.types.properties import from_stored, size_of
+from e2g_neo4j.types.reports import DocumentInfo, DocumentText, State
 from e2g_neo4j.types.results import Evidence
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 1_000_000
 """Maximum characters of a text that is read at once."""
+
+PAGE_BYTES = 2**20
+"""Bytes of properties after which a page of documents ends."""
+
+PAGE_ROWS = 16
+"""Documents of a page that are read at once. Their properties have at most PAGE_BYTES."""
 
 LONGEST_TEXT = 2**62
 """More characters than any document has, within the integers of Neo4j."""
@@ -43,9 +49,54 @@ def documents(corpus: str) -> Operation[list[DocumentInfo]]:
     return [document_info(row) for row in rows]
 
 
+def check_corpus(corpus: str) -> Operation[None]:
+    """Raise NotFoundError if a corpus has no documents."""
+    [row] = yield Read("query/has_documents", {"corpus": corpus})
+    if not row["found"]:
+        raise CorpusNotFoundError(corpus)
+
+
+def document(corpus: str, id: str) -> Operation[DocumentInfo]:
+    """Return a document by its id. Raises NotFoundError if the corpus has none with this id."""
+    rows = yield Read("query/document", {"corpus": corpus, "document": id})
+    if not rows:
+        yield from check_corpus(corpus)
+        raise DocumentNotFoundError(id, corpus)
+    return document_info(rows[0])
+
+
+def document_page(
+    corpus: str, *, state: State | None = None, limit: int, after: str | None = None
+) -> Operation[tuple[list[DocumentInfo], bool]]:
+    """Return some documents of a corpus, by title, and whether there are more.
+
+    Args:
+        corpus: the corpus.
+        state: that of the documents; None: any.
+        limit: how many at most. A page whose properties have PAGE_BYTES is shorter.
+        after: the id of the last document of the page before.
+
+    Raises:
+        NotFoundError: the corpus has no documents, or none with the id `after`.
+    """
+    found: list[DocumentInfo] = []
+    last, bytes = after, 0
+    while len(found) <= limit and bytes < PAGE_BYTES:
+        some = min(PAGE_ROWS, limit + 1 - len(found))
+        rows = yield Read("query/document_page", {"corpus": corpus, "state": state, "after": last, "limit": some})
+        found += map(document_info, rows)
+        if len(rows) < some:
+            break
+        bytes += sum(size_of(one.properties) for one in found[-some:])
+        last = found[-1].id
+    if not found:
+        yield from check_corpus(corpus) if after is None else document(corpus, after)
+    return found[:limit], len(found) > limit or bytes >= PAGE_BYTES
+
+
 def document_info(row: Mapping[str, Any]) -> DocumentInfo:
-    """Return the document of a row of `documents.cypher`."""
-    return DocumentInfo(**{**row, "properties": from_stored(row["properties"])})
+    """Return the document of a row of `query/documents`."""
+    return DocumentInfo(**{**row, "properties": from_stored(dict(row["properties"]))})
 
 
 def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:
@@ -81,7 +132,7 @@ def text(corpus: str, document: str, start: int = 0, end: int | None = None) -> 
     until = LONGEST_TEXT if end is None else max(first, _in_range(end))
     rows = yield Read("query/text", {"corpus": corpus, "document": document, "start": first, "end": until})
     if not rows:
-        yield from documents(corpus)
+        yield from check_corpus(corpus)
         raise DocumentNotFoundError(document, corpus)
     [row] = rows
     until = min(until, row["characters"])
@@ -143,7 +194,7 @@ def entities(corpus: str, query: str, type: str | None, limit: int) -> Operation
         NotFoundError: the corpus has no documents.
         QueryError: the corpus has no entities of this type at all.
     """
-    yield from documents(corpus)
+    yield from check_corpus(corpus)
     rows = yield Read("query/entities", {"corpus": corpus, "words": entity_key(query), "type": type, "limit": limit})
     if type and not rows:
         types = [row["type"] for row in (yield Read("query/entity_types", {"corpus": corpus}))]
@@ -176,7 +227,7 @@ def aliases(corpus: str, words: str = "") -> Operation[list[Alias]]:
 
 def merges(corpus: str, query: str) -> Operation[list[Alias]]:
     """The same as `aliases`, but raises NotFoundError if the corpus has no documents."""
-    yield from documents(corpus)
+    yield from check_corpus(corpus)
     return (yield from aliases(corpus, entity_key(query)))
 
 

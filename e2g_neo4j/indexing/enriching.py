@@ -53,7 +53,7 @@ def enrich(
         raise InputError("Reports are those of communities, and this layer is not named: add communities.")
     if not dry_run:
         yield from migrate(models)
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
     if dry_run:
         return (yield from with_vectors(_plan_layers(models, corpus, wanted, reports), vectors))
@@ -96,7 +96,7 @@ def add_graph_documents(
 ) -> Operation[GraphDocumentReport]:
     """Keep what others have extracted from the texts of a corpus, and make statements of it."""
     yield from migrate(models)
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
     return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))

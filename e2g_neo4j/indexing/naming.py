@@ -35,7 +35,7 @@ def merge(models: Models, name: str, into: str, corpus: str) -> Operation[list[A
 
 def _changed(models: Models, corpus: str, change: Operation[list[Alias]]) -> Operation[list[Alias]]:
     yield from migrate(models)
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     found = yield from change
     yield from update_own_layers(models, corpus)
     return found
@@ -50,7 +50,7 @@ def link(
     for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
         if not utf8(value, f"`{what}`").strip():
             raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     models, _ = yield from read_models(models, corpus)
     embed = cache(lambda names: embed_long(models.embedder, list(names)))  # those of nodes are the same both times
     linking = partial(
@@ -78,14 +78,14 @@ def link(
 
 def links(corpus: str, label: str | None) -> Operation[dict[str, int]]:
     """Count the links of a corpus, by the labels of the nodes."""
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     return (yield from entity_linking.links(corpus, label))
 
 
 def unlink(models: Models, corpus: str, label: str | None) -> Operation[int]:
     """Remove the links of a corpus, to nodes of a label or all, and mentions that were found by their names alone."""
     yield from migrate(models)
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     removed = yield from entity_linking.unlink(corpus, label)
     yield from linked_names.forget(corpus, label)
     if (yield from merge_overrides.update_linked_names(corpus)):

@@ -82,7 +82,7 @@ def reindex(models: Models, corpus: str, progress: Progress | None) -> Operation
     """
     began = time.perf_counter()
     yield from migrate(models)
-    yield from catalog.documents(corpus)
+    yield from catalog.check_corpus(corpus)
     row = yield from _record(models, corpus)
     made_with = Fingerprint.of_row(row)
     target = models.of(with_embedding(models, made_with.language, made_with.spacy_model))

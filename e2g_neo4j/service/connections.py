@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from e2g_neo4j.errors import NotFoundError
-from e2g_neo4j.graph.catalog import documents
+from e2g_neo4j.graph.catalog import check_corpus
 from e2g_neo4j.models.entities.entity_key import entity_key
 from e2g_neo4j.models.entities.extraction_codec import decode
 from e2g_neo4j.runtime.requests import Operation, Read
@@ -67,7 +67,7 @@ def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...
     [found] = yield Read("query/connect", {"corpus": corpus, "a": entity_key(a), "b": entity_key(b), "hops": hops})
     for name, key in ((a, found["a"]), (b, found["b"])):
         if key is None:
-            yield from documents(corpus)
+            yield from check_corpus(corpus)
             raise NotFoundError(
                 f"The corpus {corpus!r} has no entity {name!r}: look for the names that it has with `e2g entities`."
             )

@@ -7,7 +7,7 @@ import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys, tasks
+from e2g_neo4j.indexing.sources.processes import AT_ONCE
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, busy
 from e2g_neo4j.types.service import Caller
@@ -57,6 +58,15 @@ QUESTION_SECONDS = 60.0
 
 QUESTION_WAIT_SECONDS = 0.25
 """How long a question waits for its turn."""
+
+DRY_RUNS_AT_ONCE = AT_ONCE
+"""Dry runs of uploads that are made at once. Each reads one file after the other."""
+
+DRY_RUNS_OF_KEY = DRY_RUNS_AT_ONCE // 2
+"""Those of one key, so that it leaves room for others."""
+
+DRY_RUN_WAIT_SECONDS = 2.0
+"""How long a dry run waits for its turn."""
 
 FLUSH_SECONDS = 2.0
 """Usage is written to the database this often. Limits per day count what other processes have written."""
@@ -100,6 +110,8 @@ class Limits:
         self._recorded: dict[str, tuple[int, int]] = {}  # requests and tokens of today, as last read
         self._unwritten: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._questions = asyncio.Semaphore(QUESTIONS_AT_ONCE)
+        self._dry_runs = asyncio.Semaphore(DRY_RUNS_AT_ONCE)
+        self._dry_runs_of = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(DRY_RUNS_OF_KEY))
 
     def admit(self, caller: Caller) -> None:
         """Count a request. Raises a 429 if a limit of the caller is reached; the request then does not count."""
@@ -122,31 +134,35 @@ class Limits:
         self._requests[caller.key].add(now, 1)
         self._unwritten[caller.key]["requests"] += 1
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None, None]:
+    def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of a question, and bound its time.
 
         Raises:
             ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
         """
-        try:
-            await asyncio.wait_for(self._questions.acquire(), QUESTION_WAIT_SECONDS)
-        except TimeoutError:
-            detail = (
-                f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum. "
-                "Try again in a second."
-            )
-            raise busy(detail) from None
-        try:
-            async with asyncio.timeout(QUESTION_SECONDS) as time_left:
-                yield
-        except TimeoutError:
-            if not time_left.expired():
-                raise
-            detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
-            raise ProblemError(503, "slow_question", detail, {"Retry-After": "5"}) from None
-        finally:
-            self._questions.release()
+        crowded = f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum."
+        detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
+        slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
+        return _slot(self._questions, QUESTION_WAIT_SECONDS, QUESTION_SECONDS, crowded, slow)
+
+    @asynccontextmanager
+    async def dry_run(self, caller: Caller, seconds: float) -> AsyncGenerator[None, None]:
+        """Wait for the turn of a dry run of an upload, and bound its time.
+
+        A key has fewer at once than there may be, so that it leaves room for others.
+
+        Raises:
+            ProblemError: 429, the turn does not come soon; 422, the files take too long.
+        """
+        detail = f"The dry run was ended after {seconds:g} s: send fewer files, or index them without a dry run."
+        slow = ProblemError(422, "slow_files", detail)
+        own = f"{DRY_RUNS_OF_KEY} dry run of this key is at work already, the maximum."
+        all = f"The service is busy: {DRY_RUNS_AT_ONCE} dry runs are at work already, its maximum."
+        async with (
+            _slot(self._dry_runs_of[caller.key], DRY_RUN_WAIT_SECONDS, seconds, own, slow),
+            _slot(self._dry_runs, DRY_RUN_WAIT_SECONDS, seconds, all, slow),
+        ):
+            yield
 
     @contextmanager
     def reserve(self, caller: Caller, tokens: int) -> Iterator[None]:
@@ -210,6 +226,26 @@ class Limits:
         requests, tokens = self._recorded.get(key, (0, 0)) if self._today == _day() else (0, 0)
         mine = self._unwritten.get(key, Counter[str]())
         return requests + mine["requests"], tokens + mine["prompt_tokens"] + mine["completion_tokens"]
+
+
+@asynccontextmanager
+async def _slot(
+    slots: asyncio.Semaphore, patience: float, seconds: float, crowded: str, slow: ProblemError
+) -> AsyncGenerator[None, None]:
+    """Hold a slot, which is waited for, for bounded times. Raise a 429 that says `crowded`, or `slow`, beyond them."""
+    try:
+        await asyncio.wait_for(slots.acquire(), patience)
+    except TimeoutError:
+        raise busy(crowded) from None
+    try:
+        async with asyncio.timeout(seconds) as time_left:
+            yield
+    except TimeoutError:
+        if not time_left.expired():
+            raise
+        raise slow from None
+    finally:
+        slots.release()
 
 
 def _day() -> str:

@@ -51,6 +51,9 @@ from e2g_neo4j.types.service import LOCAL, Caller
 LISTED_CORPORA = 100
 """Corpora whose documents are listed as resources of their own; the template has the others."""
 
+LISTED_DOCUMENTS = 500
+"""Documents of a corpus that are listed at most."""
+
 READ_AHEAD = 40_000
 """Characters that are read of a document that is returned as a resource."""
 
@@ -223,12 +226,12 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
         """The documents of a corpus with their ids, one per line."""
         with _as_resource_errors():
             chosen = await access.corpus(access.caller(context, "read"), corpus)
-            found = await client.documents(chosen)
+            found, more = await client.runner.run(catalog.document_page(chosen, limit=LISTED_DOCUMENTS))
         lines = [
             json.dumps({"document": one.id, "title": one.title, "state": one.state, "characters": one.characters})
             for one in found
         ]
-        return results.listing("Documents of the corpus", lines)
+        return results.listing("Documents of the corpus" + (", the first by title" if more else ""), lines)
 
     @server.resource("e2g://{corpus}/documents/{document}", name="Text of a document", security=any_name)
     async def _text(corpus: str, document: str, context: Context[Any, Any]) -> str:

@@ -14,7 +14,7 @@ from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from e2g_neo4j.async_client import AsyncE2G
-from e2g_neo4j.errors import CorpusNotFoundError, DocumentNotFoundError, E2GError, NotFoundError, QueryError
+from e2g_neo4j.errors import CorpusNotFoundError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph import catalog
 from e2g_neo4j.retrieval.options import MIN_TOKENS, ModeName, RetrievalOptions
 from e2g_neo4j.retrieval.strategies import MODEL_MODES
@@ -342,8 +342,7 @@ class WritingTools:
         """Delete a document of a corpus, with everything that only it contributed. This cannot be undone."""
         caller = self._access.caller(context, "write")
         chosen = await self._access.corpus(caller, corpus)
-        if document not in {one.id for one in await self._client.documents(chosen)}:
-            raise DocumentNotFoundError(document, chosen)
+        await self._client.runner.run(catalog.document(chosen, document))
         return self._results.task(await self._writer.delete_document(caller, chosen, document))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from fastapi import Request
@@ -16,6 +16,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.service.problems import ProblemError, problem_of, request_id
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,29 @@ class Event:
 
     name: str | None
     data: Any
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of work, which is cancelled if the client disconnects. The body must have been read.
+
+    Raises:
+        ProblemError: the client has disconnected.
+    """
+    working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ProblemError(408, "disconnected", "The client has left.")
+    finally:
+        leaving.cancel()
+        working.cancel()
+        await asyncio.wait([working])
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def event_stream(request: Request, events: AsyncGenerator[Event, None]) -> EventSourceResponse:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,13 +24,12 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.errors import (
     AdoptedCorpusError,
     CorpusNotFoundError,
-    DocumentNotFoundError,
     E2GError,
     InputError,
     NotFoundError,
     ReadingError,
 )
-from e2g_neo4j.graph import claims, tasks
+from e2g_neo4j.graph import catalog, claims, tasks
 from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
@@ -131,19 +130,16 @@ async def _index(run: Run) -> dict[str, Any]:
 
 
 async def _replace(run: Run) -> dict[str, Any]:
-    listed = {one.id: one for one in await _listed(run)}
-    document = run.parameters["document"]
-    if document not in listed:
-        raise DocumentNotFoundError(document, run.corpus)
+    replaced = await run.client.runner.run(catalog.document(run.corpus, run.parameters["document"]))
     reading = ReadingReport()
-    uploaded = await _uploaded(run, reading, listed[document])
+    uploaded = await _uploaded(run, reading, replaced)
     reading.check(strict=True, read=bool(uploaded))
     if len(uploaded) != 1:
         raise ReadingError(
             f"The request contains {len(uploaded)} documents, and one document can only be replaced with one. Index "
             "the others under their own names."
         )
-    return await _indexed(run, [replace(uploaded[0], id=document, source=listed[document].source)])
+    return await _indexed(run, [replace(uploaded[0], id=replaced.id, source=replaced.source)])
 
 
 async def _indexed(run: Run, documents: Sequence[SourceDocument]) -> dict[str, Any]:
@@ -220,15 +216,15 @@ async def _delete(run: Run) -> dict[str, Any]:
     client, corpus = run.client, run.corpus
     if await client.runner.run(text_nodes.adopted(corpus)):
         raise AdoptedCorpusError(corpus, "unadopt it, or delete the nodes and adopt it again")
-    listed = {one.id for one in await _listed(run)}
     wanted: list[str] | None = run.parameters.get("documents")
     if wanted is None:
-        wanted = await client.runner.run(claims.remember(run.claim, sorted(listed)))
+        with suppress(CorpusNotFoundError):
+            wanted = sorted(one.id for one in await client.documents(corpus))
+        wanted = await client.runner.run(claims.remember(run.claim, wanted or []))
         if wanted is None:
             raise ClaimLost
     for number, document in enumerate(wanted):
-        if document in listed:
-            await client.runner.run(_delete_once(run.task, corpus, document))
+        await client.runner.run(_delete_once(run.task, corpus, document))
         run.progress("deleting", number + 1, len(wanted))
     # an earlier attempt may have been killed before these
     await client.runner.run(purge(corpus))
@@ -237,15 +233,10 @@ async def _delete(run: Run) -> dict[str, Any]:
 
 
 def _delete_once(task: str, corpus: str, document: str) -> Operation[None]:
-    if not (yield from claims.step_done(task, document)):
+    if (yield Read("query/document", {"corpus": corpus, "document": document})) and not (
+        yield from claims.step_done(task, document)
+    ):
         yield from delete(corpus, [document], claims.do_step(task, document))
-
-
-async def _listed(run: Run) -> list[DocumentInfo]:
-    try:
-        return await run.client.documents(run.corpus)
-    except CorpusNotFoundError:
-        return []
 
 
 # --- corpora -----------------------------------------------------------------------------------------

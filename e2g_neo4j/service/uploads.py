@@ -13,7 +13,7 @@ from fastapi import Depends, Header, Request, Response
 from starlette.datastructures import UploadFile
 
 from e2g_neo4j.async_client import AsyncE2G
-from e2g_neo4j.graph import tasks
+from e2g_neo4j.graph import catalog, tasks
 from e2g_neo4j.service.problems import ProblemError
 from e2g_neo4j.service.state import state_of
 from e2g_neo4j.types.service import Caller, TaskInfo, TaskKind
@@ -119,7 +119,7 @@ def submitting(
     ) -> TaskInfo:
         client, caller = state_of(request).client, request.state.caller
         if kind in OF_ALL_DOCUMENTS:
-            await client.documents(corpus)  # 404 if there is none
+            await client.runner.run(catalog.check_corpus(corpus))
         task = await submitted(client, caller, kind, corpus, parameters, files=files, idempotency_key=idempotency_key)
         response.headers["Location"] = f"/v1/tasks/{task.id}"
         return task

@@ -26,8 +26,8 @@ Properties: TypeAlias = Mapping[str, Property]
 """Properties by name."""
 
 PREFIX = "meta_"
-"""What the names begin with in the database, so that they are never those of this program. `query/properties.cypher`
-has it too."""
+"""What the names begin with in the database, so that they are never those of this program.
+`query/properties` and `fragments/document_rows` have it too."""
 
 MAX_PROPERTIES = 100
 """Maximum number of properties of a document."""
@@ -40,6 +40,9 @@ MAX_TEXT = 10_000
 
 MAX_VALUES = 1_000
 """Maximum number of values of a list."""
+
+MAX_BYTES = 2**16
+"""Maximum bytes of all properties of a document, as JSON."""
 
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -94,14 +97,24 @@ def check_properties(given: Any) -> Properties:
     """Return properties as an immutable mapping in the order of their names. Lists become tuples.
 
     Raises:
-        InputError: A name or value is invalid, or there are too many.
+        InputError: A name or value is invalid, or there are too many, or they are too large.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"The properties are of type {type(given).__name__}: use an object with names and values.")
     if len(given) > MAX_PROPERTIES:
         raise InputError(f"A document has {len(given)} properties; the maximum is {MAX_PROPERTIES}.")
     checked = {check_name(name): _checked(value, f"The property {name!r}") for name, value in given.items()}
+    if (size := size_of(checked)) > MAX_BYTES:
+        raise InputError(
+            f"The properties of a document have {size} bytes as JSON; the maximum is {MAX_BYTES}: leave some out, or "
+            "put long texts into the document."
+        )
     return MappingProxyType(dict(sorted(checked.items())))
+
+
+def size_of(properties: Mapping[str, Any]) -> int:
+    """Return the bytes of properties as JSON."""
+    return len(json.dumps(dict(properties), ensure_ascii=False).encode())
 
 
 def _checked(value: Any, what: str) -> Property:

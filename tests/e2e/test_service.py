@@ -353,6 +353,60 @@ def test_documents_are_listed_page_by_page(service: RunningService, remote: Remo
         assert http.get(path, params={"state": "failed"}).json() == {"documents": [], "cursor": None}
 
 
+def test_a_page_of_documents_has_bounded_bytes(service: RunningService, local: E2G, keys: dict[str, str]) -> None:
+    """However large their properties are: the database sends a page, not the corpus."""
+    notes = {"notes": ["x" * 60] * 1000}
+    documents = [
+        from_text(f"Note {number}.", corpus="noted", source=f"{number}", title="Note", properties=notes)
+        for number in range(40)
+    ]
+    local.index(documents, corpus="noted")
+    path, found = "/v1/corpora/noted/documents", list[str]()
+    with service.client(keys["reader"]) as http:
+        page: dict[str, Any] = {"cursor": None}
+        while page["cursor"] or not found:
+            reply = http.get(path, params={"limit": 1000, **({"cursor": page["cursor"]} if found else {})})
+            page = reply.json()
+            found += [one["id"] for one in page["documents"]]
+            assert len(reply.content) < 2.2 * 2**20
+        assert found == [one.id for one in local.documents("noted")]
+        assert http.get(f"{path}/{found[7]}").json()["properties"] == notes
+        assert http.get(f"{path}/{'0' * 16}").status_code == 404
+    local.delete(corpus="noted")
+
+
+def test_properties_beyond_the_bound_are_refused(remote: RemoteE2G, tmp_path: Path) -> None:
+    """In every form, with the bound, and before anything is indexed."""
+    bound, half = "the maximum is 65536", {"a": ["x" * 40] * 1000}
+    most = {"a": ["x" * 61] * 1000}
+    large = {**half, "b": ["y" * 40] * 1000}
+    for send in (
+        lambda: remote._send("POST", PATH, json={"documents": [{"source": "a", "text": "A.", "properties": large}]}),
+        lambda: remote._send("POST", PATH, files={"files": ("a.txt", b"A.")}, data={"properties": json.dumps(large)}),
+    ):
+        with pytest.raises(InputError, match=bound):
+            send()
+    lines = [{"text": "Small."}, {"text": "Large.", "properties": large}, {"text": "Half.", "properties": half}]
+    content = "\n".join(map(json.dumps, lines)).encode()
+    added = {"properties": json.dumps({"b": large["b"]})}
+    task = remote._send("POST", PATH, files={"files": ("lines.jsonl", content)}, data=added)
+    failed = remote.task(task["id"], wait=30)
+    assert failed.state == "failed"
+    assert bound in str(failed.error)
+    assert "bounded" not in remote.corpora()
+    task = remote._send("POST", PATH, files={"files": ("lines.jsonl", content)})
+    assert (done := remote.task(task["id"], wait=30)).state == "succeeded"
+    assert done.result is not None
+    assert [bound in why for why in done.result["failed"].values()] == [True]
+    assert [len(one.properties) for one in remote.documents("bounded")] == [0, 1]
+    with pytest.raises(InputError, match=bound):
+        remote.index([tmp_path / "a.txt"], corpus="bounded", properties=large)
+    remote.index([from_text("Most.", corpus="bounded", source="most", properties=most)], corpus="bounded")
+    remote.delete(corpus="bounded")
+
+
+PATH = "/v1/corpora/bounded/documents"
+
 NAMES = "Luke Farran met Josiah Quill. Farran spoke. Quill and Farran agreed that Luke Farran was right."
 
 

@@ -73,7 +73,7 @@ WITH_WORDS = {"query/fulltext", "query/fulltext_chunks", "query/signals"}
 
 CONDITIONS = {
     *("adopt/is_left", "adopt/may_adopt"),
-    *("index/hold_documents", "index/hold_version", "index/is_large", "index/needs_purge"),
+    *("index/hold_documents", "index/hold_overrides", "index/hold_version", "index/is_large", "index/needs_purge"),
     *("reindex/missing_windows", "reindex/missing_texts", "reindex/has_unused"),
 }
 """Statements that give a row where something holds: of the other corpus it does, of this one it does not."""

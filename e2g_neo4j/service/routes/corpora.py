@@ -13,6 +13,7 @@ from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
+from e2g_neo4j.graph import catalog
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer, check_wall
 from e2g_neo4j.service.problems import documented
@@ -61,7 +62,7 @@ async def export(request: Request, corpus: VisibleCorpus, _: Reader, format: For
     The header `E2G-Archive` counts its documents, nodes, relationships and cached summaries.
     """
     client = state_of(request).client
-    await client.documents(corpus)
+    await client.runner.run(catalog.check_corpus(corpus))
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="e2g-export-"))
     remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     try:

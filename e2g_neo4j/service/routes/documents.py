@@ -26,6 +26,7 @@ from e2g_neo4j.service.problems import ProblemError, documented, fault_message
 from e2g_neo4j.service.schemas import MAX_BUDGET, DocumentPage, Given, NewText, TextDocuments
 from e2g_neo4j.service.sources import shown_document, shown_text
 from e2g_neo4j.service.state import state_of
+from e2g_neo4j.service.streams import while_connected
 from e2g_neo4j.service.uploads import Submit, Upload, file_parts, text_parts
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name
@@ -96,7 +97,7 @@ _FILE_PROPERTIES = {
 async def add_documents(
     request: Request,
     corpus: VisibleCorpus,
-    _: Writer,
+    caller: Writer,
     submit: Submit,
     dry_run: bool = False,
     strict: bool = False,
@@ -115,7 +116,10 @@ async def add_documents(
     async with request.form(max_files=MAX_FILES, max_fields=10) as form:
         files, parameters = await _documents(request, form)
         if dry_run:
-            plan = await _plan(request, corpus, files, parameters, language=language, strict=strict)
+            state, most = state_of(request), limits_of(state_of(request).client.settings, SERVICE)
+            async with state.limits.dry_run(caller, most.seconds):
+                planning = _plan(request, corpus, files, parameters, language=language, strict=strict)
+                plan = await while_connected(request, planning)
             return Response(TypeAdapter(IndexPlan).dump_json(plan), media_type="application/json")
         parameters |= {"strict": True} if strict else {}
         parameters |= {"language": language} if language else {}
@@ -157,16 +161,14 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[str | None, Query(max_length=100, description="From the reply before.")] = None,
 ) -> DocumentPage:
-    """List the documents of a corpus, by title."""
-    listed = await state_of(request).client.documents(corpus)
-    if cursor is not None:
-        place = next((number for number, one in enumerate(listed) if one.id == cursor), None)
-        if place is None:
-            raise ProblemError(422, "invalid", "cursor: This document is gone; begin again without a cursor.")
-        listed = listed[place + 1 :]
-    chosen = [one for one in listed if state in (None, one.state)]
-    page = [shown_document(one, caller) for one in chosen[:limit]]
-    return DocumentPage(documents=page, cursor=page[-1].id if len(chosen) > limit else None)
+    """List the documents of a corpus, by title. A page with many properties has fewer than `limit`."""
+    asked = catalog.document_page(corpus, state=state, limit=limit, after=cursor)
+    try:
+        page, more = await state_of(request).client.runner.run(asked)
+    except DocumentNotFoundError:
+        detail = "cursor: This document is gone; begin again without a cursor."
+        raise ProblemError(422, "invalid", detail) from None
+    return DocumentPage(documents=[shown_document(one, caller) for one in page], cursor=page[-1].id if more else None)
 
 
 @router.get("/{document}", responses=documented(404))
@@ -199,12 +201,8 @@ async def delete_document(
 
 
 async def _stored(request: Request, corpus: str, document: str) -> DocumentInfo:
-    """Return a document by its id. Raises DocumentNotFoundError if there is none."""
-    listed = await state_of(request).client.documents(corpus)
-    found = next((one for one in listed if one.id == document), None)
-    if found is None:
-        raise DocumentNotFoundError(document, corpus)
-    return found
+    """Return a document by its id. Raises NotFoundError if there is none."""
+    return await state_of(request).client.runner.run(catalog.document(corpus, document))
 
 
 async def _documents(request: Request, form: FormData) -> tuple[list[Upload], dict[str, Any]]:
@@ -285,6 +283,7 @@ async def _plan(
         documents: list[SourceDocument] = []
         with tempfile.TemporaryDirectory(prefix="e2g-plan-") as folder:
             for number, one in enumerate(files):
+                check()
                 try:
                     documents += read(number, one, folder, check)
                 except ReadingError as error:

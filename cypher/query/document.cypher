@@ -1,0 +1,6 @@
+// One document, as in `documents`.
+// $corpus, $document: its id
+// → id, title, source, state, why, visible, chunks, characters, tokens, properties
+MATCH (d:Document {corpus: $corpus, id: $document})
+// include: document_state
+// include: document_rows
