@@ -11,7 +11,7 @@ from typing import Literal
 import platformdirs
 from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.types.near_names import did_you_mean
@@ -20,6 +20,14 @@ MAX_HOPS = 6
 """Longest path between two entities that a question may ask for, in edges. shortestPath takes a literal only, so that
 the same number is in `cypher/query/link`, `cypher/query/connect`, `cypher/explore/evidence` and
 `cypher/explore/between`."""
+
+
+FOLDER_FILE = Path(".env")
+"""The file of settings of the working directory, which may be somebody else's."""
+
+NOT_OF_A_FOLDER = ("home", "cluster", "prompts", "templates", "text_to_cypher", "spacy_model")
+"""Settings that decide what code or statements run, and which files are written or sent to a model. FOLDER_FILE cannot
+set them. A Dask scheduler sends code, and a spaCy pipeline is imported."""
 
 
 def _neo4j(name: str) -> AliasChoices:
@@ -34,7 +42,7 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="E2G_", env_file=".env", env_file_encoding="utf-8", extra="ignore", populate_by_name=True
+        env_prefix="E2G_", env_file=FOLDER_FILE, env_file_encoding="utf-8", extra="ignore", populate_by_name=True
     )
 
     neo4j_uri: str | None = Field(
@@ -139,6 +147,23 @@ class Settings(BaseSettings):
         description="Address of a Dask scheduler, such as tcp://HOST:8786, whose workers extract entities and embed.",
     )
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Leave out what FOLDER_FILE cannot set."""
+        file = dotenv_settings
+        if isinstance(file, DotEnvSettingsSource) and file.env_file is FOLDER_FILE:
+            refused = {variable_of(name).lower() for name in NOT_OF_A_FOLDER}
+            _warn_of_refused(frozenset(refused & file.env_vars.keys()))
+            file.env_vars = {name: value for name, value in file.env_vars.items() if name not in refused}
+        return init_settings, env_settings, file
+
 
 def variable_of(name: str) -> str:
     """Return the environment variable of a setting, by the name of its field."""
@@ -149,11 +174,11 @@ OTHER_VARIABLES = ("E2G_API_KEY", "E2G_IMAGE", "E2G_PORT", "E2G_SERVICE", "E2G_T
 """Variables, and beginnings of their names, that are no settings: of remote clients, containers and tests."""
 
 
-def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+def load_settings(env_file: Path | None = FOLDER_FILE) -> Settings:
     """Load the settings from the environment and a file. Warn once of variables `E2G_…` that are no settings.
 
     Args:
-        env_file: The file; None: only the environment.
+        env_file: The file, which may set everything if it is another than FOLDER_FILE; None: only the environment.
 
     Raises:
         ConfigurationError: A variable is invalid. The message names it.
@@ -173,6 +198,16 @@ def _names_in(env_file: Path | None) -> list[str]:
         return list(dotenv_values(env_file)) if env_file else []
     except (OSError, ValueError):  # not readable, not UTF-8: pydantic-settings reports it
         return []
+
+
+@cache
+def _warn_of_refused(names: frozenset[str]) -> None:
+    for name in sorted(names):
+        logging.getLogger(__name__).warning(
+            "%s in the file %s has no effect, because the folder may be somebody else's: set it in the environment.",
+            name.upper(),
+            FOLDER_FILE,
+        )
 
 
 @cache

@@ -11,7 +11,7 @@ import typer
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import Overwrite, out
 from e2g_neo4j.cli.terminal import escape
-from e2g_neo4j.settings import Settings, variable_of
+from e2g_neo4j.settings import NOT_OF_A_FOLDER, Settings, variable_of
 
 _DATABASE = """\
 # Settings of e2g. Remove the # of a line to change a setting. Variables of the environment take precedence.
@@ -42,5 +42,8 @@ def env_file() -> str:
             value = "" if field.default_factory is not None or field.default is None else field.default
             shown = str(value).lower() if isinstance(value, bool) else value
             comment = fill(field.description, 100, initial_indent="# ", subsequent_indent="# ")
-            lines.append(f"{comment}\n# {variable_of(name)}={shown}\n")
+            setting = f"{variable_of(name)}={shown}"
+            if name in NOT_OF_A_FOLDER:
+                setting = f"Only in the environment: {variable_of(name)}"
+            lines.append(f"{comment}\n# {setting}\n")
     return "\n".join(lines)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import socket
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,8 +31,25 @@ _JAVA_OPTIONS = (
 )
 
 
+def check_home(home: Path) -> None:
+    """Raise LocalServerError if others can write to the home folder of a server, or to the folder around it."""
+    if os.name != "posix":
+        return
+    for folder, owners, writers in ((home.parent, (os.getuid(), 0), 0o002), (home, (os.getuid(),), 0o022)):
+        with suppress(OSError):  # it is not there
+            found = folder.stat()
+            if found.st_uid not in owners:
+                raise LocalServerError(f"The folder {folder} belongs to another user: set E2G_HOME to one of yours.")
+            if found.st_mode & writers and not found.st_mode & stat.S_ISVTX:
+                raise LocalServerError(
+                    f"Other users can write to the folder {folder}, and what is in it decides what the server does. If "
+                    f"all of it is yours, run `chmod go-w {shlex.quote(str(folder))}`; else set E2G_HOME to another."
+                )
+
+
 def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
-    """Write `neo4j.conf`: loopback only, with a password, without telemetry.
+    """Write the configuration folder anew: loopback only, with a password, without telemetry, plugins or files that
+    others put there, such as configurations of logs, which can name any file.
 
     Browser reads the advertised Bolt address from the HTTP port, so it offers the right one. It sets the
     style of the graph after the log-in.
@@ -43,6 +63,7 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         "server.http.advertised_address": f"{HOST}:{http_port}",
         "server.http.x_forward.enabled": "false",
         "server.https.enabled": "false",
+        "server.directories.plugins": "conf/plugins",  # there is none
         "server.memory.pagecache.size": f"{PAGE_CACHE_MB}m",
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
@@ -59,7 +80,11 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         # Otherwise every stop waits ten seconds for late requests.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period_duration": "100ms",
     }
-    conf.mkdir(exist_ok=True)
+    if conf.is_dir() and not conf.is_symlink():
+        shutil.rmtree(conf)
+    else:
+        conf.unlink(missing_ok=True)
+    conf.mkdir(mode=0o700)
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     (conf / "neo4j.conf").write_text(text, encoding="utf-8")
 

@@ -24,6 +24,7 @@ from e2g_neo4j.managed_neo4j.config import (
     HOST,
     HTTP_PORT,
     PAGE_CACHE_MB,
+    check_home,
     command,
     free_port,
     is_listening,
@@ -97,6 +98,7 @@ class LocalServer:
             LocalServerError: There is too little memory or disk space, a jar cannot be downloaded, or the server does
                 not start.
         """
+        check_home(self.home)
         running = self._running()
         if running and running.ready and is_listening(running.bolt_port):
             with suppress(OSError):
@@ -181,6 +183,7 @@ class LocalServer:
 
     def _locked(self) -> AbstractContextManager[object]:
         """Acquire the lock for starting, stopping and resetting, which also works between processes."""
+        check_home(self.home)
         try:
             self.home.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             self.home.chmod(PRIVATE)

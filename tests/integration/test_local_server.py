@@ -247,6 +247,34 @@ def test_a_server_that_dies_at_the_start_says_why(tmp_path) -> None:
     assert servers_of(local) == []
 
 
+PLANTED = """<?xml version="1.0"?>
+<Configuration status="ERROR">
+  <Appenders>
+    <File name="planted" fileName="{file}"><PatternLayout pattern="echo planted%n"/></File>
+  </Appenders>
+  <Loggers><Root level="INFO"><AppenderRef ref="planted"/></Root></Loggers>
+</Configuration>
+"""
+
+
+def test_what_was_planted_in_a_home_decides_nothing(tmp_path) -> None:
+    local, written = in_home(tmp_path), tmp_path / "written"
+    conf = local.home / "conf"
+    conf.mkdir(parents=True)
+    for name in ("server-logs.xml", "user-logs.xml"):
+        (conf / name).write_text(PLANTED.format(file=written))
+    plugins = local.home / "plugins"
+    plugins.mkdir()
+    (plugins / "planted.jar").write_bytes(b"PK")
+    try:
+        [used] = query(local.start(), "SHOW SETTINGS 'server.directories.plugins' YIELD value")
+        assert not written.exists()
+        assert {path.name for path in conf.iterdir()} == {"neo4j.conf", "java.args"}
+        assert not Path(used).exists()
+    finally:
+        local.reset()
+
+
 def test_reset_removes_the_data_and_keeps_the_jars(local) -> None:
     first = local.start().password
     local.reset()

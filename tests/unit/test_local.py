@@ -154,6 +154,21 @@ def test_the_settings_listen_on_loopback_only_and_report_to_nobody(tmp_path) -> 
         assert lines[name] == "false"
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_configuration_is_all_our_own(tmp_path, linked: bool) -> None:
+    """Whatever was there, and without touching what a link leads to."""
+    conf, theirs = tmp_path / "conf", tmp_path / "theirs"
+    planted = theirs if linked else conf
+    (planted / "deep").mkdir(parents=True)
+    for name in ("server-logs.xml", "user-logs.xml", "deep/more.conf"):
+        (planted / name).write_text("planted")
+    if linked:
+        conf.symlink_to(theirs)
+    write_settings(conf, 1111, 2222)
+    assert files(conf) == ["neo4j.conf"]
+    assert len(files(theirs)) == (3 if linked else 0)
+
+
 def test_java_reads_the_class_path_as_it_was_meant(tmp_path) -> None:
     """Java itself shows the class path that it took from the arguments file, blanks in folder names included."""
     home = tmp_path / "a home"
@@ -251,6 +266,30 @@ def test_the_home_is_for_its_user_alone_and_the_folder_around_it_as_it_was(local
         local.start()
     assert stat.S_IMODE(local.home.stat().st_mode) == 0o700
     assert stat.S_IMODE(local.home.parent.stat().st_mode) == 0o755
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
+@pytest.mark.parametrize(("around", "mode"), [(False, 0o777), (False, 0o770), (True, 0o777)])
+def test_a_home_that_others_can_write_to_is_refused(local, around: bool, mode: int) -> None:
+    local.home.mkdir(parents=True)
+    folder = local.home.parent if around else local.home
+    folder.chmod(mode)
+    for call in (local.start, local.stop, local.reset):
+        with pytest.raises(LocalServerError, match="Other users can write") as refused:
+            call()
+    assert stat.S_IMODE(folder.stat().st_mode) == mode
+    subprocess.run(str(refused.value).split("`")[1], shell=True, check=True)
+    assert local.stop() is False
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="Only root can give folders away.")
+@pytest.mark.parametrize("around", [False, True])
+def test_a_home_of_another_user_is_refused(local, around: bool) -> None:
+    local.home.mkdir(parents=True)
+    os.chown(local.home.parent if around else local.home, 12345, 12345)
+    for call in (local.start, local.stop, local.reset):
+        with pytest.raises(LocalServerError, match="belongs to another user: set E2G_HOME"):
+            call()
 
 
 def test_looking_stopping_and_resetting_leave_no_trace_where_nothing_was(local, tmp_path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from e2g_neo4j import Settings
 from e2g_neo4j.cli.mcp import mcp
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.service import server
+from e2g_neo4j.settings import _warn_of_refused, load_settings
 
 ISSUER = {"oidc_issuer": "https://login.example.org", "oidc_audience": "e2g"}
 PUBLIC = {"public_url": "https://e2g.example.org"}
@@ -66,6 +68,41 @@ def test_others_are_served_only_where_there_are_keys_or_an_issuer(
     with nullcontext() if listens else refused:
         server.serve(Settings(**settings), host=host, port=0, worker=False)
     assert listening == ([host] if listens else [])
+
+
+DECISIVE = {
+    "E2G_HOME": "h",
+    "E2G_CLUSTER": "tcp://127.0.0.1:9",
+    "E2G_PROMPTS": "p",
+    "E2G_TEMPLATES": "t",
+    "E2G_TEXT_TO_CYPHER": "true",
+    "E2G_SPACY_MODEL": "s",
+}
+
+
+@pytest.mark.parametrize("write", [str, str.lower, lambda name: f"export {name}"])
+def test_the_file_of_a_folder_does_not_decide_what_runs(
+    write: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The folder may be somebody else's. Other settings count, and so does a file that the user names."""
+    for name in (*DECISIVE, "E2G_TOP_K"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    usual = load_settings()
+    assert usual == Settings()
+    _warn_of_refused.cache_clear()
+    (tmp_path / ".env").write_text("".join(f"{write(name)}={value}\n" for name, value in DECISIVE.items()))
+    assert load_settings() == Settings() == usual
+    assert {message.split()[0] for message in caplog.messages} == DECISIVE.keys()
+    assert all("set it in the environment" in message for message in caplog.messages)
+    with (tmp_path / ".env").open("a") as file:
+        file.write("E2G_TOP_K=7\n")
+    assert load_settings() == usual.model_copy(update={"top_k": 7})
+    named = load_settings(Path(".env"))
+    assert named.home == Path("h")
+    for name, value in DECISIVE.items():
+        monkeypatch.setenv(name, value)
+    assert load_settings() == named
 
 
 @pytest.mark.parametrize("asked", [False, True])
