@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -336,6 +338,37 @@ def test_a_dry_run_parses_in_another_process(service: RunningService, keys: dict
         assert http.get("/livez", timeout=5).status_code == 200
         refused = http.post("/v1/corpora/drafts/documents?dry_run=true", files=[("files", ("a.pdf", runs_of_runs(4)))])
         assert (refused.status_code, "a.pdf unpacks to more than" in refused.text) == (422, True)
+
+
+def test_dry_runs_of_one_key_leave_room_and_end_with_their_client(
+    service: RunningService, keys: dict[str, str]
+) -> None:
+    def used() -> dict[psutil.Process, float]:
+        """The processor time of each parser."""
+        parsers = [one for one in psutil.Process(service.process.pid).children() if SCRIPT in one.cmdline()]
+        return {one: one.cpu_times().user for one in parsers}
+
+    endless = [("files", (f"{number}.pdf", forms_in_forms(60))) for number in range(20)]
+    path, before = "/v1/corpora/team-drafts/documents?dry_run=true", used()
+
+    def occupy(refused: list[int]) -> None:
+        with service.client(keys["team"]) as http, suppress(httpx.ReadTimeout):
+            refused.append(http.post(path, files=endless, timeout=20).status_code)
+
+    refused = list[int]()
+    threads = [threading.Thread(target=occupy, args=(refused,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while not (busy := [one for one, seconds in used().items() if seconds > before.get(one, 0) + 1]):
+        time.sleep(0.1)
+    with service.client(keys["all"]) as http:
+        plan = http.post(path, files={"files": ("page.html", b"<p>Ada wrote.</p>")}, timeout=60)
+        assert (plan.status_code, plan.json()["documents"]) == (200, 1)
+    for thread in threads:
+        thread.join()
+    assert refused == [429]
+    _, left = psutil.wait_procs(busy, timeout=60)
+    assert left == []
 
 
 def test_documents_are_listed_page_by_page(service: RunningService, remote: RemoteE2G, keys: dict[str, str]) -> None:

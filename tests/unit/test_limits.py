@@ -126,3 +126,24 @@ async def test_a_search_that_takes_too_long_is_ended_and_leaves_its_turn(monkeyp
             async with counted.turn():
                 await asyncio.sleep(60)
         assert (ended.value.status, ended.value.code) == (503, "slow_question")
+
+
+async def test_a_key_that_makes_dry_runs_leaves_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DRY_RUN_WAIT_SECONDS", 0.01)
+    counted = Limits(cast(Any, None))
+    one, other, third = (replace(CALLER, key=key) for key in ("one", "other", "third"))
+    assert limits.DRY_RUNS_AT_ONCE == 2 * limits.DRY_RUNS_OF_KEY == 2
+    async with counted.dry_run(one, 60):
+        with pytest.raises(ProblemError, match="of this key") as refused:
+            await counted.dry_run(one, 60).__aenter__()
+        assert (refused.value.status, "Retry-After" in refused.value.headers) == (429, True)
+        async with counted.dry_run(other, 60):
+            with pytest.raises(ProblemError, match="The service is busy") as refused:
+                await counted.dry_run(third, 60).__aenter__()
+            assert refused.value.status == 429
+    with pytest.raises(ProblemError, match=r"ended after 0\.05 s") as ended:
+        async with counted.dry_run(one, 0.05):
+            await asyncio.sleep(60)
+    assert (ended.value.status, ended.value.code) == (422, "slow_files")
+    async with counted.dry_run(one, 60), counted.dry_run(third, 60):
+        pass
