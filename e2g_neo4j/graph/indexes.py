@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from neo4j import Driver, ManagedTransaction
@@ -37,8 +37,17 @@ def vector_dimensions(driver: Driver, database: str) -> int | None:
     return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
 
 
-def create(driver: Driver, database: str, statements: Sequence[str], failed: str, **parameters: Any) -> None:
+def create(
+    driver: Driver,
+    database: str,
+    statements: Sequence[str],
+    failed: str,
+    progress: Callable[[int], object] = lambda done: None,
+    **parameters: Any,
+) -> None:
     """Run statements that create indexes and the like in one transaction, and wait for the indexes.
+
+    `progress` is called with the number of statements that were run.
 
     Raises:
         MigrationError: a statement failed; the message begins with `failed`.
@@ -46,8 +55,9 @@ def create(driver: Driver, database: str, statements: Sequence[str], failed: str
     """
 
     def work(transaction: ManagedTransaction) -> None:
-        for statement in statements:
+        for done, statement in enumerate(statements, 1):
             transaction.run(statement, parameters).consume()  # from a file of this project
+            progress(done)
 
     try:
         with driver.session(**session_options(driver, database)) as session:
