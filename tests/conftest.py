@@ -142,7 +142,7 @@ def neo4j_connection() -> Iterator[Connection]:
     if kind == "docker":
         from testcontainers.neo4j import Neo4jContainer
 
-        with Neo4jContainer("neo4j:2026.08.1") as container:
+        with Neo4jContainer("neo4j:2026.09.0") as container:
             yield _with_schema(
                 Connection(container.get_connection_url(), container.username, SecretStr(container.password), "")
             )

@@ -124,7 +124,7 @@ _old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def version(agent: str) -> tuple[int, int]:
-    """Return year and month, or major and minor number, of a version such as `Neo4j/2026.08.1` or `5.26.30`."""
+    """Return year and month, or major and minor number, of a version such as `Neo4j/2026.09.0` or `5.26.31`."""
     found = re.search(r"(\d+)\.(\d+)", agent)
     return (int(found[1]), int(found[2])) if found else SEARCH_SINCE
 
