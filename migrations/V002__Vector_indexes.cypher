@@ -26,6 +26,19 @@ OPTIONS {indexConfig: {
   `vector.quantization.enabled`: false
 }};
 
+// The names of entities, in the core because mode `pagerank` looks them up even where they have no vectors.
+// `Entity.embedded_name` is the name whose vector is stored: the name of an entity is its most frequent spelling, which
+// may change.
+CYPHER 25
+CREATE VECTOR INDEX e2g_entity_embedding IF NOT EXISTS
+FOR (e:Entity) ON e.embedding
+WITH [e.corpus]
+OPTIONS {indexConfig: {
+  `vector.dimensions`: ${nm:embedding_dimensions},
+  `vector.similarity_function`: 'cosine',
+  `vector.quantization.enabled`: false
+}};
+
 // part: communities
 CYPHER 25
 CREATE VECTOR INDEX e2g_community_embedding IF NOT EXISTS
@@ -42,19 +55,6 @@ CYPHER 25
 CREATE VECTOR INDEX e2g_cluster_embedding IF NOT EXISTS
 FOR (c:Cluster) ON c.embedding
 WITH [c.corpus]
-OPTIONS {indexConfig: {
-  `vector.dimensions`: ${nm:embedding_dimensions},
-  `vector.similarity_function`: 'cosine',
-  `vector.quantization.enabled`: false
-}};
-
-// part: entities
-// The names of entities. `Entity.embedded_name` is the name whose vector is stored: the name of an entity is its most
-// frequent spelling, which may change.
-CYPHER 25
-CREATE VECTOR INDEX e2g_entity_embedding IF NOT EXISTS
-FOR (e:Entity) ON e.embedding
-WITH [e.corpus]
 OPTIONS {indexConfig: {
   `vector.dimensions`: ${nm:embedding_dimensions},
   `vector.similarity_function`: 'cosine',

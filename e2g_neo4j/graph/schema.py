@@ -47,7 +47,7 @@ _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeate
 State = Literal["applied", "pending", "changed", "missing"]
 
 Part: TypeAlias = Layer | Literal["links", "archives", "service"]
-"""A part of the schema beside the core. The layer `sentences` needs none."""
+"""A part of the schema beside the core. The layers `sentences` and `entities` need none."""
 
 ALL_PARTS: tuple[Part, ...] = (*get_args(Layer), "links", "archives", "service")
 

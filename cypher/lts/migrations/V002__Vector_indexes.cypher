@@ -26,6 +26,14 @@ OPTIONS {indexConfig: {
   `vector.quantization.enabled`: false
 }};
 
+CREATE VECTOR INDEX e2g_entity_embedding IF NOT EXISTS
+FOR (e:Entity) ON e.embedding
+OPTIONS {indexConfig: {
+  `vector.dimensions`: ${nm:embedding_dimensions},
+  `vector.similarity_function`: 'cosine',
+  `vector.quantization.enabled`: false
+}};
+
 // part: communities
 CREATE VECTOR INDEX e2g_community_embedding IF NOT EXISTS
 FOR (c:Community) ON c.embedding
@@ -38,15 +46,6 @@ OPTIONS {indexConfig: {
 // part: clusters
 CREATE VECTOR INDEX e2g_cluster_embedding IF NOT EXISTS
 FOR (c:Cluster) ON c.embedding
-OPTIONS {indexConfig: {
-  `vector.dimensions`: ${nm:embedding_dimensions},
-  `vector.similarity_function`: 'cosine',
-  `vector.quantization.enabled`: false
-}};
-
-// part: entities
-CREATE VECTOR INDEX e2g_entity_embedding IF NOT EXISTS
-FOR (e:Entity) ON e.embedding
 OPTIONS {indexConfig: {
   `vector.dimensions`: ${nm:embedding_dimensions},
   `vector.similarity_function`: 'cosine',
