@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from e2g_neo4j.runtime.statements import load
 
 POPULATION_SECONDS = 600
 """How long to wait until a new index is populated."""
+
+POLL_SECONDS = 0.1
 
 VECTOR_INDEX = "e2g_embedding"
 
@@ -62,9 +65,14 @@ def create(
     try:
         with driver.session(**session_options(driver, database)) as session:
             session.execute_write(work)
-        for row in run(driver, database, "indexes"):
-            if row["state"] != "ONLINE":
-                run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+        deadline = time.monotonic() + POPULATION_SECONDS
+        while late := [row for row in run(driver, database, "indexes") if row["state"] != "ONLINE"]:
+            if time.monotonic() > deadline or "FAILED" in {row["state"] for row in late}:
+                raise MigrationError(
+                    f"{failed}: Neo4j could not fill the index {late[0]['name']}, see its log. Drop it and run "
+                    "`e2g migrate --all`."
+                )
+            time.sleep(POLL_SECONDS)
     except Forbidden:
         raise
     except (ClientError, DatabaseError) as error:
