@@ -46,10 +46,10 @@ _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeate
 
 State = Literal["applied", "pending", "changed", "missing"]
 
-Part: TypeAlias = Layer | Literal["links", "archives", "service"]
+Part: TypeAlias = Literal[Layer, "links", "archives", "service"]
 """A part of the schema beside the core. The layers `sentences` and `entities` need none."""
 
-ALL_PARTS: tuple[Part, ...] = (*get_args(Layer), "links", "archives", "service")
+ALL_PARTS: tuple[Part, ...] = get_args(Part)
 
 
 @dataclass(frozen=True, slots=True)
