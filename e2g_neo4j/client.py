@@ -75,18 +75,17 @@ class E2G(SyncClient):
         NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
     """
 
-    def migrate(self, parts: Collection[Part] = (), *, progress: Progress | None = None) -> list[Applied]:
+    def migrate(self, parts: Collection[Part] = ()) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
 
         Args:
             parts: create these parts of the schema too, which are otherwise created when they are first used: those of
                 layers, "links", "archives" and "service".
-            progress: called with (what, done, total).
 
         Raises:
             MigrationError: the schema differs from the migrations in a way that none of them can mend.
         """
-        return self._run(operations.migrate(self.models, parts, progress))
+        return self._run(operations.migrate(self.models, *parts))
 
     def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""

@@ -45,12 +45,12 @@ def create(
     database: str,
     statements: Sequence[str],
     failed: str,
-    progress: Callable[[int], object] = lambda done: None,
+    created: Callable[[], object] = lambda: None,
     **parameters: Any,
 ) -> None:
     """Run statements that create indexes and the like in one transaction, and wait for the indexes.
 
-    `progress` is called with the number of statements that were run.
+    `created` is called after each statement.
 
     Raises:
         MigrationError: a statement failed; the message begins with `failed`.
@@ -58,9 +58,9 @@ def create(
     """
 
     def work(transaction: ManagedTransaction) -> None:
-        for done, statement in enumerate(statements, 1):
+        for statement in statements:
             transaction.run(statement, parameters).consume()  # from a file of this project
-            progress(done)
+            created()
 
     try:
         with driver.session(**session_options(driver, database)) as session:

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -32,7 +32,8 @@ from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vecto
 from e2g_neo4j.runtime.database import is_old, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
 from e2g_neo4j.runtime.statements import folder
-from e2g_neo4j.types.reports import Layer, Progress
+from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.types.reports import Layer
 
 LOCK_SECONDS = 60.0
 """How long to wait for another migration to finish."""
@@ -123,7 +124,6 @@ def migrate(
     *,
     embedding_dimensions: int | Callable[[], int],
     parts: Collection[Part] = (),
-    progress: Progress | None = None,
     lock_seconds: float = LOCK_SECONDS,
 ) -> list[Applied]:
     """Apply pending migrations and return them. Waits for concurrent migrations, at most `lock_seconds`.
@@ -142,8 +142,8 @@ def migrate(
         pending, missing, _ = _find_missing(driver, database, scripts, parts)
         if not pending | missing:
             return []
-        with _locked(driver, database, lock_seconds):
-            return _apply(driver, database, scripts, parts, embedding_dimensions, progress)
+        with waiting_for("Creating the schema") as report, _locked(driver, database, lock_seconds):
+            return _apply(driver, database, scripts, parts, embedding_dimensions, report)
 
 
 def info(driver: Driver, database: str) -> list[MigrationInfo]:
@@ -316,20 +316,19 @@ def _apply(
     scripts: Sequence[Script],
     parts: Collection[Part],
     first: int | Callable[[], int],
-    progress: Progress | None,
+    report: Callable[[int, int], None],
 ) -> list[Applied]:
     """Create what is missing, in one transaction for each script, and record the scripts that are pending."""
     pending, missing, dimensions = _find_missing(driver, database, scripts, parts)
     dimensions = dimensions or (first if isinstance(first, int) else first())
     applied: list[Applied] = []
-    previous, done = "BASELINE", 0
+    previous, done = "BASELINE", count(1)
     for script in scripts:
         started = time.perf_counter()
         statements = [one.statement for one in script.definitions(dimensions) if one.name in missing]
         if statements:
-            show = partial(_show, progress, done, len(missing))
-            create(driver, database, statements, f"{script.source} could not be applied", show)
-            done += len(statements)
+            failed = f"{script.source} could not be applied"
+            create(driver, database, statements, failed, lambda: report(next(done), len(missing)))
         seconds = time.perf_counter() - started
         if script.version in pending:
             _record(driver, database, script, previous, seconds)
@@ -337,11 +336,6 @@ def _apply(
         previous = script.version
     _raise_if_missing(scripts, indexes_of(driver, database), parts)
     return applied
-
-
-def _show(progress: Progress | None, before: int, total: int, done: int) -> None:
-    if progress:
-        progress("creating the schema", before + done, total)
 
 
 def _record(driver: Driver, database: str, script: Script, previous: str, seconds: float) -> None:

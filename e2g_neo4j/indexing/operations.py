@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -79,9 +79,9 @@ class Cancelled(BaseException):
     """The caller has cancelled the run."""
 
 
-def migrate(models: Models, parts: Collection[Part] = (), progress: Progress | None = None) -> Operation[list[Applied]]:
+def migrate(models: Models, *parts: Part) -> Operation[list[Applied]]:
     """Apply migrations: create the core of the schema, and parts of it that are about to be used."""
-    call = partial(schema.migrate, embedding_dimensions=lambda: models.dimensions, parts=parts, progress=progress)
+    call = partial(schema.migrate, embedding_dimensions=lambda: models.dimensions, parts=parts)
     applied: list[Applied] = yield CallDriver(call)
     return applied
 
@@ -100,7 +100,7 @@ def index(
     """Read sources and index them into a corpus. `properties` are added to those of each document. `language` is that
     of a new corpus. With `strict`, nothing is indexed unless all sources can be read."""
     began = time.perf_counter()
-    yield from migrate(models, progress=progress)
+    yield from migrate(models)
     parsing = time.perf_counter()
     documents, reading = yield from _read(models, sources, corpus, strict=strict)
     parsed = time.perf_counter()
@@ -116,7 +116,7 @@ def index(
 
 def resume(models: Models, corpus: str, progress: Progress | None, budget_tokens: int | None) -> Operation[IndexReport]:
     """Index documents that are not ready."""
-    yield from migrate(models, progress=progress)
+    yield from migrate(models)
     if adoption := (yield from text_nodes.adopted(corpus)):
         return (yield from adopt(models, corpus, adoption, progress, budget_tokens)).index
     listed = yield from catalog.documents(corpus)
@@ -182,7 +182,7 @@ def adopt(
     models: Models, corpus: str, adoption: Adoption, progress: Progress | None, budget_tokens: int | None
 ) -> Operation[AdoptReport]:
     """Index text nodes of the user's graph in place."""
-    yield from migrate(models, progress=progress)
+    yield from migrate(models)
     check_corpus_name(corpus)
     yield from text_nodes.check(corpus, adoption)
     found = yield from text_nodes.read(corpus, adoption)
@@ -232,7 +232,7 @@ def import_corpus(
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
         own = models_of_archive(made_with, models)
-        yield from migrate(models, (*get_args(Layer), "links", "archives"))
+        yield from migrate(models, *get_args(Layer), "links", "archives")
         rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
         vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)
         yield from create_indexes(made_with, vectors)

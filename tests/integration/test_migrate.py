@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime import waiting
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -312,22 +314,22 @@ def test_an_index_that_was_dropped_by_hand_is_made_again(driver: Driver) -> None
     assert len(records(driver)) == len(VERSIONS)
 
 
-def test_a_new_database_has_the_core_alone_and_each_part_once_it_is_used(driver: Driver) -> None:
+def test_a_new_database_has_the_core_alone_and_each_part_once_it_is_used(
+    driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
     """Nothing is recorded anew, and the real tool finds the files applied."""
     scripts = migrations.read_scripts()
     defined = [one for script in scripts for one in script.definitions(DIMENSIONS)]
-    shown: list[tuple[str, int, int]] = []
 
     def made() -> set[str]:
         return {index[0] for index in schema(driver) if index[0].startswith("e2g_")}
 
-    def show(*what: Any) -> None:
-        shown.append(what)
-
-    applied = migrations.migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS, progress=show)
+    with caplog.at_level(logging.INFO, waiting.logger.name):
+        applied = migrations.migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert [run.version for run in applied] == VERSIONS
     assert made() == {one.name for one in defined if one.part == "core"}
-    assert shown == [("creating the schema", done, len(made())) for done in range(1, len(made()) + 1)]
+    told = [record.getMessage() for record in caplog.records if record.name == waiting.logger.name]
+    assert told[1:-1] == [f"Creating the schema ({done} of {len(made())})" for done in range(1, len(made()) + 1)]
     validate(driver, "neo4j")
     assert {one.state for one in looked_at(driver)} == {"ok"}
     recorded = records(driver)
