@@ -8,7 +8,7 @@ with E2G() as e2g:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,7 +20,7 @@ from e2g_neo4j.client_base import SyncClient
 from e2g_neo4j.graph import catalog, doctor, schema
 from e2g_neo4j.graph.archive import exporting
 from e2g_neo4j.graph.archive.format import Format
-from e2g_neo4j.graph.schema import Applied, MigrationInfo
+from e2g_neo4j.graph.schema import Applied, MigrationInfo, Part
 from e2g_neo4j.indexing import enriching, naming, operations, reindexing
 from e2g_neo4j.indexing.operations import Source
 from e2g_neo4j.retrieval.options import RetrievalKeywords, RetrievalOptions
@@ -75,13 +75,17 @@ class E2G(SyncClient):
         NotFoundError: the corpus has no document; not raised by `index`, `adopt`, `plan` and `import_corpus`.
     """
 
-    def migrate(self) -> list[Applied]:
+    def migrate(self, parts: Collection[Part] = ()) -> list[Applied]:
         """Bring the schema up to date, and return what was applied. Calls that write do so by themselves.
+
+        Args:
+            parts: create these parts of the schema too, which are otherwise created when they are first used: those of
+                layers, "links", "archives" and "service".
 
         Raises:
             MigrationError: the schema differs from the migrations in a way that none of them can mend.
         """
-        return self._run(operations.migrate(self.models))
+        return self._run(operations.migrate(self.models, *parts))
 
     def migrations(self) -> list[MigrationInfo]:
         """The migrations and what the database knows of them."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.graph.schema import ALL_PARTS, migrate
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.settings import Settings
 
@@ -50,7 +50,7 @@ def connected(connection: Connection, **options: Any) -> Iterator[Driver]:
 
 @contextmanager
 def migrated(connection: Connection, **options: Any) -> Iterator[Driver]:
-    """A driver of a server that has our schema."""
+    """A driver of a server that has all of our schema."""
     with connected(connection, **options) as driver:
-        migrate(driver, "neo4j", embedding_dimensions=384)
+        migrate(driver, "neo4j", embedding_dimensions=384, parts=ALL_PARTS)
         yield driver

@@ -61,18 +61,18 @@ class Member:
 
     def _serve(self, client: socket.socket) -> None:
         with suppress(OSError), client, socket.create_connection(self.cluster.server) as server:
-            proposed = _exactly(client, 20)
+            proposed = exactly(client, 20)
             server.sendall(proposed[:4] + _VERSION)
             Thread(target=_copy, args=(server, client), daemon=True).start()
             ignoring = False
-            for message in _messages(client):
+            for message in messages(client):
                 kind = message[1]
                 if kind == _RESET:
                     ignoring = False
                 if ignoring:
-                    client.sendall(_chunk(b"\xb0\x7e"))
+                    client.sendall(chunk(b"\xb0\x7e"))
                 elif kind == _ROUTE:
-                    client.sendall(_chunk(b"\xb1\x70" + _packed({"rt": self.cluster.table()})))
+                    client.sendall(chunk(b"\xb1\x70" + packed({"rt": self.cluster.table()})))
                 elif kind == _BEGIN or (kind == _RUN and b"\x84mode\x81r" in message):
                     one = Transaction(b"\x84mode\x81r" in message, b"\x89bookmarks" in message)
                     if self.left == 0:
@@ -82,14 +82,14 @@ class Member:
                         self.left -= 1
                     if one.reads or self.cluster.is_leader(self):
                         self.begun.append(one)
-                        server.sendall(_chunk(message))
+                        server.sendall(chunk(message))
                     else:
                         self.refused += 1
                         ignoring = True
                         code = {"code": "Neo.ClientError.Cluster.NotALeader", "message": "No longer the leader."}
-                        client.sendall(_chunk(b"\xb1\x7f" + _packed(code)))
+                        client.sendall(chunk(b"\xb1\x7f" + packed(code)))
                 else:
-                    server.sendall(_chunk(message))
+                    server.sendall(chunk(message))
             with suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
 
@@ -143,7 +143,7 @@ class Cluster:
             one.close()
 
 
-def _exactly(source: socket.socket, size: int) -> bytes:
+def exactly(source: socket.socket, size: int) -> bytes:
     found = b""
     while len(found) < size:
         more = source.recv(size - len(found))
@@ -153,20 +153,20 @@ def _exactly(source: socket.socket, size: int) -> bytes:
     return found
 
 
-def _messages(source: socket.socket) -> Iterator[bytes]:
+def messages(source: socket.socket) -> Iterator[bytes]:
     """Yield the messages of a connection, until it is closed. Each comes in chunks that begin with their length."""
     message = b""
     with suppress(OSError):
         while True:
-            (size,) = struct.unpack(">H", _exactly(source, 2))
+            (size,) = struct.unpack(">H", exactly(source, 2))
             if size:
-                message += _exactly(source, size)
+                message += exactly(source, size)
             elif message:
                 yield message
                 message = b""
 
 
-def _chunk(message: bytes) -> bytes:
+def chunk(message: bytes) -> bytes:
     parts = [message[at : at + 0xFFFF] for at in range(0, len(message), 0xFFFF)]
     return b"".join(struct.pack(">H", len(part)) + part for part in parts) + b"\0\0"
 
@@ -179,7 +179,7 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
         target.shutdown(socket.SHUT_RDWR)
 
 
-def _packed(value: object) -> bytes:
+def packed(value: object) -> bytes:
     """Return a small value in PackStream: fewer than 16 items, texts under 256 bytes, integers of 16 bits."""
     match value:
         case int():
@@ -188,7 +188,7 @@ def _packed(value: object) -> bytes:
             text = value.encode()
             return b"\xd0" + bytes([len(text)]) + text
         case list():
-            return bytes([0x90 + len(value)]) + b"".join(map(_packed, value))
+            return bytes([0x90 + len(value)]) + b"".join(map(packed, value))
         case dict():
-            return bytes([0xA0 + len(value)]) + b"".join(_packed(key) + _packed(one) for key, one in value.items())
+            return bytes([0xA0 + len(value)]) + b"".join(packed(key) + packed(one) for key, one in value.items())
     raise TypeError(value)

@@ -47,7 +47,7 @@ from tiers import (  # noqa: F401 hooks
     pytest_terminal_summary,
 )
 
-from e2g_neo4j.graph.schema import migrate
+from e2g_neo4j.graph.schema import ALL_PARTS, migrate
 from e2g_neo4j.managed_neo4j import Connection, LocalServer, jars
 from e2g_neo4j.models.embedding import load
 from e2g_neo4j.models.embedding.base import DEFAULT
@@ -142,7 +142,7 @@ def neo4j_connection() -> Iterator[Connection]:
     if kind == "docker":
         from testcontainers.neo4j import Neo4jContainer
 
-        with Neo4jContainer("neo4j:2026.08.1") as container:
+        with Neo4jContainer("neo4j:2026.09.0") as container:
             yield _with_schema(
                 Connection(container.get_connection_url(), container.username, SecretStr(container.password), "")
             )
@@ -158,7 +158,7 @@ def neo4j_connection() -> Iterator[Connection]:
 
 def _with_schema(connection: Connection) -> Connection:
     with _driver(connection) as driver:
-        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS, parts=ALL_PARTS)
     return connection
 
 

@@ -13,7 +13,7 @@ from e2g_neo4j.managed_neo4j import Connection, LocalServer, config, jars, serve
 from e2g_neo4j.settings import Settings
 
 LOCK = Path(__file__).parent / "data" / "neo4j-5.26.lock"
-COORDINATES = "org.neo4j:neo4j:5.26.30"
+COORDINATES = "org.neo4j:neo4j:5.26.31"
 
 
 @contextmanager

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from e2g_neo4j.cli import show
 from e2g_neo4j.cli.options import out
 from e2g_neo4j.client import E2G
+from e2g_neo4j.graph.schema import ALL_PARTS
 
 app = typer.Typer(help="Apply pending schema migrations (without a subcommand), list or validate them.")
 
 
 @app.callback(invoke_without_command=True)
-def migrate(context: typer.Context) -> None:
+def migrate(
+    context: typer.Context,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Create all of the schema now, for users who may not: also what layers and the service need."
+        ),
+    ] = False,
+) -> None:
     if context.invoked_subcommand:
         return
     with E2G() as e2g:
-        applied = e2g.migrate()
+        applied = e2g.migrate(ALL_PARTS if everything else ())
     for one in applied:
         out.print(f"applied {one.version} {one.description} ({one.seconds:.2f} s)")
     if not applied:

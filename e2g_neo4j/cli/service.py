@@ -30,7 +30,8 @@ def serve(
     ),
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for any.")] = 8000,
     no_worker: Annotated[
-        bool, typer.Option("--no-worker", help="Only answer; `e2g worker` does the tasks, `e2g migrate` the schema.")
+        bool,
+        typer.Option("--no-worker", help="Only answer; `e2g worker` does the tasks, `e2g migrate --all` the schema."),
     ] = False,
     mcp_write: Annotated[
         bool, typer.Option("--mcp-write", help="Also offer the MCP tools that index texts and delete documents.")
@@ -76,7 +77,7 @@ def create_key(
     """Create a key and print it. It is not shown again."""
     expires = None if days is None else int(1000 * time.time()) + days * DAY_MILLISECONDS
     with E2G() as e2g:
-        e2g.migrate()
+        e2g.migrate(["service"])
         info, key = e2g.runner.run(
             keys.create(
                 name,

@@ -14,14 +14,11 @@ from e2g_neo4j.graph import schema
 from e2g_neo4j.graph.indexes import VECTOR_INDEX
 from e2g_neo4j.models.choice import lacking
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.runtime.database import SEARCH_SINCE, version
+from e2g_neo4j.runtime.database import LTS, SEARCH_SINCE, version
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.mentions import find_circle
 from e2g_neo4j.types.reports import Finding
-
-LTS = (5, 26)
-"""The oldest supported version, and the only tested version before 2026.01."""
 
 Shape: TypeAlias = tuple[frozenset[str], frozenset[str]]
 """The labels or types of an index, and its properties."""
@@ -95,10 +92,8 @@ def _server(row: dict[str, str]) -> Iterator[Finding]:
         yield Finding(
             "server", "note", f"{what}: vector indexes cannot filter by corpus in this version, see docs/joining.md."
         )
-    elif server_version > LTS:
-        yield Finding("server", "note", f"{what}: not tested, used like 5.26.", "Update to 2026.01 or later.")
     else:
-        yield Finding("server", "problem", f"{what} is too old.", "Use 5.26 LTS, or 2026.01 or later.")
+        yield Finding("server", "note", f"{what}: not tested, used like 5.26.", "Update to 2026.01 or later.")
 
 
 def _access(rows: Rows, edition: str) -> Iterator[Finding]:
@@ -163,8 +158,8 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
         if kind == "index":
             problem = f"The index {name} is on {_on(shape)}, but should be on {_on(expected[name])}."
             step = (
-                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g migrate`. If another program "
-                "created it, rename it there."
+                f"After an update of the server from 5.26: `DROP INDEX {name}`, then `e2g migrate --all`. If another "
+                "program created it, rename it there."
             )
         yield Finding("names", "problem", problem, step)
     existing = {(row["type"], *_shape(row)): row["name"] for row in indexes}
@@ -176,7 +171,7 @@ def _names(scripts: Iterable[schema.Script], indexes: Rows, constraints: Rows) -
                 "names",
                 "problem",
                 f"The index {other} is on {_on(shape)}, like {name} of this program. Neo4j does not allow two of them.",
-                f"Drop {other}, run `e2g migrate`, and use {name} instead.",
+                f"Drop {other}, run `e2g migrate --all`, and use {name} instead.",
             )
     if not found:
         yield Finding("names", "ok", "No index or constraint of another program conflicts with one of this program.")
@@ -318,15 +313,12 @@ def _runs(runs: int) -> Iterator[Finding]:
 
 
 def shapes(scripts: Iterable[schema.Script]) -> dict[str, Shape]:
-    """Return labels and properties of each index that exists after all scripts."""
-    scripts = list(scripts)
-    expected = schema.expected_indexes(scripts)
-    by_name = {}
-    for script in scripts:
-        for name, labels, on in _SHAPE.findall(script.text):
-            if name in expected:
-                by_name[name] = frozenset(labels.split("|")), frozenset(re.findall(r"\b\w+\.(\w+)", on))
-    return by_name
+    """Return labels and properties of each index of the scripts."""
+    return {
+        name: (frozenset(labels.split("|")), frozenset(re.findall(r"\b\w+\.(\w+)", on)))
+        for script in scripts
+        for name, labels, on in _SHAPE.findall(script.text)
+    }
 
 
 def _shape(row: Mapping[str, Any]) -> Shape:

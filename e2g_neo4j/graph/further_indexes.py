@@ -15,7 +15,7 @@ _INDEX = re.compile(r"\b(?:VECTOR|FULLTEXT) INDEX (e2g_\w+) IF NOT EXISTS")
 
 
 def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> None:
-    """Create the indexes with a suffix, unless they exist. Those of vectors are as in the migrations.
+    """Create the indexes with a suffix, unless they exist. Those of vectors are like the ones that exist without it.
 
     Raises:
         MigrationError: an index cannot be created.
@@ -28,10 +28,10 @@ def create(driver: Driver, database: str, *, suffix: str, dimensions: int) -> No
         wanted = [load(name, vectors=words) for name in names]
         if vectors:
             wanted += [
-                with_suffix(statement, vectors)
+                with_suffix(one.statement, vectors)
                 for script in schema.read_scripts(old=is_old(driver))
-                for statement in script.statements({"embedding_dimensions": str(dimensions)})
-                if "VECTOR INDEX" in statement
+                for one in script.definitions(dimensions)
+                if one.name in existing and "VECTOR INDEX" in one.statement
             ]
         missing = [one for one in wanted if existing.isdisjoint(_INDEX.findall(one))]
         if missing:

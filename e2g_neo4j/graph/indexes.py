@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from neo4j import Driver, ManagedTransaction
@@ -15,6 +16,8 @@ from e2g_neo4j.runtime.statements import load
 
 POPULATION_SECONDS = 600
 """How long to wait until a new index is populated."""
+
+POLL_SECONDS = 0.1
 
 VECTOR_INDEX = "e2g_embedding"
 
@@ -37,8 +40,17 @@ def vector_dimensions(driver: Driver, database: str) -> int | None:
     return next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
 
 
-def create(driver: Driver, database: str, statements: Sequence[str], failed: str, **parameters: Any) -> None:
+def create(
+    driver: Driver,
+    database: str,
+    statements: Sequence[str],
+    failed: str,
+    created: Callable[[], object] = lambda: None,
+    **parameters: Any,
+) -> None:
     """Run statements that create indexes and the like in one transaction, and wait for the indexes.
+
+    `created` is called after each statement.
 
     Raises:
         MigrationError: a statement failed; the message begins with `failed`.
@@ -48,13 +60,19 @@ def create(driver: Driver, database: str, statements: Sequence[str], failed: str
     def work(transaction: ManagedTransaction) -> None:
         for statement in statements:
             transaction.run(statement, parameters).consume()  # from a file of this project
+            created()
 
     try:
         with driver.session(**session_options(driver, database)) as session:
             session.execute_write(work)
-        for row in run(driver, database, "indexes"):
-            if row["state"] != "ONLINE":
-                run(driver, database, "await_index", name=row["name"], seconds=POPULATION_SECONDS)
+        deadline = time.monotonic() + POPULATION_SECONDS
+        while late := [row for row in run(driver, database, "indexes") if row["state"] != "ONLINE"]:
+            if time.monotonic() > deadline or "FAILED" in {row["state"] for row in late}:
+                raise MigrationError(
+                    f"{failed}: Neo4j could not fill the index {late[0]['name']}, see its log. Drop it and run "
+                    "`e2g migrate --all`."
+                )
+            time.sleep(POLL_SECONDS)
     except Forbidden:
         raise
     except (ClientError, DatabaseError) as error:

@@ -3,6 +3,9 @@
 Many Neo4j teams use neo4j-migrations (michael-simons/neo4j-migrations). It can list, validate and continue the
 migrations of this module, and the other way round. The conventions are the same: files `V<version>__<name>.cypher`, a
 checksum (CRC32) over the statements of a file, a chain of `__Neo4jMigration` nodes and one lock node.
+
+Lines `// part: NAME` divide the files. That tool runs all of a file. This module creates the core, records the file as
+applied, and creates each other part when it is first used.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from neo4j import Driver
 from neo4j.exceptions import ClientError, ConstraintError
@@ -28,6 +32,8 @@ from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vecto
 from e2g_neo4j.runtime.database import is_old, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
 from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.waiting import waiting_for
+from e2g_neo4j.types.reports import Layer
 
 LOCK_SECONDS = 60.0
 """How long to wait for another migration to finish."""
@@ -35,11 +41,16 @@ LOCK_SECONDS = 60.0
 _FILE_NAME = re.compile(r"V(\d+(?:_\d+)*)__([\w ]+)\.cypher")
 _STATEMENT_END = re.compile(r";(?:\r\n|\n|\r)")
 _PLACEHOLDER = re.compile(r"\$\{nm:(\w+)\}")
+_PART = re.compile(r"^// part: (\w+)$", re.MULTILINE)
 _CREATED = re.compile(r"\b(e2g_\w+) IF NOT EXISTS")
-_DROPPED = re.compile(r"\bDROP (?:INDEX|CONSTRAINT) (e2g_\w+) IF EXISTS")
 _BOOKKEEPING = ("unique_lock_id", "unique_lock_name", "unique_version", "repeated_at")
 
 State = Literal["applied", "pending", "changed", "missing"]
+
+Part: TypeAlias = Literal[Layer, "links", "archives", "service"]
+"""A part of the schema beside the core. The layers `sentences` and `entities` need none."""
+
+ALL_PARTS: tuple[Part, ...] = get_args(Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,14 @@ class MigrationInfo:
     connected_as: str | None = None
 
 
+class Definition(NamedTuple):
+    """A statement that creates an index or a constraint, its name, and the part of the schema that it belongs to."""
+
+    name: str
+    part: str
+    statement: str
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """A file of `migrations/`."""
@@ -80,16 +99,15 @@ class Script:
     other: str = ""
     """The text of the file for older, or newer, servers with the same name, if there is one."""
 
-    def statements(self, values: Mapping[str, str]) -> list[str]:
-        """Return the statements, with placeholders `${nm:name}` replaced and without those that are only comments."""
-
-        def value(match: re.Match[str]) -> str:
-            if match[1] not in values:
-                raise MigrationError(f"{self.source} has a placeholder {match[0]} without a value. Correct the file.")
-            return values[match[1]]
-
-        rendered = split(_PLACEHOLDER.sub(value, self.text))
-        return [s for s in rendered if not all(line.lstrip().startswith("//") for line in s.splitlines())]
+    def definitions(self, dimensions: int) -> list[Definition]:
+        """Return what the file creates, with the placeholder replaced."""
+        found = []
+        part = "core"
+        for statement in split(_PLACEHOLDER.sub(str(dimensions), self.text)):
+            if new := _PART.search(statement):
+                part = new[1]
+            found.append(Definition(_CREATED.findall(statement)[-1], part, statement))
+        return found
 
     def checksums(self, dimensions: int | None) -> tuple[str, ...]:
         """Return all valid checksums, first that of the file, which this module records.
@@ -105,12 +123,14 @@ def migrate(
     database: str,
     *,
     embedding_dimensions: int | Callable[[], int],
+    parts: Collection[Part] = (),
     lock_seconds: float = LOCK_SECONDS,
 ) -> list[Applied]:
     """Apply pending migrations and return them. Waits for concurrent migrations, at most `lock_seconds`.
 
-    Indexes that were dropped by hand are created again. `embedding_dimensions` is that of the first embedding model: if
-    there are vector indexes, theirs counts.
+    Creates the core of the schema, these parts, and what is missing of the parts that exist, such as an index that was
+    dropped by hand. `embedding_dimensions` is that of the first embedding model: if there are vector indexes, theirs
+    counts.
 
     Raises:
         MigrationError: files and database contradict each other, or a migration holds the lock for too long.
@@ -119,16 +139,11 @@ def migrate(
     with translated():
         driver.verify_connectivity()  # fails at once, while a query would be retried for half a minute
         scripts = read_scripts(old=is_old(driver))
-        if not _scripts_torun(driver, database, scripts):
+        pending, missing, _ = _find_missing(driver, database, scripts, parts)
+        if not pending | missing:
             return []
-        with _locked(driver, database, lock_seconds):
-            wanted = embedding_dimensions if isinstance(embedding_dimensions, int) else embedding_dimensions()
-            applied = [
-                _apply(driver, database, script, previous, vector_dimensions(driver, database) or wanted)
-                for script, previous in _scripts_torun(driver, database, scripts)
-            ]
-    _raise_if_any(_missing_indexes(driver, database, scripts))
-    return [run for run in applied if run is not None]
+        with waiting_for("Creating the schema") as report, _locked(driver, database, lock_seconds):
+            return _apply(driver, database, scripts, parts, embedding_dimensions, report)
 
 
 def info(driver: Driver, database: str) -> list[MigrationInfo]:
@@ -140,12 +155,13 @@ def info(driver: Driver, database: str) -> list[MigrationInfo]:
         )
 
 
-def validate(driver: Driver, database: str) -> None:
-    """Raise MigrationError, with the differences, if the schema does not match the files."""
+def validate(driver: Driver, database: str, parts: Collection[Part] = ()) -> None:
+    """Raise MigrationError, with the differences, if the core of the schema, these parts, or those that exist, do not
+    match the files."""
     migrations = info(driver, database)
     pending = [f"{m.source} is not applied: run `e2g migrate`" for m in migrations if m.state == "pending"]
     _raise_if_any(conflicts(migrations) + pending)
-    _raise_if_any(_missing_indexes(driver, database, read_scripts(old=is_old(driver))))
+    _raise_if_missing(read_scripts(old=is_old(driver)), indexes_of(driver, database), parts)
 
 
 def list_migrations() -> Operation[list[MigrationInfo]]:
@@ -154,9 +170,9 @@ def list_migrations() -> Operation[list[MigrationInfo]]:
     return migrations
 
 
-def check_migrations() -> Operation[None]:
+def check_migrations(parts: Collection[Part] = ()) -> Operation[None]:
     """The same as `validate`, as an operation."""
-    yield CallDriver(validate)
+    yield CallDriver(partial(validate, parts=parts))
 
 
 # --- files -------------------------------------------------------------------------------------------
@@ -263,56 +279,66 @@ def _raise_if_any(differences: list[str]) -> None:
         raise MigrationError(f"The schema differs from the migrations. {'; '.join(differences)}.")
 
 
-def _missing_indexes(driver: Driver, database: str, scripts: list[Script]) -> list[str]:
-    existing = indexes_of(driver, database)
-    return [
-        f"{name} is missing: run `e2g migrate`, or drop the other index on the same properties"
-        for name in sorted(expected_indexes(scripts) - existing)
-    ]
+def _raise_if_missing(scripts: Sequence[Script], existing: Collection[str], parts: Collection[Part]) -> None:
+    _raise_if_any(
+        [
+            f"{name} is missing: run `e2g migrate --all`, or drop the other index on the same properties"
+            for name in sorted(missing_indexes(scripts, existing, parts))
+        ]
+    )
 
 
-def expected_indexes(scripts: list[Script]) -> set[str]:
-    """Return the indexes that exist after all scripts. Later scripts may drop indexes of earlier ones."""
-    names: set[str] = set()
-    for script in scripts:
-        names = (names | set(_CREATED.findall(script.text))) - set(_DROPPED.findall(script.text))
-    return names
+def missing_indexes(scripts: Sequence[Script], existing: Collection[str], parts: Collection[Part]) -> set[str]:
+    """Return the names of what is missing of the core, of these parts, and of those of which something exists."""
+    defined = [one for script in scripts for one in script.definitions(0)]
+    wanted = {"core", *parts, *(one.part for one in defined if one.name in existing)}
+    return {one.name for one in defined if one.part in wanted}.difference(existing)
 
 
-def _scripts_torun(driver: Driver, database: str, scripts: list[Script]) -> list[tuple[Script, str | None]]:
-    """Return the scripts to run, each with the previous version, or None if it is applied already and runs again.
-
-    If an index is missing, the script that creates it runs again, and so do all later ones, which may drop indexes.
-    """
+def _find_missing(
+    driver: Driver, database: str, scripts: Sequence[Script], parts: Collection[Part]
+) -> tuple[set[str], set[str], int | None]:
+    """Return the versions that are pending, the names of indexes that are missing, and the dimensions of the others."""
     indexes = run(driver, database, "indexes")
     dimensions = next((row["dimensions"] for row in indexes if row["name"] == VECTOR_INDEX), None)
     migrations = compare(scripts, run(driver, database, "history"), dimensions)
     _raise_if_any(conflicts(migrations))
-    missing = expected_indexes(scripts) - {row["name"] for row in indexes}
-    pending = {migration.version for migration in migrations if migration.state == "pending"}
-    to_run: list[tuple[Script, str | None]] = []
-    previous, again = "BASELINE", False
-    for script in scripts:
-        again = again or not missing.isdisjoint(_CREATED.findall(script.text))
-        if script.version in pending:
-            to_run.append((script, previous))
-        elif again:
-            to_run.append((script, None))
-        previous = script.version
-    return to_run
+    pending = {one.version for one in migrations if one.state == "pending"}
+    return pending, missing_indexes(scripts, {row["name"] for row in indexes}, parts), dimensions
 
 
 # --- database ----------------------------------------------------------------------------------------
 
 
-def _apply(driver: Driver, database: str, script: Script, previous: str | None, dimensions: int) -> Applied | None:
-    """Run a script in one transaction, wait for its indexes, then record it unless `previous` is None."""
-    started = time.perf_counter()
-    statements = script.statements({"embedding_dimensions": str(dimensions)})
-    create(driver, database, statements, f"{script.source} could not be applied")
-    seconds = time.perf_counter() - started
-    if previous is None:
-        return None
+def _apply(
+    driver: Driver,
+    database: str,
+    scripts: Sequence[Script],
+    parts: Collection[Part],
+    first: int | Callable[[], int],
+    report: Callable[[int, int], None],
+) -> list[Applied]:
+    """Create what is missing, in one transaction for each script, and record the scripts that are pending."""
+    pending, missing, dimensions = _find_missing(driver, database, scripts, parts)
+    dimensions = dimensions or (first if isinstance(first, int) else first())
+    applied: list[Applied] = []
+    previous, done = "BASELINE", count(1)
+    for script in scripts:
+        started = time.perf_counter()
+        statements = [one.statement for one in script.definitions(dimensions) if one.name in missing]
+        if statements:
+            failed = f"{script.source} could not be applied"
+            create(driver, database, statements, failed, lambda: report(next(done), len(missing)))
+        seconds = time.perf_counter() - started
+        if script.version in pending:
+            _record(driver, database, script, previous, seconds)
+            applied.append(Applied(script.version, script.description, seconds))
+        previous = script.version
+    _raise_if_missing(scripts, indexes_of(driver, database), parts)
+    return applied
+
+
+def _record(driver: Driver, database: str, script: Script, previous: str, seconds: float) -> None:
     run(
         driver,
         database,
@@ -326,7 +352,6 @@ def _apply(driver: Driver, database: str, script: Script, previous: str | None, 
         by=_system_user(),
         connected_as=run(driver, database, "user")[0]["user"],
     )
-    return Applied(script.version, script.description, seconds)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import get_args
 
 from e2g_neo4j.errors import InputError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.graph.fingerprint import read_models
+from e2g_neo4j.graph.fingerprint import create_indexes, read_models
 from e2g_neo4j.indexing.layers import LAYERS
 from e2g_neo4j.indexing.operations import meter_of, migrate, until_cancelled
 from e2g_neo4j.indexing.statements import layer as statements
@@ -52,11 +52,13 @@ def enrich(
     if reports and "communities" not in wanted:
         raise InputError("Reports are those of communities, and this layer is not named: add communities.")
     if not dry_run:
-        yield from migrate(models)
+        needed = {one.name for layer in LAYERS if layer.name in wanted for one in layer.needs}
+        yield from migrate(models, wanted | needed, progress)
     yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
     if dry_run:
         return (yield from with_vectors(_plan_layers(models, corpus, wanted, reports), vectors))
+    yield from create_indexes(models.fingerprint, vectors)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
     making = _make_layers(models, corpus, wanted, show, meter_of(budget_tokens, show), reports)
     return (yield from with_vectors(making, vectors))
@@ -95,8 +97,9 @@ def add_graph_documents(
     models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
 ) -> Operation[GraphDocumentReport]:
     """Keep what others have extracted from the texts of a corpus, and make statements of it."""
-    yield from migrate(models)
+    yield from migrate(models, ("statements",), progress)
     yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
+    yield from create_indexes(models.fingerprint, vectors)
     show = until_cancelled((yield GetExecutor()).cancelled, progress)
     return (yield from with_vectors(statements.add(models, corpus, graph_documents, show), vectors))

@@ -46,7 +46,7 @@ def link(
 ) -> Operation[LinkReport]:
     """Link the entities of a corpus to nodes of the user's graph, and find the names of these nodes in its texts."""
     if not dry_run:
-        yield from migrate(models)
+        yield from migrate(models, "links")
     for what, value in (("label", label), ("name", name), *([("aliases", aliases)] if aliases is not None else [])):
         if not utf8(value, f"`{what}`").strip():
             raise InputError(f"`{what}` is empty. Name the label and properties of the nodes, such as Person and name.")

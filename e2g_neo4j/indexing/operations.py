@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
@@ -22,7 +22,7 @@ from e2g_neo4j.graph.fingerprint import (
     suffix_in,
 )
 from e2g_neo4j.graph.lease import fail
-from e2g_neo4j.graph.schema import Applied
+from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
 from e2g_neo4j.indexing.language import corpus_language, name_of
@@ -64,6 +64,7 @@ from e2g_neo4j.types.reports import (
     DocumentInfo,
     IndexPlan,
     IndexReport,
+    Layer,
     Progress,
 )
 
@@ -78,9 +79,10 @@ class Cancelled(BaseException):
     """The caller has cancelled the run."""
 
 
-def migrate(models: Models) -> Operation[list[Applied]]:
-    """Apply migrations."""
-    applied: list[Applied] = yield CallDriver(partial(schema.migrate, embedding_dimensions=lambda: models.dimensions))
+def migrate(models: Models, *parts: Part) -> Operation[list[Applied]]:
+    """Apply migrations: create the core of the schema, and parts of it that are about to be used."""
+    call = partial(schema.migrate, embedding_dimensions=lambda: models.dimensions, parts=parts)
+    applied: list[Applied] = yield CallDriver(call)
     return applied
 
 
@@ -230,7 +232,7 @@ def import_corpus(
         check_corpus_name(corpus)
         made_with = Fingerprint(**archive.manifest.fingerprint.model_dump())
         own = models_of_archive(made_with, models)
-        yield from migrate(models)
+        yield from migrate(models, *get_args(Layer), "links", "archives")
         rows: Rows = yield Read("index/fingerprint", {"corpus": corpus})
         vectors = yield from suffix_in(made_with, rows[0]["first"] if rows else None)
         yield from create_indexes(made_with, vectors)

@@ -18,7 +18,7 @@ from jgo.maven import MavenContext
 from e2g_neo4j.errors import LocalServerError
 from e2g_neo4j.runtime.maven import Artifact, configured, download
 
-VERSION = "2026.08.1"
+VERSION = "2026.09.0"
 COORDINATES = f"org.neo4j:neo4j:{VERSION}+org.neo4j.client:neo4j-browser:5.24.0"
 LOCK = Path(__file__).with_name("jars.lock")
 

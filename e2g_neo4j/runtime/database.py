@@ -72,6 +72,9 @@ SEARCH_SINCE = (2026, 1)
 """The first version with the SEARCH clause and filters in vector indexes. Older servers get the fragments
 of statements in `cypher/fragments/lts/` and `filtered/`, and the migrations in `cypher/lts/`."""
 
+LTS = (5, 26)
+"""The oldest version that is supported, and the only one before 2026.01 that is tested."""
+
 ROWS_AT_ONCE = 1000
 """Rows of a long result that are fetched at once."""
 
@@ -121,23 +124,38 @@ _old: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 def version(agent: str) -> tuple[int, int]:
-    """Return year and month, or major and minor number, of a version such as `Neo4j/2026.08.1` or `5.26.30`."""
+    """Return year and month, or major and minor number, of a version such as `Neo4j/2026.09.0` or `5.26.31`."""
     found = re.search(r"(\d+)\.(\d+)", agent)
     return (int(found[1]), int(found[2])) if found else SEARCH_SINCE
 
 
 def is_old(driver: Driver) -> bool:
-    """Return whether the server is older than SEARCH_SINCE. It is asked once per driver, without a statement."""
+    """Return whether the server is older than SEARCH_SINCE. It is asked once per driver, without a statement:
+    every request comes here first.
+
+    Raises:
+        DatabaseError: It is older than `LTS`, and could not run the statements.
+    """
     if driver not in _old:
-        _old[driver] = version(driver.get_server_info().agent) < SEARCH_SINCE
+        with translated():
+            _old[driver] = _check_version(driver.get_server_info().agent) < SEARCH_SINCE
     return _old[driver]
 
 
 async def is_old_async(driver: AsyncDriver) -> bool:
     """Like `is_old`, as a coroutine."""
     if driver not in _old:
-        _old[driver] = version((await driver.get_server_info()).agent) < SEARCH_SINCE
+        with translated():
+            _old[driver] = _check_version((await driver.get_server_info()).agent) < SEARCH_SINCE
     return _old[driver]
+
+
+def _check_version(agent: str) -> tuple[int, int]:
+    if version(agent) < LTS:
+        raise DatabaseError(
+            f"The server is {agent.replace('/', ' ')}, which is too old: use Neo4j 5.26 LTS, or 2026.01 or later."
+        )
+    return version(agent)
 
 
 def session_options(driver: Driver | AsyncDriver, database: str) -> dict[str, Any]:
@@ -210,6 +228,7 @@ def write(driver: Driver, database: str, request: Write) -> Rows:
             transaction.run(load(statement, Variant.SEARCH, request.vectors), parameters).consume()
         return rows
 
+    is_old(driver)
     with translated(), driver.session(**session_options(driver, database)) as session:
         return session.execute_write(work)
 
@@ -292,6 +311,7 @@ async def write_async(driver: AsyncDriver, database: str, request: Write) -> Row
             await result.consume()
         return rows
 
+    await is_old_async(driver)
     with translated():
         async with driver.session(**session_options(driver, database)) as session:
             return await session.execute_write(work)

@@ -153,6 +153,7 @@ class Runner:
             case GetExecutor():
                 return Executor(self.execute, Event())
             case CallDriver():
+                database.is_old(self.driver)
                 return request.call(self.driver, self.name)
             case ReadAll():
                 return each_beside([partial(self.execute, one) for one in request.reads], READS_AT_ONCE)
@@ -262,6 +263,7 @@ class AsyncRunner:
             case Emit():
                 return None
             case CallDriver():
+                await database.is_old_async(driver)
                 sync: Any = SyncDriver(driver, asyncio.get_running_loop())
                 return await asyncio.to_thread(request.call, sync, self.name)
             case ReadAll():

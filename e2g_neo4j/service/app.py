@@ -174,7 +174,7 @@ async def _problems(client: AsyncE2G) -> list[str]:
     try:
         async with asyncio.timeout(READY_SECONDS):
             await asyncio.to_thread(lambda: (client.models.fingerprint, client.models.nlp))
-            await client.runner.run(check_migrations())
+            await client.runner.run(check_migrations(["service"]))
     except TimeoutError:
         return [f"The database did not answer within {READY_SECONDS:.0f} s, or the models are still being loaded."]
     except E2GError as error:

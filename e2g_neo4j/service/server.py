@@ -60,7 +60,7 @@ def serve(settings: Settings, *, host: str, port: int, worker: bool, mcp_write: 
     _check_port(host, port)
     with E2G(settings=settings) as e2g:
         if worker:
-            e2g.migrate()
+            e2g.migrate(["service"])
         with_others = not is_loopback(host) or settings.public_url
         if with_others and settings.oidc_issuer is None and not e2g.runner.run(keys.any_key()):
             raise ConfigurationError(

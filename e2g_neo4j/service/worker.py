@@ -118,7 +118,7 @@ class Worker:
         Raises:
             ConfigurationError: a setting cannot be used.
         """
-        await self._until_it_works(self._client.migrate)
+        await self._until_it_works(lambda: self._client.migrate(["service"]))
         logger.info("The worker waits for tasks.")
         cleaned_up = -CLEAN_UP_SECONDS
         while not self.stopping.is_set():

@@ -698,7 +698,7 @@ def test_requests_to_migrations_give_the_parameters_that_their_statement_asks_fo
             given = {keyword.arg for keyword in node.keywords}
             assert given == parameters_of(load(name)), f"{path.name}:{node.lineno} {name}"
             checked.add(name)
-    assert {"migrate/record", "migrate/lock", "migrate/unlock", "migrate/await_index"} <= checked
+    assert {"migrate/record", "migrate/lock", "migrate/unlock"} <= checked
 
 
 def test_no_module_holds_cypher_of_its_own() -> None:

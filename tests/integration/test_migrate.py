@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from at_server import variables_of
+from at_server import settings_of, variables_of
 from libraries import driven, empty, performing
+from modes import MAY_FIND_NOTHING
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
-from e2g_neo4j import AsyncE2G
+from e2g_neo4j import E2G, AsyncE2G
 from e2g_neo4j.errors import AccessError, MigrationError, UnreachableError
 from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
 from e2g_neo4j.graph.doctor import examine
-from e2g_neo4j.graph.schema import info, migrate, validate
+from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
 from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
+from e2g_neo4j.runtime import waiting
 from e2g_neo4j.runtime.statements import folder
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.fingerprint import Fingerprint
@@ -58,6 +62,9 @@ def driver(connected: Driver) -> Driver:
 
 
 VERSIONS = [script.version for script in migrations.read_scripts()]
+
+migrate = partial(migrations.migrate, parts=ALL_PARTS)
+"""Creates all of the schema, as neo4j-migrations does."""
 
 
 @pytest.fixture
@@ -141,14 +148,12 @@ def test_ours_accepts_what_neo4j_migrations_migrated(driver: Driver, server: dic
 
 @pytest.mark.full
 def test_ours_continues_where_neo4j_migrations_stopped(driver: Driver, server: dict[str, str], copy: Path) -> None:
-    later = [path for path in copy.iterdir() if path.name > "V003"]
-    for path in later:
-        path.rename(copy.parent / path.name)
-    assert real_tool(server, copy, "apply") == ["002"]
-    for path in later:
-        (copy.parent / path.name).rename(path)
-    assert [m.state for m in info(driver, "neo4j")] == ["applied", "applied", *["pending"] * len(later)]
-    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == VERSIONS[2:]
+    later = copy / "V002__Vector_indexes.cypher"
+    later.rename(copy.parent / later.name)
+    assert real_tool(server, copy, "apply") == ["001"]
+    (copy.parent / later.name).rename(later)
+    assert [m.state for m in info(driver, "neo4j")] == ["applied", "pending"]
+    assert [run.version for run in migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)] == ["002"]
     assert real_tool(server, copy, "validate") == [{"outcome": "VALID", "warnings": []}]
 
 
@@ -169,14 +174,15 @@ def test_indexes_of_an_older_server_are_named_and_made_again(driver: Driver) -> 
     """As they are after an update from 5.26."""
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     wanted = schema(driver)
-    [older] = [script for script in migrations.read_scripts(old=True) if script.version == "003"]
-    for name in ("e2g_embedding", "e2g_window_embedding"):
+    older = [one for script in migrations.read_scripts(old=True) for one in script.definitions(DIMENSIONS)]
+    vectors = {one.name: one.statement for one in older if "VECTOR INDEX" in one.statement}
+    for name in vectors.keys() - {"e2g_summary_embedding"}:
         driver.execute_query(f"DROP INDEX {name}")
-    for statement in older.statements({"embedding_dimensions": str(DIMENSIONS)}):
+    for statement in vectors.values():
         driver.execute_query(statement)
     told = [one.what for one in looked_at(driver) if one.state == "problem"]
-    assert [what.split()[2] for what in told] == ["e2g_embedding", "e2g_window_embedding"]
-    for name in ("e2g_embedding", "e2g_window_embedding", "e2g_summary_embedding"):
+    assert sorted(what.split()[2] for what in told) == sorted(vectors.keys() - {"e2g_summary_embedding"})
+    for name in vectors:
         driver.execute_query(f"DROP INDEX {name}")
     assert migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS) == []
     assert schema(driver) == wanted
@@ -190,24 +196,24 @@ def looked_at(driver: Driver) -> list[Finding]:
 
 def test_both_notice_an_edited_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    path = copy / "V002__Lookup_indexes.cypher"
+    path = copy / "V001__Keys_and_lookups.cypher"
     path.write_text(path.read_text("utf-8").replace("english", "swedish"), "utf-8")
     (verdict,) = real_tool(server, copy, "validate")
     assert verdict["outcome"] == "DIFFERENT_CONTENT"
-    assert "002" in verdict["warnings"][0]
-    assert [m.state for m in info(driver, "neo4j")] == ["applied", "changed", *["applied"] * len(VERSIONS[2:])]
-    with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
+    assert "001" in verdict["warnings"][0]
+    assert [m.state for m in info(driver, "neo4j")] == ["changed", "applied"]
+    with pytest.raises(MigrationError, match=r"V001__Keys_and_lookups\.cypher is not the file"):
         validate(driver, "neo4j")
-    with pytest.raises(MigrationError, match=r"V002__Lookup_indexes\.cypher is not the file"):
+    with pytest.raises(MigrationError, match=r"V001__Keys_and_lookups\.cypher is not the file"):
         migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
 
 
 @pytest.mark.full
 def test_both_notice_a_missing_file(driver: Driver, server: dict[str, str], copy: Path) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    (copy / "V003__Embedding_indexes.cypher").unlink()
+    (copy / "V002__Vector_indexes.cypher").unlink()
     assert real_tool(server, copy, "validate")[0]["outcome"] == "INCOMPLETE_MIGRATIONS"
-    with pytest.raises(MigrationError, match=r"V003__Embedding_indexes\.cypher was applied but is not part of"):
+    with pytest.raises(MigrationError, match=r"V002__Vector_indexes\.cypher was applied but is not part of"):
         validate(driver, "neo4j")
 
 
@@ -224,7 +230,7 @@ def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str
         "from e2g_neo4j.graph.schema import migrate\n"
         "auth = os.environ['NEO4J_USERNAME'], os.environ['NEO4J_PASSWORD']\n"
         "with neo4j.GraphDatabase.driver(os.environ['NEO4J_URI'], auth=auth) as driver:\n"
-        f"    print(len(migrate(driver, 'neo4j', embedding_dimensions={DIMENSIONS})))\n"
+        f"    print(len(migrate(driver, 'neo4j', embedding_dimensions={DIMENSIONS}, parts=['service'])))\n"
     )
     runs = [
         subprocess.Popen(
@@ -256,8 +262,8 @@ def test_the_lock_of_another_run_is_waited_for_and_then_explained(driver: Driver
 
 
 def test_a_failed_migration_leaves_no_lock_and_no_record(driver: Driver) -> None:
-    driver.execute_query("UNWIND [1, 2] AS i CREATE (:Entity {corpus: 'c', name: 'twice'})")
-    with pytest.raises(MigrationError, match=r"V001__Unique_keys\.cypher could not be applied.*twice"):
+    driver.execute_query("UNWIND [1, 2] AS i CREATE (:Entity {corpus: 'c', key: 'twice'})")
+    with pytest.raises(MigrationError, match=r"V001__Keys_and_lookups\.cypher could not be applied.*twice"):
         migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     assert locks(driver) == 0
     assert [m.state for m in info(driver, "neo4j")] == ["pending"] * len(VERSIONS)
@@ -296,13 +302,9 @@ def dimensions(driver: Driver) -> dict[str, int]:
     return {row["name"]: row["options"]["indexConfig"]["vector.dimensions"] for row in rows}
 
 
-def test_an_index_that_was_dropped_by_hand_is_made_again_and_one_that_a_migration_dropped_is_not(
-    driver: Driver,
-) -> None:
-    """V002 makes e2g_document_source and e2g_text; V004 drops the latter."""
+def test_an_index_that_was_dropped_by_hand_is_made_again(driver: Driver) -> None:
     migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
     before = schema(driver)
-    assert not [index for index in before if index[0] == "e2g_text"]
     driver.execute_query("DROP INDEX e2g_document_source")
     with pytest.raises(MigrationError, match="e2g_document_source is missing"):
         validate(driver, "neo4j")
@@ -312,26 +314,45 @@ def test_an_index_that_was_dropped_by_hand_is_made_again_and_one_that_a_migratio
     assert len(records(driver)) == len(VERSIONS)
 
 
-def test_entities_of_an_older_index_keep_their_name_as_key(driver: Driver, copy: Path) -> None:
-    later = [path for path in copy.iterdir() if path.name > "V007"]
-    for path in later:
-        path.rename(copy.parent / path.name)
-    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    driver.execute_query(
-        "CREATE (e:Entity {corpus: 'c', name: 'ann'}), (:Entity {name: 'theirs'}), "
-        "(e)-[:FROM_CHUNK {count: 2}]->(:Chunk {corpus: 'c', id: '1'}), "
-        "(e)-[:FROM_CHUNK {count: 3}]->(:Chunk {corpus: 'c', id: '2'})"
-    )
-    for path in later:
-        (copy.parent / path.name).rename(path)
-    applied = migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
-    assert [run.version for run in applied] == ["007", "007.1", "008", "009", "010", "011", "012", "013", "014", "015"]
+def test_a_new_database_has_the_core_alone_and_each_part_once_it_is_used(
+    driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is recorded anew, and the real tool finds the files applied."""
+    scripts = migrations.read_scripts()
+    defined = [one for script in scripts for one in script.definitions(DIMENSIONS)]
+
+    def made() -> set[str]:
+        return {index[0] for index in schema(driver) if index[0].startswith("e2g_")}
+
+    with caplog.at_level(logging.INFO, waiting.logger.name):
+        applied = migrations.migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    assert [run.version for run in applied] == VERSIONS
+    assert made() == {one.name for one in defined if one.part == "core"}
+    told = [record.getMessage() for record in caplog.records if record.name == waiting.logger.name]
+    assert told[1:-1] == [f"Creating the schema ({done} of {len(made())})" for done in range(1, len(made()) + 1)]
     validate(driver, "neo4j")
-    found = driver.execute_query("MATCH (e:Entity) RETURN properties(e) AS entity ORDER BY e.name").records
-    assert [row["entity"] for row in found] == [
-        {"corpus": "c", "name": "ann", "key": "ann", "forms": ["ann"], "form_counts": [5], "chunks": 2},
-        {"name": "theirs"},
-    ]
+    assert {one.state for one in looked_at(driver)} == {"ok"}
+    recorded = records(driver)
+    for part in ALL_PARTS:
+        before = made()
+        if any(one.part == part for one in defined):
+            with pytest.raises(MigrationError, match="is missing: run `e2g migrate --all`"):
+                validate(driver, "neo4j", [part])
+        assert migrations.migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS, parts=[part]) == []
+        assert made() - before == {one.name for one in defined if one.part == part}
+    assert records(driver) == recorded
+    assert {one.state for one in looked_at(driver)} == {"ok"}
+
+
+def test_modes_that_need_no_layer_find_passages_in_a_new_database(driver: Driver, scratch: Connection) -> None:
+    text = "Alice Harper met Bob Miller in Paris. Miller sold her a letter. The letter was old. " * 12
+    with E2G(settings=settings_of(scratch, workers=1)) as client:
+        client.index([from_text(text, corpus="novels", source="x")], corpus="novels")
+        assert "e2g_community_key" not in {index[0] for index in schema(driver)}
+        for mode in client.modes(["novels"]):
+            if mode.missing is None:
+                found = client.retrieve("Did Alice Harper meet Bob Miler?", corpus="novels", mode=mode.name, k=3)
+                assert found.passages or mode.name in MAY_FIND_NOTHING, mode.name
 
 
 def test_indexes_are_populated_when_migrate_returns(driver: Driver) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,11 +92,14 @@ def test_line_endings_of_the_checkout_do_not_change_the_checksum(tmp_path: Path)
     assert first == second
 
 
-def test_placeholders_are_filled_and_unknown_ones_refused() -> None:
-    script = schema.Script("1", "A", "V1__A.cypher", "// only a comment;\nCREATE (n {d: ${nm:size}});\n")
-    assert script.statements({"size": "3"}) == ["CREATE (n {d: 3})"]
-    with pytest.raises(MigrationError, match=r"V1__A\.cypher has a placeholder \$\{nm:size\}"):
-        script.statements({})
+def test_a_definition_has_its_placeholder_filled_and_belongs_to_the_part_above_it() -> None:
+    index = "CREATE INDEX e2g_{} IF NOT EXISTS FOR (n:A) ON n.a OPTIONS {{d: {}}}"
+    size = "${nm:embedding_dimensions}"
+    texts = [index.format("a", size), f"// part: links\n{index.format('b', 1)}", index.format("c", 1)]
+    script = schema.Script("1", "A", "V1__A.cypher", "// A file.\n" + ";\n\n".join(texts) + ";\n")
+    found = script.definitions(3)
+    assert [(one.name, one.part) for one in found] == [("e2g_a", "core"), ("e2g_b", "links"), ("e2g_c", "links")]
+    assert found[0].statement == f"// A file.\n{index.format('a', 3)}"
 
 
 def test_what_the_database_recorded_decides_the_state(scripts: list[schema.Script]) -> None:
@@ -140,37 +142,34 @@ def test_a_file_applied_with_its_placeholder_filled_in_counts_as_applied() -> No
 
 def own_statements() -> list[tuple[str, str]]:
     return [
-        (script.source, statement)
-        for script in schema.read_scripts()
-        for statement in script.statements({"embedding_dimensions": "384"})
+        (script.source, one.statement)
+        for old in (False, True)
+        for script in schema.read_scripts(old=old)
+        for one in script.definitions(384)
     ]
 
 
 @pytest.mark.parametrize(("source", "statement"), own_statements())
 def test_our_migrations_hold_repeatable_changes_only(source: str, statement: str) -> None:
-    """Of the schema, or data that is filled in where there is none yet."""
     code = " ".join(line for line in statement.splitlines() if not line.startswith("//")).strip()
-    if schema._DROPPED.fullmatch(code):
-        return
-    if fills_in := re.search(r"(\w+\.\w+) IS NULL.* SET \1 = ", code):
-        assert code.startswith("MATCH "), source
-        assert not re.search(r"\b(MERGE|DELETE|REMOVE|CREATE|DROP)\b", code), fills_in[0]
-        return
     assert code.removeprefix("CYPHER 25 ").split("IF NOT EXISTS")[0].startswith("CREATE "), source
     assert "IF NOT EXISTS FOR" in " ".join(code.split())
     assert len(schema._CREATED.findall(code)) == 1, "every name begins with e2g_"
     assert all(word not in code.split() for word in ("MERGE", "SET", "DELETE", "MATCH", "DROP"))
 
 
-def test_an_index_that_a_later_migration_drops_is_not_there_in_the_end() -> None:
-    scripts = [
-        schema.Script("1", "A", "V1__A.cypher", "CREATE INDEX e2g_a IF NOT EXISTS; CREATE INDEX e2g_b IF NOT EXISTS;"),
-        schema.Script("2", "B", "V2__B.cypher", "DROP INDEX e2g_a IF EXISTS; CREATE INDEX e2g_c IF NOT EXISTS;"),
-        schema.Script("3", "C", "V3__C.cypher", "DROP INDEX e2g_c IF EXISTS; CREATE INDEX e2g_a IF NOT EXISTS;"),
-    ]
-    assert schema.expected_indexes(scripts[:1]) == {"e2g_a", "e2g_b"}
-    assert schema.expected_indexes(scripts[:2]) == {"e2g_b", "e2g_c"}
-    assert schema.expected_indexes(scripts) == {"e2g_a", "e2g_b"}
+def test_the_parts_are_those_that_the_program_knows_and_each_but_the_core_is_created_by_itself() -> None:
+    scripts = schema.read_scripts()
+    parts = {one.name: one.part for script in scripts for one in script.definitions(384)}
+    without = {"sentences", "entities"}
+    assert set(parts.values()) == {"core", *schema.ALL_PARTS} - without
+    core = schema.missing_indexes(scripts, (), ())
+    assert core == {name for name, part in parts.items() if part == "core"}
+    for part in schema.ALL_PARTS:
+        assert {parts[name] for name in schema.missing_indexes(scripts, core, [part])} == {part} - without
+    assert schema.missing_indexes(scripts, core | {"e2g_task_id"}, ()) == {
+        name for name, part in parts.items() if part == "service"
+    } - {"e2g_task_id"}, "what exists of a part is completed"
 
 
 def test_no_comment_reads_as_a_precondition_to_neo4j_migrations() -> None:

@@ -1,3 +1,0 @@
-// Wait until an index is populated.
-// $name, $seconds
-CALL db.awaitIndex($name, $seconds)

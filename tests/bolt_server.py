@@ -1,0 +1,59 @@
+"""A server that only tells its version over Bolt, and counts what else it is asked."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from threading import Thread
+
+from bolt_cluster import chunk, exactly, messages, packed
+
+_CHOSEN = bytes((0, 0, 4, 5))
+"""Bolt 5.4."""
+
+_HELLO, _GOODBYE, _RESET, _LOGON = 0x01, 0x02, 0x0F, 0x6A
+
+
+class Server:
+    """Accepts every log-in.
+
+    Args:
+        agent: What it calls itself, such as `Neo4j/5.20.0`.
+
+    Attributes:
+        uri: Its address.
+        asked: The messages beside those of the log-in.
+    """
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+        self.asked: list[bytes] = []
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.uri = f"bolt://127.0.0.1:{self._socket.getsockname()[1]}"
+        Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._socket.accept()
+                Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with suppress(OSError), client:
+            exactly(client, 20)
+            client.sendall(_CHOSEN)
+            for message in messages(client):
+                if message[1] == _GOODBYE:
+                    return
+                if message[1] in (_HELLO, _LOGON, _RESET):
+                    told = {"server": self.agent, "connection_id": "bolt-1"} if message[1] == _HELLO else {}
+                    client.sendall(chunk(b"\xb1\x70" + packed(told)))
+                else:
+                    self.asked.append(message)
+                    failure = {"code": "Neo.ClientError.Statement.SyntaxError", "message": "Invalid input 'CALL'"}
+                    client.sendall(chunk(b"\xb1\x7f" + packed(failure)))
