@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
@@ -65,7 +66,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
     if last == key:
         raise InputError(
             f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other as "
-            f"the name of the entity, run `e2g entities --split` with {into!r} first."
+            f"the name of the entity, run `e2g entities --split {quote(into)} --corpus {quote(corpus)}` first."
         )
     yield locked("index/set_override", corpus, key=key, into=target)
     yield from _update_documents(key, corpus)
