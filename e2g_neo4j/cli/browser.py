@@ -1,4 +1,4 @@
-"""Show the graph: `e2g guide`, `e2g explain --browser` and `e2g viz`."""
+"""Show the graph: a guide for Neo4j Browser, the evidence of a question in it, and in a page of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from e2g_neo4j.cli.options import (
     ExistingCorpus,
     NoOpen,
     Overwrite,
-    Question,
     choose_corpora,
     choose_corpus,
     out,
@@ -64,7 +63,7 @@ def show_in_browser(evidence: Evidence, settings: Settings, *, no_open: bool) ->
 
 @with_retrieval_options
 def viz(
-    question: Question,
+    question: str,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
     corpora: Corpora = None,
     overwrite: Overwrite = False,

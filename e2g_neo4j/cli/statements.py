@@ -1,4 +1,4 @@
-"""The commands that run statements: cypher, template, templates."""
+"""The commands that run statements: cypher, template."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.table import Table
 
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus, out
+from e2g_neo4j.cli.show import draw
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -54,7 +55,7 @@ def cypher(
 
 
 def template(
-    name: Annotated[str, typer.Argument(help="The name of the template.", show_default=False)],
+    name: Annotated[str | None, typer.Argument(help="The template. (default: list all)", show_default=False)] = None,
     values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="Its parameters.")] = None,
     question: Annotated[
         str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
@@ -62,7 +63,10 @@ def template(
     corpus: ExistingCorpus = None,
     as_json: Json = False,
 ) -> None:
-    """Run a Cypher template. `e2g templates` lists them."""
+    """Run a Cypher template, or list them with their parameters."""
+    if name is None:
+        _show_templates(as_json=as_json)
+        return
     parameters: dict[str, str] = {}
     for one in values or []:
         key, separator, value = one.partition("=")
@@ -82,8 +86,7 @@ def template(
         _show_usage(result)
 
 
-def templates(as_json: Json = False) -> None:
-    """List the Cypher templates with their parameters."""
+def _show_templates(*, as_json: bool) -> None:
     found = all_templates(load_settings())
     if as_json:
         print_json({"templates": found})
@@ -125,7 +128,7 @@ def _show(result: StatementResult) -> None:
     table = Table(*map(escape, result.columns))
     for row in result.rows:
         table.add_row(*(escape(_excerpt(row[name])) for name in result.columns))
-    out.print(table)
+    draw(out, table)
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
 
