@@ -34,9 +34,6 @@ from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Evidence
 
-EXAMPLES = 300
-"""Number of entities from which examples are chosen. The last is rare enough to be some hops away from the first."""
-
 BROWSER = "http://{host}:7474/browser/"
 """Default address of Neo4j Browser."""
 
@@ -90,7 +87,7 @@ def guide(
     """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
-        parameters = example_parameters(corpus, e2g.documents(corpus), e2g.entities(corpus=corpus, limit=EXAMPLES))
+        parameters = e2g.runner.run(example_parameters(corpus))
         browser = browser_url(e2g.settings)
     origins = frozenset({urlsplit(browser).hostname or "localhost"})
     with GuideServer(parameters, origins=origins, port=port) as server:
