@@ -31,8 +31,7 @@ _JAVA_OPTIONS = (
 def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
     """Write `neo4j.conf`: loopback only, with a password, without telemetry.
 
-    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one. It sets the
-    style of the graph after the log-in.
+    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one.
     """
     settings = {
         "server.default_listen_address": HOST,
@@ -49,8 +48,8 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         "client.allow_telemetry": "false",
         # Hosts from which Browser may load guides: Neo4j's default and, for `e2g guide`, the address of this machine.
         "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
-        # Browser runs this after each log-in.
-        "browser.post_connect_cmd": style_command().removeprefix(":"),
+        # Browser runs these after each log-in. Its start page covers the style, which is printed in full.
+        "browser.post_connect_cmd": f"{style_command().removeprefix(':')}; play start",
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
         # Otherwise each empty database takes a quarter of a gigabyte.
