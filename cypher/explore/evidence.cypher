@@ -1,5 +1,6 @@
-// The evidence of a question: the shortest paths between its entities, through names where these are as short, the chunks
-// and summaries that were returned, the question's entities in them, and the path from each to the root of the tree.
+// The evidence of a question: the shortest paths between its entities, through names where these are as short, the
+// chunks and summaries that were returned, the question's entities in them, and the path from each to the root of the
+// tree.
 // $corpora: [name], $pairs: [{a, b}], keys of entities, $nodes: [id], $names: keys of entities
 // → path
 UNWIND $corpora AS corpus

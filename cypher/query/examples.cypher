@@ -1,6 +1,6 @@
-// Examples for the guide of Neo4j Browser: the most frequent name; the longest document with its middle chunk; two of its
-// frequent names that share no sentence, but are connected by a third, or two that share one, full names first; and the
-// document that has most of its frequent names too. Names come before nouns. What a corpus does not have is null.
+// Examples for the guide of Neo4j Browser: the most frequent name; the longest document with its middle chunk; two of
+// its frequent names that share no sentence, but are connected by a third, or two that share one, full names first; and
+// the document that has most of its frequent names too. Names come before nouns. What a corpus does not have is null.
 // $corpus
 // → title, index, name, a, b, second
 MATCH (d:Document {corpus: $corpus})
@@ -17,7 +17,10 @@ CALL (names) {
   UNWIND range(0, j - 1) AS i
   WITH names, names[i] AS a, names[j] AS b, i, j
   WITH names, a, b, i, j, EXISTS { (a)-[:CO_OCCURS]-(b) } AS direct
-  WHERE direct OR EXISTS { (a)-[:CO_OCCURS]-(n:Entity)-[:CO_OCCURS]-(b) WHERE n IN names }
+  WHERE direct OR EXISTS {
+    (a)-[:CO_OCCURS]-(n:Entity)-[:CO_OCCURS]-(b)
+    WHERE n IN names AND coalesce(n.type <> 'noun', n.name <> toLower(n.name))
+  }
   WITH a, b ORDER BY direct, a.name CONTAINS ' ' AND b.name CONTAINS ' ' DESC, j, i LIMIT 1
   RETURN collect([a.name, b.name])[0] AS pair
 }

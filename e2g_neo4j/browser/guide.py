@@ -30,7 +30,7 @@ NEIGHBOURS, HOPS = 12, 3
 
 
 def example_parameters(corpus: str) -> Operation[dict[str, Any]]:
-    """Choose parameters for the statements of the guide. Those without a value, such as a second document, are omitted."""
+    """Choose parameters for the guide's statements. Those without a value, such as a second document, are omitted."""
     found: dict[str, Any] = {"corpus": corpus}
     for row in (yield Read("query/examples", {"corpus": corpus})):
         found |= {name: value for name, value in row.items() if value is not None}

@@ -43,7 +43,6 @@ def evidence_address(browser_url: str, evidence: Evidence) -> str:
 def edit_address(browser_url: str, command: str) -> str:
     """Return the address that opens Neo4j Browser with a command or statement in its editor, which the user runs.
 
-    An address that makes Browser run a guide itself would keep it from running the commands of the server, which set the
-    style.
+    With an address that runs a guide at once, Browser does not run the commands of the server, which set the style.
     """
     return f"{browser_url}?cmd=edit&arg={quote(command, safe='')}"

@@ -42,4 +42,6 @@ def demo() -> None:
         out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
         out.print("The password: e2g db status --show-password")
     out.print(f"The graph, with prepared statements: e2g guide --corpus {CORPUS}")
-    out.print(f'The evidence of the first question: e2g explain "{QUESTIONS[0]}" --corpus {CORPUS} --browser', soft_wrap=True)
+    out.print(
+        f'The evidence of the first question: e2g explain "{QUESTIONS[0]}" --corpus {CORPUS} --browser', soft_wrap=True
+    )
