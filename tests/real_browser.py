@@ -45,9 +45,9 @@ class RealBrowser:
         self.page.locator("[data-testid=frame]:not([data-seen])").wait_for()
         return self.page.get_by_test_id("frame").first
 
-    def command(self, command: str) -> None:
+    def run_command_in_the_editor(self) -> None:
         """Run a command that shows its result elsewhere."""
-        self._type(command)
+        self._editor().click()
         self.page.keyboard.press("Control+Enter")
 
     def await_picture(self, frame: Locator) -> None:
@@ -99,9 +99,11 @@ def neo4j_browser(playwright: Playwright, connection: Connection, address: str =
         page.get_by_test_id("connect").click()
         page.get_by_test_id("password").wait_for(state="detached")
         browser = RealBrowser(page)
-        # Browser remembers the log-in a moment after it is done; an address opened before would ask for it again.
+        # Browser remembers the log-in and the style of the server a moment after they are there. Before, an
+        # address asks for the log-in again, and the results of the server's commands come after those of a test.
         until = time.monotonic() + MILLISECONDS / 1000
-        while connection.password.get_secret_value() not in page.evaluate("localStorage['neo4j.connections'] || ''"):
-            assert time.monotonic() < until, "Browser has not remembered the log-in"
-            page.wait_for_timeout(100)
+        for name, text in (("connections", connection.password.get_secret_value()), ("grass", "node.Entity")):
+            while text not in page.evaluate(f"localStorage['neo4j.{name}'] || ''"):
+                assert time.monotonic() < until, f"Browser has not remembered neo4j.{name}"
+                page.wait_for_timeout(100)
         yield browser

@@ -1,5 +1,5 @@
-// The shortest path between two entities, and for each of its steps the chunks that mention both ends most often, at
-// most three per step.
+// The shortest path between two entities through names, or through any words if none of at most $hops edges is, and for
+// each of its steps the chunks that mention both ends most often, at most three per step.
 // $corpus, $a, $b: names, as written or in lower case, $hops: maximum length of the path, at most 6 edges
 // :params {corpus: "sample", a: "Luke Farran", b: "Theodora Quill", hops: 3}
 // → path, carrier
@@ -13,7 +13,8 @@ CALL () {
   WHERE b.key = toLower($b) OR $b IN b.forms
   RETURN b ORDER BY b.chunks DESC, b.key LIMIT 1
 }
-MATCH path = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+// include: shortest_paths
+WITH CASE WHEN length(named) <= $hops THEN named ELSE shortest END AS path
 WITH path, relationships(path) AS steps
 WHERE size(steps) <= $hops
 UNWIND steps AS step

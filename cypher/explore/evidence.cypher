@@ -1,5 +1,6 @@
-// The evidence of a question: the paths between its entities, the chunks and summaries that were returned, the
-// question's entities in them, and the path from each to the root of the tree.
+// The evidence of a question: the shortest paths between its entities, through names where these are as short, the
+// chunks and summaries that were returned, the question's entities in them, and the path from each to the root of the
+// tree.
 // $corpora: [name], $pairs: [{a, b}], keys of entities, $nodes: [id], $names: keys of entities
 // :params {corpora: ["sample"], pairs: [{a: "luke farran", b: "theodora quill"}], nodes: [], names: []}
 // → path
@@ -8,8 +9,8 @@ CALL (corpus) {
   UNWIND $pairs AS pair
   MATCH (a:Entity {corpus: corpus, key: pair.a})
   MATCH (b:Entity {corpus: corpus, key: pair.b})
-  MATCH path = shortestPath((a)-[:CO_OCCURS*..6]-(b))
-  RETURN path
+  // include: shortest_paths
+  RETURN CASE length(named) WHEN length(shortest) THEN named ELSE shortest END AS path
   LIMIT 30
   UNION
   UNWIND $nodes AS id

@@ -1,4 +1,4 @@
-// What two documents have in common: the entities that both mention, the rarest of the corpus first, each with one
+// What two documents have in common: the names that both mention, the rarest of the corpus first, each with one
 // chunk of either document.
 // $corpus, $first, $second: titles of the documents
 // :params {corpus: "sample", first: "Court of inquiry", second: "Theodora Quill, engineer"}
@@ -11,7 +11,8 @@ WHERE d2.id IS NOT NULL
 WITH d1, d2 ORDER BY d2.source LIMIT 1
 MATCH (d1)<-[:FROM_DOCUMENT]-(:Chunk)<-[:FROM_CHUNK]-(e:Entity)
 WITH DISTINCT d1, d2, e
-WHERE EXISTS { (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d2) }
+WHERE coalesce(e.type <> 'noun', e.name <> toLower(e.name))
+  AND EXISTS { (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d2) }
 WITH d1, d2, e ORDER BY COUNT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN DISTINCT c.document }, e.chunks, e.key
 LIMIT 10
 CALL (d1, e) {

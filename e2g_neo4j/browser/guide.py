@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 from e2g_neo4j.browser.statements import params
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.managed_neo4j.browser_style import STYLE_FILE
+from e2g_neo4j.runtime.requests import Operation, Read
 from e2g_neo4j.runtime.statements import load
-from e2g_neo4j.types.graph import EntityInfo
-from e2g_neo4j.types.reports import DocumentInfo
 
 HOST = "127.0.0.1"
 PORT = 7475
@@ -30,29 +29,12 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 NEIGHBOURS, HOPS = 12, 3
 
 
-def example_parameters(corpus: str, documents: list[DocumentInfo], entities: list[EntityInfo]) -> dict[str, Any]:
-    """Choose parameters for the statements of the guide: the longest documents and frequent names of a corpus.
-
-    Parameters without a value, such as a second document, are omitted.
-
-    Args:
-        corpus: The corpus.
-        documents: Its documents.
-        entities: Its entities, names before nouns, by frequency.
-    """
-    longest = sorted(documents, key=lambda one: (-one.chunks, one.title))
-    names = [one.name for one in entities if one.name[:1].isupper()] or [one.name for one in entities]
+def example_parameters(corpus: str) -> Operation[dict[str, Any]]:
+    """Choose parameters for the guide's statements. Those without a value, such as a second document, are omitted."""
     found: dict[str, Any] = {"corpus": corpus}
-    if longest:
-        found |= {"title": longest[0].title, "index": longest[0].chunks // 2}
-    if len(longest) > 1:
-        found |= {"first": longest[0].title, "second": longest[1].title}
-    if names:
-        found |= {"name": names[0], "limit": NEIGHBOURS}
-    if len(names) > 1:
-        # Rare enough to be some hops away. A name in one chunk may have no path to the other.
-        several = [one.name for one in entities if one.name in names[1:] and one.chunks > 1] or names
-        found |= {"a": names[0], "b": several[-1], "hops": HOPS}
+    for row in (yield Read("query/examples", {"corpus": corpus})):
+        found |= {name: value for name, value in row.items() if value is not None}
+        found |= {"first": row["title"], "limit": NEIGHBOURS, "hops": HOPS}
     return found
 
 

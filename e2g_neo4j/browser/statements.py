@@ -34,11 +34,15 @@ def literal(value: Any) -> str:
 
 
 def evidence_address(browser_url: str, evidence: Evidence) -> str:
-    """Return the address that opens Neo4j Browser with the statement that shows the best passages of a question.
-
-    Browser only fills its editor. The user runs the statement.
-    """
+    """Return the address that opens Neo4j Browser with the statement that shows the best passages of a question."""
     parameters = evidence_parameters(replace(evidence, passages=evidence.passages[:MOST_PASSAGES]))
     filled_in = re.sub(r"\$(\w+)", lambda name: literal(parameters[name[1]]), load("explore/evidence"))
-    escaped = re.sub(r"[&#?]", lambda found: _ESCAPES[found[0]], filled_in)
-    return f"{browser_url}?cmd=edit&arg={quote(escaped, safe='')}"
+    return edit_address(browser_url, re.sub(r"[&#?]", lambda found: _ESCAPES[found[0]], filled_in))
+
+
+def edit_address(browser_url: str, command: str) -> str:
+    """Return the address that opens Neo4j Browser with a command or statement in its editor, which the user runs.
+
+    With an address that runs a guide at once, Browser does not run the commands of the server, which set the style.
+    """
+    return f"{browser_url}?cmd=edit&arg={quote(command, safe='')}"

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import typer
 
 from e2g_neo4j.browser.drawing import page
-from e2g_neo4j.browser.guide import PORT, STYLE, GuideServer, example_parameters
-from e2g_neo4j.browser.statements import MOST_PASSAGES, evidence_address
+from e2g_neo4j.browser.guide import PORT, GuideServer, example_parameters
+from e2g_neo4j.browser.statements import MOST_PASSAGES, edit_address, evidence_address
 from e2g_neo4j.cli.files import check_file, write_file
 from e2g_neo4j.cli.options import (
     Corpora,
@@ -32,9 +32,6 @@ from e2g_neo4j.managed_neo4j.browser_style import style_command
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.results import Evidence
-
-EXAMPLES = 300
-"""Number of entities from which examples are chosen. The last is rare enough to be some hops away from the first."""
 
 BROWSER = "http://{host}:7474/browser/"
 """Default address of Neo4j Browser."""
@@ -55,10 +52,7 @@ def show_in_browser(evidence: Evidence, settings: Settings, *, no_open: bool) ->
         out.print(style_command(), markup=False, soft_wrap=True)
     if (found := len(evidence.passages)) > MOST_PASSAGES:
         out.print(f"The graph shows the best {MOST_PASSAGES} of {found} passages.")
-    out.print("In Neo4j Browser, log in and run the statement in the editor (Ctrl+Enter):")
-    _open(evidence_address(browser_url(settings), evidence), no_open=no_open)
-    if not settings.neo4j_uri:
-        out.print("The user is neo4j; the password: e2g db status --show-password")
+    _open(evidence_address(browser_url(settings), evidence), settings, no_open=no_open)
 
 
 @with_retrieval_options
@@ -89,23 +83,22 @@ def guide(
     """Serve a guide to the graph for Neo4j Browser until Ctrl-C."""
     with E2G() as e2g:
         corpus = choose_corpus(e2g, corpus)
-        parameters = example_parameters(corpus, e2g.documents(corpus), e2g.entities(corpus=corpus, limit=EXAMPLES))
+        parameters = e2g.runner.run(example_parameters(corpus))
         browser = browser_url(e2g.settings)
     origins = frozenset({urlsplit(browser).hostname or "localhost"})
     with GuideServer(parameters, origins=origins, port=port) as server:
-        out.print("In Neo4j Browser, log in and run one after the other (Ctrl+Enter):")
-        out.print(f"  :style {server.address(STYLE)}")
-        out.print(f"  :guide {server.address('guide.html')}")
-        out.print("If Browser requires AsciiDoc:")
-        out.print(f"  :guide {server.address('guide.adoc')}")
-        out.print("Press Ctrl-C to stop serving the guide. Browser:")
-        _open(f"{browser}?cmd=guide&arg={server.address('guide.html')}", no_open=no_open)
+        _open(edit_address(browser, f":guide {server.address('guide.html')}"), e2g.settings, no_open=no_open)
+        out.print(f"If Browser requires AsciiDoc, run this instead:\n  :guide {server.address('guide.adoc')}")
+        out.print("Press Ctrl-C to stop serving the guide.")
         server.serve_forever()
 
 
-def _open(address: str, *, no_open: bool) -> None:
-    """Print an address, and open it if there is a display."""
-    out.print(address, markup=False)
+def _open(address: str, settings: Settings, *, no_open: bool) -> None:
+    """Print an address of Neo4j Browser that fills its editor, and open it if there is a display."""
+    out.print("In Neo4j Browser, log in and run the command in the editor (Ctrl+Enter):")
+    out.print(address, markup=False, soft_wrap=True)
+    if not settings.neo4j_uri:
+        out.print("The user is neo4j; the password: e2g db status --show-password")
     display = sys.platform in ("win32", "darwin") or any(os.environ.get(one) for one in ("DISPLAY", "WAYLAND_DISPLAY"))
     if display and not no_open:
         webbrowser.open(address)

@@ -41,4 +41,7 @@ def demo() -> None:
         connection = LocalServer(settings).start()
         out.print(f"Neo4j Browser: {connection.browser_url}  (user {connection.username})")
         out.print("The password: e2g db status --show-password")
-    out.print("Paste the output of `e2g explain QUESTION --corpus sample` there.")
+    out.print(f"The graph, with prepared statements: e2g guide --corpus {CORPUS}")
+    out.print(
+        f'The evidence of the first question: e2g explain "{QUESTIONS[0]}" --corpus {CORPUS} --browser', soft_wrap=True
+    )

@@ -51,8 +51,7 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
     """Write the configuration folder anew: loopback only, with a password, without telemetry, plugins or files that
     others put there, such as configurations of logs, which can name any file.
 
-    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one. It sets the
-    style of the graph after the log-in.
+    Browser reads the advertised Bolt address from the HTTP port, so it offers the right one.
     """
     settings = {
         "server.default_listen_address": HOST,
@@ -70,8 +69,8 @@ def write_settings(conf: Path, bolt_port: int, http_port: int) -> None:
         "client.allow_telemetry": "false",
         # Hosts from which Browser may load guides: Neo4j's default and, for `e2g guide`, the address of this machine.
         "browser.remote_content_hostname_whitelist": f"guides.neo4j.com,localhost,{HOST}",
-        # Browser runs this after each log-in.
-        "browser.post_connect_cmd": style_command().removeprefix(":"),
+        # Browser runs these after each log-in. Its start page covers the style, which is printed in full.
+        "browser.post_connect_cmd": f"{style_command().removeprefix(':')}; play start",
         "dbms.fleet_manager.enabled": "false",
         "server.fleet_discovery.enabled": "false",  # it broadcasts on the network
         # Otherwise each empty database takes a quarter of a gigabyte.

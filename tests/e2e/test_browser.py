@@ -34,6 +34,7 @@ pytestmark = [pytest.mark.full, pytest.mark.by_turns(2), pytest.mark.timeout(900
 
 CORPUS = "browser-sample"
 QUESTION = "Who really made the chronometer that Luke Farran saved?"
+NO_CAPTION = re.compile(r"object Object|\d,\d|^<id>$")
 TABLES = ("corpora", "documents", "hubs", "mentions", "bridges", "communities")
 PICTURES = ("tree", "branch", "neighbours", "between", "shared", "community", "cluster")
 
@@ -58,7 +59,7 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
 
 @pytest.fixture(scope="module")
 def examples(client: E2G) -> dict[str, Any]:
-    return example_parameters(CORPUS, client.documents(CORPUS), client.entities(corpus=CORPUS, limit=300))
+    return client.runner.run(example_parameters(CORPUS))
 
 
 @pytest.fixture(scope="module")
@@ -74,17 +75,17 @@ def variables(neo4j_connection: Connection, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def guide(client: E2G, variables: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The lines that a running `e2g guide` prints to be typed into Browser, by their command."""
+def guide(client: E2G, variables: dict[str, str]) -> Iterator[str]:
+    """The address that a running `e2g guide` prints."""
     started = [sys.executable, "-m", "e2g_neo4j.cli", "guide", "-c", CORPUS, "--port", "0", "--no-open"]
     with subprocess.Popen(started, env=variables, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         printed = ""
-        while "If Browser" not in printed:
+        while "Press Ctrl-C" not in printed:
             line = process.stdout.readline()
             assert line, "e2g guide has ended"
             printed += line
-        yield {line.split()[0]: line for line in re.findall(r"(?m)^ +(:.*)$", printed)}
+        yield printed_address(printed)
         process.terminate()
 
 
@@ -96,14 +97,19 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="module")
 def browser(
-    playwright: Playwright, neo4j_connection: Connection, guide: dict[str, str], examples: dict[str, Any]
+    playwright: Playwright, neo4j_connection: Connection, guide: str, examples: dict[str, Any]
 ) -> Iterator[RealBrowser]:
-    """Logged in, with the style and the parameters of the guide."""
-    with neo4j_browser(playwright, neo4j_connection) as browser:
-        assert "node.Entity" in browser.run(guide[":style"]).inner_text()
+    """Opened by the address of the guide in a new profile, logged in, with the commands of the guide but its style."""
+    with neo4j_browser(playwright, neo4j_connection, f"{neo4j_connection.browser_url}{guide}") as browser:
         assert "autoComplete" in browser.run(":config autoComplete: false").inner_text()
         assert CORPUS in browser.run(params(examples)).inner_text()
         yield browser
+
+
+def printed_address(printed: str) -> str:
+    """What a command prints of an address after the path of Browser, which is not that of the server under test."""
+    [arguments] = re.findall(r"(?m)^http\S+/browser/(\?\S+)$", printed)
+    return arguments
 
 
 @pytest.fixture
@@ -145,6 +151,31 @@ def test_a_picture_shows_what_was_asked_for_and_no_more(
             assert node["name"][:4] in captions
 
 
+@pytest.mark.parametrize("address", ["", "guide"])
+def test_a_printed_address_shows_names_in_the_first_picture(
+    playwright, neo4j_connection, client: E2G, guide: str, keep, address: str
+) -> None:
+    """In a new profile, and in a second window in which the log-in is remembered."""
+    opened = neo4j_connection.browser_url + (guide if address else "")
+    statement = f"MATCH path = (:Entity {{corpus: '{CORPUS}', key: 'luke farran'}})-->(:Chunk)-->() RETURN path LIMIT 9"
+    with neo4j_browser(playwright, neo4j_connection, opened) as browser:
+        assert_captions(browser, statement)
+        browser.screenshot(keep(f"first-{address or 'plain'}"))
+        profile = browser.page.context.storage_state()
+        page = browser.page.context.browser.new_page(storage_state=profile, permissions=["clipboard-write"])
+        page.goto(opened)
+        assert_captions(RealBrowser(page), statement)
+
+
+def assert_captions(browser: RealBrowser, statement: str) -> None:
+    frame = browser.run(statement)
+    browser.await_picture(frame)
+    shown = captions(frame)
+    assert "Luke Farran" in shown
+    assert [one for one in shown if re.match(r"\d+ [A-Z]", one)], "chunks by number and heading"
+    assert not [one for one in shown if NO_CAPTION.search(one)]
+
+
 def test_a_node_tells_its_text_and_its_vector_is_cut(browser: RealBrowser, keep) -> None:
     frame = browser.run(load("explore/branch"))
     browser.await_picture(frame)
@@ -160,17 +191,21 @@ def test_a_node_tells_its_text_and_its_vector_is_cut(browser: RealBrowser, keep)
     assert len(panel.inner_text()) < 3000
 
 
-def test_the_guide_opens_beside_the_results(browser: RealBrowser, client: E2G, guide: dict[str, str], keep) -> None:
-    browser.command(guide[":guide"])
-    browser.page.get_by_text("What is here").first.wait_for()
-    browser.screenshot(keep("guide"))
-    for title in ("Parameters", "Corpora", "Documents"):
-        browser.page.get_by_text("Next", exact=True).click()
-        browser.page.get_by_role("heading", name=title).last.wait_for()
-    browser.page.locator("pre.runnable, pre.code").last.click()
-    frame = browser.run_what_stands_in_the_editor()
-    frame.locator("table").first.wait_for()
-    assert all(one.title in frame.inner_text() for one in client.documents(CORPUS))
+def test_the_guide_opens_beside_the_results(playwright, neo4j_connection, client: E2G, guide: str, keep) -> None:
+    with neo4j_browser(playwright, neo4j_connection, f"{neo4j_connection.browser_url}{guide}") as browser:
+        browser.run_command_in_the_editor()
+        browser.page.get_by_text("What is here").first.wait_for()
+        browser.screenshot(keep("guide"))
+        for title in ("Parameters", "Corpora", "Documents"):
+            browser.page.get_by_text("Next", exact=True).click()
+            browser.page.get_by_role("heading", name=title).last.wait_for()
+            if title == "Parameters":
+                browser.page.locator("pre.runnable, pre.code").last.click()
+                browser.run_what_stands_in_the_editor()
+        browser.page.locator("pre.runnable, pre.code").last.click()
+        frame = browser.run_what_stands_in_the_editor()
+        frame.locator("table").first.wait_for()
+        assert all(one.title in frame.inner_text() for one in client.documents(CORPUS))
 
 
 def captions(frame: Locator) -> list[str]:
@@ -182,8 +217,8 @@ def test_explain_opens_a_picture_that_can_be_read(playwright, neo4j_connection, 
     told = e2g(variables, "explain", QUESTION, "-c", CORPUS, "-k", "4", "--browser", "--no-open")
     assert told.returncode == 0, told.stderr
     [style] = re.findall(r"(?m)^:style .*$", told.stdout)
-    [arguments] = re.findall(r"(?m)^http\S+/browser/(\?cmd=edit\S+)$", told.stdout)
-    with neo4j_browser(playwright, neo4j_connection, f"{neo4j_connection.browser_url}{arguments}") as browser:
+    address = neo4j_connection.browser_url + printed_address(told.stdout)
+    with neo4j_browser(playwright, neo4j_connection, address) as browser:
         frame = browser.run_what_stands_in_the_editor()
         browser.await_picture(frame)
         browser.screenshot(keep("explain"))
@@ -192,7 +227,7 @@ def test_explain_opens_a_picture_that_can_be_read(playwright, neo4j_connection, 
         assert {"Luke Farran", "chronometer"} <= set(shown)
         starts = [passage.heading for passage in evidence.passages if passage.heading]
         assert any(start[:12] in caption for start in starts for caption in shown)
-        assert not [one for one in shown if re.search(r"object Object|\d,\d", one)]
+        assert not [one for one in shown if NO_CAPTION.search(one)]
         browser.run(":style reset")
         assert "node.Entity" in browser.run(style).inner_text()
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 from at_server import set_variables, settings_of
 from neo4j import Driver, Result
-from neo4j.graph import Graph
+from neo4j.graph import Graph, Path
 
 from e2g_neo4j import E2G
 from e2g_neo4j.browser.drawing import page
@@ -49,7 +49,7 @@ def client(neo4j_connection: Connection) -> Iterator[E2G]:
 
 @pytest.fixture(scope="module")
 def examples(client: E2G) -> dict[str, Any]:
-    return example_parameters(CORPUS, client.documents(CORPUS), client.entities(corpus=CORPUS, limit=300))
+    return client.runner.run(example_parameters(CORPUS))
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +125,14 @@ def test_neighbours_are_the_strongest_and_as_many_as_asked_for(driver, client, p
     assert len(shown.nodes) == NEIGHBOURS + 1
     assert all(name in {node["name"] for node in one.nodes if node} for one in shown.relationships)
     [row] = driver.execute_query(
-        "MATCH (:Entity {corpus: $corpus, name: $name})-[r:CO_OCCURS]-() RETURN collect(r.weight) AS weights",
+        "MATCH (:Entity {corpus: $corpus, name: $name})-[r:CO_OCCURS]-(n) "
+        "RETURN collect([r.weight, n.type]) AS weights",
         corpus=CORPUS,
         name=name,
     ).records
-    best = sorted(row["weights"], reverse=True)[:NEIGHBOURS]
-    assert sorted((one["weight"] for one in shown.relationships), reverse=True) == best
+    drawn = [(one["weight"], end["type"]) for one in shown.relationships for end in one.nodes if end["name"] != name]
+    best = sorted(((kind == "noun", -weight) for weight, kind in row["weights"]))[:NEIGHBOURS]
+    assert sorted((kind == "noun", -weight) for weight, kind in drawn) == best
     small = graph(driver, "neighbours", parameters | {"name": name.upper().lower(), "limit": 2.0})
     assert len(small.relationships) == 2, "in small letters, and as Browser sends numbers"
 
@@ -147,6 +149,73 @@ def test_what_lies_between_two_entities(driver, parameters) -> None:
     assert len(long) <= 3 * parameters["hops"]
     hops = len(long[0]["path"])
     assert rows(driver, "between", parameters | {"hops": hops - 1}) == []
+
+
+PEOPLE = ("ann lee", "bob ray", "zed zoe")
+WORDS = (("Ann Lee", "person"), ("Bob Ray", "person"), ("Cy", "name"), ("Dee", "place"), ("people", "noun"))
+
+
+@pytest.fixture
+def two_books(driver: Driver) -> Iterator[str]:
+    """Ann Lee and Bob Ray share no sentence. A noun connects them at once, and two names of the same book, in turn. The
+    noun also connects both with Zed of another book, who is mentioned most often."""
+    corpus = "explore-two-books"
+    driver.execute_query(
+        "UNWIND [['Long', 4], ['Short', 3]] AS row CREATE (d:Document {corpus: $corpus, id: row[0], title: row[0], "
+        "source: row[0], chunks: row[1]}) WITH d UNWIND range(0, d.chunks - 1) AS index "
+        "CREATE (:Chunk {corpus: $corpus, document: d.id, id: d.id + index, index: index})-[:FROM_DOCUMENT]->(d)",
+        corpus=corpus,
+    )
+    driver.execute_query(
+        "UNWIND $words + [['Zed Zoe', 'person']] AS row CREATE (e:Entity {corpus: $corpus, key: toLower(row[0]), "
+        "name: row[0], forms: [row[0]], type: row[1], chunks: 4}) WITH e MATCH (c:Chunk {corpus: $corpus}) "
+        "WHERE e.type = 'noun' OR (e.name = 'Zed Zoe') = (c.document = 'Short') "
+        "CREATE (e)-[:FROM_CHUNK {count: 1}]->(c)",
+        corpus=corpus,
+        words=[list(word) for word in WORDS],
+    )
+    driver.execute_query(
+        "UNWIND $edges AS edge MATCH (a:Entity {corpus: $corpus, key: edge[0]}) "
+        "MATCH (b:Entity {corpus: $corpus, key: edge[1]}) CREATE (a)-[:CO_OCCURS {weight: 1.0, count: 1}]->(b)",
+        corpus=corpus,
+        edges=[["ann lee", "cy"], ["cy", "dee"], ["dee", "bob ray"], *([one, "people"] for one in PEOPLE)],
+    )
+    yield corpus
+    driver.execute_query("MATCH (n {corpus: $corpus}) DETACH DELETE n", corpus=corpus)
+
+
+def test_a_path_goes_through_names_before_nouns(driver, two_books: str) -> None:
+    asked = {"corpus": two_books, "a": "Ann Lee", "b": "Bob Ray"}
+    ways = {hops: {path_of(row["path"]) for row in rows(driver, "between", asked | {"hops": hops})} for hops in (2, 3)}
+    assert ways == {2: {("Ann Lee", "people", "Bob Ray")}, 3: {("Ann Lee", "Cy", "Dee", "Bob Ray")}}
+    evidence = {"corpora": [two_books], "pairs": [{"a": "ann lee", "b": "bob ray"}], "nodes": [], "names": []}
+    assert [path_of(row["path"]) for row in rows(driver, "evidence", evidence)] == [("Ann Lee", "people", "Bob Ray")]
+    driver.execute_query(
+        "MATCH (a:Entity {corpus: $corpus, key: 'cy'}) MATCH (b:Entity {corpus: $corpus, key: 'bob ray'}) "
+        "CREATE (a)-[:CO_OCCURS {weight: 1.0, count: 1}]->(b)",
+        corpus=two_books,
+    )
+    assert [path_of(row["path"]) for row in rows(driver, "evidence", evidence)] == [("Ann Lee", "Cy", "Bob Ray")]
+
+
+def path_of(path: Path) -> tuple[str, ...]:
+    return tuple(node["name"] for node in path.nodes)
+
+
+def test_the_examples_belong_to_one_document(client: E2G, two_books: str) -> None:
+    found = client.runner.run(example_parameters(two_books))
+    assert {found.pop("a"), found.pop("b")} == {"Bob Ray", "Cy"}, "connected by a name, not by people"
+    assert found == {
+        **{"corpus": two_books, "title": "Long", "index": 2, "first": "Long", "second": "Short"},
+        **{"name": "Ann Lee", "limit": NEIGHBOURS, "hops": 3},
+    }
+    assert client.runner.run(example_parameters("no-such")) == {"corpus": "no-such"}
+
+
+def test_the_examples_of_the_sample_are_names_with_a_path_of_names(driver, examples) -> None:
+    [path] = {row["path"] for row in rows(driver, "between", examples)}
+    assert len(path) == 2, "neither next to each other nor far apart"
+    assert "noun" not in {node["type"] for node in path.nodes}
 
 
 def test_bridges_are_counted_right(driver, parameters) -> None:
@@ -181,6 +250,7 @@ def test_what_two_documents_share_is_in_both(driver, parameters) -> None:
     assert 0 < len(shown) <= 10
     for row in shown:
         assert row["one"].nodes[0] == row["other"].nodes[0]
+        assert row["one"].nodes[0]["type"] != "noun"
         assert row["one"].nodes[2]["title"] == parameters["first"]
         assert row["other"].nodes[2]["title"] == parameters["second"]
 

@@ -122,6 +122,13 @@ def test_titles_name_the_most_linked_entities() -> None:
     assert titles(hierarchy, weights, {name: name.upper() for name in "abcdez"}) == ["B, C, D, A"]
 
 
+def test_titles_name_names_before_nouns() -> None:
+    hierarchy = [Community(1, ("count", "door", "lucy", "mina", "time"), None)]
+    weights = {("count", "door"): 9.0, ("door", "time"): 9.0, ("lucy", "mina"): 1.0, ("count", "lucy"): 1.0}
+    names = {"count": "count", "door": "door", "lucy": "Lucy", "mina": "Mina", "time": "time"}
+    assert titles(hierarchy, weights, names) == ["Lucy, Mina, door, count"]
+
+
 def test_windows_of_communities_come_by_turns() -> None:
     """By score: 0 (of x), 1 (of x), 2 (of y and x), 3 (of none), 4 (of y). The turns: y has 2, then x has 0; then y has
     4 and x has 1; the window of none is last."""

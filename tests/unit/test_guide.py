@@ -7,11 +7,9 @@ from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
-from e2g_neo4j.browser.guide import HERE, asciidoc, example_parameters, html
+from e2g_neo4j.browser.guide import HERE, asciidoc, html
 from e2g_neo4j.browser.statements import evidence_address, literal
 from e2g_neo4j.runtime.statements import folder, load
-from e2g_neo4j.types.graph import EntityInfo
-from e2g_neo4j.types.reports import DocumentInfo
 from e2g_neo4j.types.results import Evidence, Pair, Passage
 
 PARAMETERS = {
@@ -55,21 +53,6 @@ def test_what_a_corpus_does_not_have_is_not_asked_for() -> None:
     for section in ("What two documents share", "Neighbourhood", "Between two entities"):
         assert f"== {section}" not in alone
     assert "== Why this evidence" in alone
-
-
-def test_the_examples_are_long_documents_and_names() -> None:
-    documents = [
-        DocumentInfo(title, title, title, "ready", None, True, chunks, 0, 0) for title, chunks in (("A", 1), ("B", 9))
-    ]
-    entities = [EntityInfo(name.lower(), name, {}, (), 1, 1, 1) for name in ("hand", "Lucy Westenra", "Mina")]
-    assert example_parameters("c", documents, entities) == {
-        **{"corpus": "c", "title": "B", "index": 4, "first": "B", "second": "A"},
-        **{"name": "Lucy Westenra", "limit": 12, "a": "Lucy Westenra", "b": "Mina", "hops": 3},
-    }
-    assert example_parameters("c", documents[:1], entities[:1]) == {
-        **{"corpus": "c", "title": "A", "index": 0, "name": "hand", "limit": 12}
-    }
-    assert example_parameters("c", [], []) == {"corpus": "c"}
 
 
 def test_the_style_knows_every_label_and_type() -> None:

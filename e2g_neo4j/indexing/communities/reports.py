@@ -126,7 +126,7 @@ def _greedy(
 
 
 def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str, str]) -> list[str]:
-    """Return the title of each community: the names of the entities that are linked most within it.
+    """Return the title of each community: the names that are linked most within it, before common nouns.
 
     Args:
         hierarchy: the communities.
@@ -140,9 +140,10 @@ def titles(hierarchy: Sequence[Community], weights: Weights, names: Mapping[str,
             if b in degrees[number]:
                 degrees[number][a] += weight
                 degrees[number][b] += weight
+    nouns = {key for key, name in names.items() if name == name.lower()}
     return [
-        ", ".join(names[key] for key in sorted(degree, key=lambda key: (-round(degree[key], 6), key))[:NAMES])
-        for degree in degrees
+        ", ".join(names[key] for key in sorted(each, key=lambda key: (key in nouns, -round(each[key], 6), key))[:NAMES])
+        for each in degrees
     ]
 
 
