@@ -53,7 +53,7 @@ def enrich(
         raise InputError("Reports are those of communities, and this layer is not named: add communities.")
     if not dry_run:
         needed = {one.name for layer in LAYERS if layer.name in wanted for one in layer.needs}
-        yield from migrate(models, wanted | needed, progress)
+        yield from migrate(models, *wanted, *needed)
     yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
     if dry_run:
@@ -97,7 +97,7 @@ def add_graph_documents(
     models: Models, corpus: str, graph_documents: Sequence[GraphDocument], progress: Progress | None
 ) -> Operation[GraphDocumentReport]:
     """Keep what others have extracted from the texts of a corpus, and make statements of it."""
-    yield from migrate(models, ("statements",), progress)
+    yield from migrate(models, "statements")
     yield from catalog.check_corpus(corpus)
     models, vectors = yield from read_models(models, corpus)
     yield from create_indexes(models.fingerprint, vectors)
