@@ -5,6 +5,7 @@ A message says what happened, to what, and the next step. Those about errors of 
 """
 
 import re
+from shlex import quote
 
 
 class E2GError(Exception):
@@ -130,8 +131,8 @@ class CorpusNotFoundError(NotFoundError):
     def __init__(self, corpus: str) -> None:
         self.corpus = corpus
         super().__init__(
-            f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus NAME`, or list the "
-            "corpora with `e2g corpora`."
+            f"The corpus {corpus!r} holds no document: index some with `e2g index PATH --corpus {quote(corpus)}`, or "
+            "list the corpora with `e2g corpora`."
         )
 
 
@@ -151,8 +152,8 @@ class DocumentNotFoundError(NotFoundError):
             ways = "by id, file or folder" if deleting else "by id or file"
             found = f"document {target!r}, neither {ways} nor by title"
         super().__init__(
-            f"The corpus {corpus!r} holds no {found}: list its documents with `e2g documents --corpus NAME --json`."
-            + (" Nothing was deleted." if deleting else "")
+            f"The corpus {corpus!r} holds no {found}: list its documents with `e2g documents --corpus {quote(corpus)} "
+            "--json`." + (" Nothing was deleted." if deleting else "")
         )
 
 
@@ -162,7 +163,7 @@ class AliasNotFoundError(NotFoundError):
     def __init__(self, name: str, corpus: str) -> None:
         super().__init__(
             f"The name {name!r} resolves to no other entity in the corpus {corpus!r}, and is not kept apart: list what "
-            "was merged with `e2g entities --merges --corpus NAME`. Nothing was changed."
+            f"was merged with `e2g entities --merges --corpus {quote(corpus)}`. Nothing was changed."
         )
 
 
@@ -172,7 +173,7 @@ class EntityNotFoundError(NotFoundError):
     def __init__(self, name: str, corpus: str) -> None:
         super().__init__(
             f"No entity of the corpus {corpus!r} has the name {name!r}: list names with `e2g entities PART --corpus "
-            "NAME`. Nothing was changed."
+            f"{quote(corpus)}`. Nothing was changed."
         )
 
 
@@ -183,13 +184,14 @@ class CorpusChangedError(InputError):
         corpus: the corpus.
         attempts: how often it was tried.
         what: what was done, such as "its communities were made".
-        layer: the name of the layer.
+        layer: the name of the layer; empty: a question was asked.
     """
 
-    def __init__(self, corpus: str, attempts: int, what: str, layer: str) -> None:
+    def __init__(self, corpus: str, attempts: int, what: str, layer: str = "") -> None:
+        again = f"Run `e2g enrich --with {layer} --corpus {quote(corpus)}`" if layer else "Ask again"
         super().__init__(
-            f"The corpus {corpus!r} was changed {attempts} times while {what}. Run `e2g enrich --with {layer} --corpus "
-            f"{corpus}` when nothing is being indexed into it."
+            f"The corpus {corpus!r} was changed {attempts} times while {what}. {again} when nothing is being indexed "
+            "into it."
         )
 
 
@@ -197,4 +199,4 @@ class AdoptedCorpusError(InputError):
     """The corpus was adopted, and the call is for corpora that were indexed."""
 
     def __init__(self, corpus: str, instead: str) -> None:
-        super().__init__(f"The corpus {corpus!r} was made by `e2g adopt` from your own text nodes: {instead}.")
+        super().__init__(f"The corpus {corpus!r} was adopted from your own text nodes: {instead}.")

@@ -6,11 +6,11 @@ import logging
 import os
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from e2g_neo4j.errors import ConfigurationError
@@ -44,6 +44,12 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="E2G_", env_file=FOLDER_FILE, env_file_encoding="utf-8", extra="ignore", populate_by_name=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_empty(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Take an empty value for none, as `E2G_CHAT_MODEL=` is meant, where empty has no meaning of its own."""
+        return {name: value for name, value in values.items() if value != "" or name.endswith("_prefix")}
 
     neo4j_uri: str | None = Field(
         None,
@@ -89,7 +95,7 @@ class Settings(BaseSettings):
     )
     judge_model: str | None = Field(
         None,
-        description="Model that judges answers in `e2g eval --judge`, named likewise. Default: the chat model.",
+        description="Model that judges answers, for `--judge` of `e2g eval`, named likewise. Default: the chat model.",
     )
     ollama_host: str | None = Field(None, description="Address of the Ollama server. Default: that of Ollama.")
 

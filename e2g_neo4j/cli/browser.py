@@ -1,4 +1,4 @@
-"""Show the graph: `e2g guide`, `e2g explain --browser` and `e2g viz`."""
+"""Show the graph: a guide for Neo4j Browser, the evidence of a question in it, and in a page of its own."""
 
 from __future__ import annotations
 

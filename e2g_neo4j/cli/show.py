@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -302,7 +303,7 @@ def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
         corpus for corpus, listed in found.items() if any(one.state in ("pending", "failed") for one in listed)
     ]
     for corpus in unfinished:
-        out.print(f"Run `e2g resume --corpus {escape(corpus)}` to index the documents that are not ready.")
+        out.print(f"Run `e2g resume --corpus {escape(shlex.quote(corpus))}` to index the documents that are not ready.")
 
 
 def entities(out: Console, found: Sequence[EntityInfo]) -> None:

@@ -45,8 +45,11 @@ class Change:
         return self.difference.mean < -SAME
 
 
+_HOW_TO_WRITE = "Write it with `e2g eval QUESTIONS.jsonl --json SCORES.json`"
+
+
 def read_scores(file: Path) -> Scores:
-    """Read the scores of an evaluation that `e2g eval --json` wrote.
+    """Read the scores of an evaluation that `e2g eval` wrote.
 
     Raises:
         InputError: The file cannot be read, or is no such file.
@@ -58,9 +61,9 @@ def read_scores(file: Path) -> Scores:
             for mode, outcomes in ((mode, result["outcomes"]) for mode, result in saved["modes"].items())
         }
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}. Write it with `e2g eval --json`.") from None
+        raise InputError(f"{file} cannot be read: {error.strerror}. {_HOW_TO_WRITE}.") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{file} has no results of an evaluation: write it with `e2g eval --json`.") from None
+        raise InputError(f"{file} has no results of an evaluation. {_HOW_TO_WRITE}.") from None
 
 
 def changes_since(found: Evaluation, before: Scores) -> list[Change]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,8 +121,8 @@ def read_questions(path: Path, *, without_gold: bool = False) -> list[Question]:
                 require(question.id not in questions, f"duplicate id {question.id!r}")
             except (ValueError, RecursionError) as error:
                 raise InputError(
-                    f"{path}, line {number}: {error}. Correct the line, or use `e2g eval-convert` if this is a file of "
-                    "NovelQA or InfiniteBench."
+                    f"{path}, line {number}: {error}. Correct the line. A file of NovelQA or InfiniteBench is "
+                    f"converted by `e2g eval-convert {shlex.quote(str(path))} --out FOLDER`."
                 ) from error
             questions[question.id] = question
     if not questions:

@@ -136,7 +136,7 @@ def _migrations(scripts: Sequence[schema.Script], history: Rows, indexes: Rows, 
             "schema",
             "problem",
             f"Migrations {', '.join(pending)} are not applied.",
-            "Run `e2g migrate`, or `e2g index`.",
+            "Run `e2g migrate`. `e2g index` applies them too.",
         )
     else:
         yield Finding("schema", "ok", f"All {len(migrations)} migrations are applied.")

@@ -6,6 +6,7 @@ read page by page and compared here, so no index on the nodes is needed or creat
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +103,7 @@ def link(
     if type is not None and not entities.names:
         raise InputError(
             f"No entity of the corpus {corpus!r} has the type {type!r}, so nothing was linked or unlinked. "
-            f"`e2g entities --corpus {corpus}` lists the types."
+            f"`e2g entities --corpus {shlex.quote(corpus)}` lists the types."
         )
     candidates = _Candidates()
     after = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from e2g_neo4j.errors import AliasNotFoundError, EntityNotFoundError, InputError
@@ -64,7 +65,7 @@ def merge(name: str, into: str, *, corpus: str) -> Operation[list[Alias]]:
         if key in find_circle({key: target, **overrides} | {key: target}):
             raise InputError(
                 f"{into!r} resolves to {name!r} already, or is the same name. Nothing was changed. To choose the other "
-                f"as the name of the entity, run `e2g entities --split` with {into!r} first."
+                f"as the name of the entity, run `e2g entities --split {quote(into)} --corpus {quote(corpus)}` first."
             )
         if (yield set_override(corpus, key, target, overrides)):
             break  # else a name was merged or split in the meantime

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from threading import Event
 from typing import Any, TypeAlias
 
@@ -165,7 +166,8 @@ def delete(models: Models, targets: Sequence[str | Path] | None, corpus: str) ->
     if (yield from text_nodes.adopted(corpus)):
         raise AdoptedCorpusError(
             corpus,
-            f"`e2g unadopt --corpus {corpus}` removes all of it; to remove a part, delete their nodes and adopt again",
+            f"`e2g unadopt --corpus {quote(corpus)}` removes all of it; to remove a part, delete their nodes and adopt "
+            "again",
         )
     listed = yield from catalog.documents(corpus)
     to_delete = listed if targets is None else catalog.choose_documents(targets, listed, corpus)
@@ -324,7 +326,7 @@ def _index_with(run: IndexRun, documents: Sequence[SourceDocument], *, adopted: 
     if report.documents and models.embedding_name == DEFAULT and models.language != "en":
         report.warnings[corpus] = (
             f"The corpus {corpus!r} is in {name_of(models.language)}, but its embedding model, {DEFAULT}, is English. "
-            f"To find more, run `e2g reindex --corpus {corpus} --embedding-model NAME` with a multilingual model."
+            f"To find more, run `e2g reindex --corpus {quote(corpus)} --embedding-model NAME` with a multilingual one."
         )
     return report
 

@@ -318,10 +318,11 @@ def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> di
     for source, other in found.items():
         if other is not None:
             code = code_of(other)
-            into = f"--corpus OTHER --language {code}" if code else "--corpus OTHER, with a pipeline in E2G_SPACY_MODEL"
+            command = f"`e2g index FILE --corpus OTHER --language {code}`"
+            into = command if code else "`e2g index FILE --corpus OTHER` with a pipeline in E2G_SPACY_MODEL"
             warnings[source] = (
                 f"{source} appears to be in {other}, but the corpus {run.corpus!r} is in {name_of(language)}, so its "
-                f"entities will be wrong. Delete it there, and index it with `e2g index FILE {into}`."
+                f"entities will be wrong. Delete it there, and index it with {into}."
             )
     return warnings
 

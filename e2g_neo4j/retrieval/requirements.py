@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -159,5 +160,5 @@ def mode_info(strategy: Strategy, rows: Sequence[Mapping[str, Any]] = ()) -> Mod
 
 
 def _enrich(layer: Layer, corpus: str) -> str:
-    with_layer = {"statements": " --with statements", "sentence_vectors": " --with sentences"}.get(layer, "")
-    return f"e2g enrich{with_layer} --corpus {corpus}"
+    made = {"entity_vectors": "entities", "sentence_vectors": "sentences"}.get(layer, layer)
+    return f"e2g enrich --with {made} --corpus {shlex.quote(corpus)}"

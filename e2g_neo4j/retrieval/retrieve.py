@@ -94,7 +94,7 @@ def retrieve(
                 return evidence
         except OtherModelsError as error:
             remember_models(models, error.rows)
-    raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked", "models")
+    raise CorpusChangedError(", ".join(corpora), TRIES, "the question was asked")
 
 
 def _search(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -68,7 +69,7 @@ def cosines(vector: Sequence[float], corpus: str, packed: Iterable[tuple[str, by
         if vectors is None:
             raise QueryError(
                 f"Sentences of the corpus {corpus!r} have no vectors: run `e2g enrich --with sentences --corpus "
-                f"{corpus}`."
+                f"{shlex.quote(corpus)}`."
             )
         held.append((chunk, bytes(vectors)))
     values = dequantised(b"".join(vectors for _, vectors in held), len(question)) @ question

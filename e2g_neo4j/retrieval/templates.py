@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -123,7 +124,7 @@ def run_template(
             if keys.get(key) is None:
                 raise NotFoundError(
                     f"The corpus {corpus!r} has no entity {values[parameter]!r}: list them with `e2g entities --corpus "
-                    f"{corpus}`."
+                    f"{shlex.quote(corpus)}`."
                 )
             values[parameter] = keys[key]
     values[CORPUS] = corpus

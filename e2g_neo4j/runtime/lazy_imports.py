@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib import metadata, util
+from pathlib import Path
 
 from e2g_neo4j.errors import ConfigurationError
+
+_PROJECT = Path(__file__).resolve().parents[2]
+"""The clone, if this is one."""
 
 
 @contextmanager
@@ -41,9 +48,24 @@ def needs(what: str, extra: str, otherwise: str = "") -> Iterator[None]:
             raise
         package = error.name.partition(".")[0] if error.name else str(error)
         raise ConfigurationError(
-            f"{what} needs {package}, which is not installed: run `pip install 'e2g-neo4j[{extra}]'`"
+            f"{what} needs {package}, which is not installed: run `{pip_install(*requirements(extra))}`"
             f"{otherwise and f', {otherwise}'}."
         ) from error
+
+
+def pip_install(*arguments: str) -> str:
+    """Return the command that installs packages for the interpreter that runs."""
+    pip = (sys.executable, "-m", "pip", "install")  # an environment without pip was made by uv
+    return shlex.join([*(pip if util.find_spec("pip") else ("uv", *pip[2:], "--python", pip[0])), *arguments])
+
+
+def requirements(extra: str) -> list[str]:
+    """Return the arguments of pip that install one or several extras: from the clone, or else each package, since no
+    index has this one."""
+    if (_PROJECT / "pyproject.toml").is_file():
+        return ["-e", f"{_PROJECT}[{extra}]"]
+    named = re.compile(rf"(?:; | and )extra == ['\"](?:{extra.replace(',', '|')})['\"]")
+    return [named.sub("", one) for one in metadata.requires("e2g-neo4j") or () if named.search(one)]
 
 
 _spacy_needs_torch = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -69,7 +70,8 @@ def connect(corpus: str, a: str, b: str, hops: int) -> Operation[tuple[Step, ...
         if key is None:
             yield from check_corpus(corpus)
             raise NotFoundError(
-                f"The corpus {corpus!r} has no entity {name!r}: look for the names that it has with `e2g entities`."
+                f"The corpus {corpus!r} has no entity {name!r}: list its entities with `e2g entities PART --corpus "
+                f"{shlex.quote(corpus)}`."
             )
     if not found["names"]:
         return ()

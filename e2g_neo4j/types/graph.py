@@ -157,7 +157,7 @@ class Alias:
         title: the title of the document.
         count: how often the document uses the name.
         why: the reason for the merge.
-        apart: whether the name was split with `e2g entities --split` and resolves to no other entity. Then entity,
+        apart: whether the name was split from an entity and resolves to no other entity. Then entity,
             document and reason are None.
     """
 

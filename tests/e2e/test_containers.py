@@ -68,7 +68,7 @@ def test_the_image_says_what_it_lacks(image: str) -> None:
         "from e2g_neo4j.models.embedding.load import load_embedder as l; l('intfloat/e5-small-v2')",
         check=False,
     )
-    assert "pip install sentence-transformers" in other.stderr
+    assert "pip install 'sentence-transformers" in other.stderr
 
 
 def test_the_image_is_small_and_has_a_user_without_rights(image: str) -> None:

@@ -103,7 +103,7 @@ def test_a_mode_without_what_it_needs_is_left_out_with_the_reason(e2g, sample, c
     found = evaluate(e2g, questions, corpus=corpus, modes=["communities", "dense"], against="dense")
     assert list(found.modes) == ["dense"]
     assert found.failed.keys() == {"communities"}
-    assert f"e2g enrich --corpus {corpus}" in found.failed["communities"]
+    assert f"e2g enrich --with communities --corpus {corpus}" in found.failed["communities"]
     print_tables(Console(width=200), found)
     printed = capsys.readouterr().out
     assert "Left out: communities." in printed

@@ -254,5 +254,5 @@ def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Eviden
 
 def test_without_neo4j_viz_the_way_out_is_named(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "neo4j_viz", None)
-    with pytest.raises(ConfigurationError, match=r"e2g-neo4j\[viz\].*--browser"):
+    with pytest.raises(ConfigurationError, match=r"pip install -e .*\[viz\].*--browser"):
         page([])

@@ -91,7 +91,7 @@ def test_the_life_of_written_reports(settings: Settings, corpus: str, driver: Dr
     with E2G(settings=settings) as e2g:
         e2g.index([from_text(MORE, corpus=corpus, source="note")], corpus=corpus)
         reason = e2g.retrieve("Who sailed?", corpus=corpus, mode="communities").reason
-        assert f"are out of date: run `e2g enrich --corpus {corpus}`." in reason
+        assert f"are out of date: run `e2g enrich --with communities --corpus {corpus}`." in reason
         assert any(corpus in one.what for one in e2g.doctor() if one.check == "layers")
     with E2G(settings=with_model(settings, "reporter")) as e2g:
         report = e2g.index([from_text(f"{MORE} All was well.", corpus=corpus, source="note")], corpus=corpus)

@@ -253,7 +253,7 @@ def test_a_corpus_without_communities_is_refused(monkeypatch: pytest.MonkeyPatch
     search = Search(monkeypatch, {})
     search.layers["communities"] = None
     search.rows = lambda request: [{**search.layers, "corpus": "c"}]  # type: ignore[method-assign]
-    with pytest.raises(QueryError, match=r"'c' has no communities, .* `e2g enrich --corpus c`"):
+    with pytest.raises(QueryError, match=r"'c' has no communities, .* `e2g enrich --with communities --corpus c`"):
         search.answer(evidence("Who?", 0))
 
 

@@ -307,8 +307,8 @@ def test_points_whose_text_is_gone_are_left_out() -> None:
 
 def test_reports_that_are_out_of_date_are_told_and_without_any_the_command_is_named() -> None:
     run = ask(Corpus(communities=False), points((50, [1])), points(), "Luke [1].", level=1)
-    assert "communities of c are out of date: run `e2g enrich --corpus c`" in run.emitted.reason
-    with pytest.raises(QueryError, match=r"'c' has no communities, .* `e2g enrich --corpus c`"):
+    assert "communities of c are out of date: run `e2g enrich --with communities --corpus c`" in run.emitted.reason
+    with pytest.raises(QueryError, match=r"'c' has no communities, .* `e2g enrich --with communities --corpus c`"):
         ask(Corpus(communities=None))
 
 

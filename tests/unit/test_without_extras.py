@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -17,6 +18,8 @@ from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.runtime.requests import Rerank
 from e2g_neo4j.settings import Settings
+
+ROOT = Path(__file__).parents[2]
 
 OF_EXTRAS = {
     "cluster": ("distributed",),
@@ -63,7 +66,7 @@ def test_a_command_names_the_extra_that_it_needs(command: str) -> None:
     assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr.startswith(f"Error: `e2g {command}` needs ")
-    assert "pip install 'e2g-neo4j[serve]'" in done.stderr
+    assert f"-m pip install -e {quote(f'{ROOT}[serve]')}`" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -85,14 +88,14 @@ def test_a_model_that_needs_sentence_transformers_says_so_where_they_are_not_ins
 @pytest.mark.usefixtures("without")
 def test_a_managed_server_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delitem(sys.modules, "e2g_neo4j.managed_neo4j.jars", raising=False)
-    with pytest.raises(ConfigurationError, match=r"e2g-neo4j\[local\]'`, or set NEO4J_URI"):
+    with pytest.raises(ConfigurationError, match=r"pip install -e .*\[local\]'?`, or set NEO4J_URI"):
         LocalServer(Settings(home=tmp_path)).start()
 
 
 @pytest.mark.parametrize("without", ["cluster"], indirect=True)
 @pytest.mark.usefixtures("without")
 def test_a_cluster_without_dask_is_said() -> None:
-    with pytest.raises(ConfigurationError, match=r"E2G_CLUSTER\) needs distributed.*e2g-neo4j\[cluster\]"):
+    with pytest.raises(ConfigurationError, match=r"E2G_CLUSTER\) needs distributed.*pip install -e .*\[cluster\]"):
         next(read_on_cluster("tcp://127.0.0.1:1", Models(Settings()), ["a text"]))
 
 
@@ -105,7 +108,7 @@ def test_a_file_whose_parser_is_not_installed_is_named(
     monkeypatch.delitem(sys.modules, "e2g_neo4j.indexing.sources.pdf", raising=False)
     path = tmp_path / f"a.{suffix}"
     path.write_text("a text")
-    with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*e2g-neo4j\[documents\]"):
+    with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*pip install -e .*\[documents\]"):
         read(path, "c", 1000)
 
 
@@ -113,5 +116,5 @@ def test_a_file_whose_parser_is_not_installed_is_named(
 @pytest.mark.usefixtures("without")
 def test_a_model_of_langchain_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "e2g_neo4j.models.chat.langchain", raising=False)
-    with pytest.raises(ConfigurationError, match=r"needs langchain_core.*e2g-neo4j\[langchain\]"):
+    with pytest.raises(ConfigurationError, match=r"needs langchain_core.*pip install -e .*\[langchain\]"):
         load_chat_model(Settings(), object())  # type: ignore[arg-type]

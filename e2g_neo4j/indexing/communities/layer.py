@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -151,7 +152,7 @@ def _statements(making: Making) -> Operation[list[StoredStatement]]:
     if state["statements"] != state["revision"]:
         raise RepliesMissingError(
             f"The reports of the corpus {corpus!r} are made from its statements, which are out of date: run "
-            f"`e2g enrich --with statements,communities --corpus {corpus}`."
+            f"`e2g enrich --with statements,communities --corpus {shlex.quote(corpus)}`."
         )
     return (yield from read_statements(corpus))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -54,7 +55,7 @@ def asking(corpus: str, task: TextTask | None, meter: UsageMeter, progress: Prog
             raise RepliesMissingError(
                 f"A chat model writes the reports of the corpus {corpus!r}, and none is configured: set "
                 "E2G_CHAT_MODEL, such as ollama:NAME, or run `e2g enrich --with communities --reports extractive "
-                f"--corpus {corpus}`."
+                f"--corpus {shlex.quote(corpus)}`."
             )
         execute = (yield GetExecutor()).execute
         ask_about(task, list(missing.items()), SummaryCache(execute, corpus), meter, progress)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
+from shlex import quote
 from typing import Any, TypeAlias
 
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
@@ -101,7 +102,7 @@ def check(corpus: str, adoption: Adoption) -> Operation[None]:
         stored = ", ".join(f"{name} {value}" for name, value in json.loads(row["adopts"]).items() if value is not None)
         raise InputError(
             f"The corpus {corpus!r} was adopted with other options ({stored}). Use these, or another corpus, or run "
-            f"`e2g unadopt --corpus {corpus}` first."
+            f"`e2g unadopt --corpus {quote(corpus)}` first."
         )
     if row["documents"] and not row["adopts"]:
         raise InputError(f"The corpus {corpus!r} contains documents that were indexed. Adopt into another corpus.")
@@ -314,7 +315,7 @@ def unadopt(corpus: str) -> Operation[Rows]:
         if not row["documents"]:
             raise CorpusNotFoundError(corpus)
         raise InputError(
-            f"The corpus {corpus!r} was not adopted, but indexed. Remove it with `e2g delete --corpus {corpus}`."
+            f"The corpus {corpus!r} was not adopted, but indexed. Remove it with `e2g delete --corpus {quote(corpus)}`."
         )
     removed: dict[str, Any] = {}
     delete_corpus = Write(

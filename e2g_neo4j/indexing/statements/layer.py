@@ -7,6 +7,7 @@ all of these are kept. So only text that is new is paid for.
 from __future__ import annotations
 
 import json
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -172,7 +173,7 @@ def _make(making: Making) -> Operation[LayerReport]:
     if missing and extractor is None:
         raise RepliesMissingError(
             f"the corpus {corpus!r} has text that no chat model has read yet. Run `e2g enrich --with statements "
-            f"--corpus {corpus}`, which makes their statements too."
+            f"--corpus {shlex.quote(corpus)}`, which makes their statements too."
         )
     if missing and extractor is not None:
         execute = (yield GetExecutor()).execute

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING
 
 from e2g_neo4j.errors import ConfigurationError
-from e2g_neo4j.runtime.lazy_imports import needs
+from e2g_neo4j.runtime.lazy_imports import needs, pip_install
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.chat import StreamingChatModel
 
@@ -62,9 +63,11 @@ def _initialised(name: str) -> BaseChatModel:
     try:
         model: BaseChatModel = importlib.import_module("langchain.chat_models").init_chat_model(name)
     except ImportError as error:
+        package = re.search(r"\blangchain-[\w-]+", str(error))  # of the provider, as langchain names it
+        needed = package[0] if package else "langchain"
         raise ConfigurationError(
-            f"The chat model {name!r} needs a package that is not installed ({error}): run "
-            "`pip install langchain langchain-PROVIDER`, or pass a model as E2G(chat_model=…)."
+            f"The chat model {name!r} needs {needed}, which is not installed: run `{pip_install(needed)}`, or pass a "
+            "model as E2G(chat_model=…)."
         ) from error
     except Exception as error:  # providers raise any type of error: unknown provider, no key, unknown option
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
