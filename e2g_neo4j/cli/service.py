@@ -112,7 +112,9 @@ def revoke_key(id: Annotated[str, typer.Argument(help="The id of the key.", show
     with E2G() as e2g:
         if not e2g.runner.run(keys.revoke(id)):
             raise InputError(f"There is no key with the id {id!r}: list them with `e2g keys list`.")
-    out.print(f"Revoked {id}.", markup=False)
+        left = e2g.runner.run(keys.any_key())
+    open_again = "" if left else " No key is left: until `e2g keys create`, the service answers this machine without one."
+    out.print(f"Revoked {id}.{open_again}", markup=False)
 
 
 def _row(key: KeyInfo) -> list[str]:

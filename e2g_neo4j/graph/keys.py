@@ -129,7 +129,7 @@ def revoke(key: str) -> Operation[KeyInfo | None]:
 
 
 def any_key() -> Operation[bool]:
-    """Return whether a key was ever created, so that every request needs one."""
+    """Return whether there is a key that was not revoked, so that every request needs one."""
     return bool((yield Read("service/any_key", {})))
 
 

@@ -92,7 +92,7 @@ _OPENAI_CODES = {
 """Codes of OpenAI for ours. Clients compare some of them."""
 
 _NEXT = {
-    401: "Send a valid key as `Authorization: Bearer KEY`.",
+    401: "Send a valid key as `Authorization: Bearer KEY`. On the server, `e2g keys create` makes one.",
     403: "Use a key with this scope.",
     404: "List what there is, and check the name.",
     408: "Send the request again over a faster connection, or less at once.",

@@ -69,8 +69,8 @@ onMissingKey(() => {
   const refused = hasKey();
   openKey(
     refused
-      ? "The service refuses this key: it is wrong, expired or revoked. Enter another one."
-      : "This service needs an API key. It stays in the memory of this tab.",
+      ? "The service refuses this key: it is wrong, expired or revoked. Enter another one. Its administrator makes them (e2g keys create)."
+      : "This service needs an API key. Its administrator makes one (e2g keys create). It stays in the memory of this tab.",
   );
   if (refused) byId("key").setAttribute("aria-invalid", "true");
 });
