@@ -113,8 +113,9 @@ def revoke_key(id: Annotated[str, typer.Argument(help="The id of the key.", show
         if not e2g.runner.run(keys.revoke(id)):
             raise InputError(f"There is no key with the id {id!r}: list them with `e2g keys list`.")
         left = e2g.runner.run(keys.any_key())
-    open_again = "" if left else " No key is left: until `e2g keys create`, the service answers this machine without one."
-    out.print(f"Revoked {id}.{open_again}", markup=False)
+    out.print(f"Revoked {id}.", markup=False)
+    if not left:
+        out.print("No key is left: the service answers this machine without one. `e2g keys create` makes one.")
 
 
 def _row(key: KeyInfo) -> list[str]:
