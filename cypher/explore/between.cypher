@@ -1,6 +1,7 @@
 // The shortest path between two entities, and for each of its steps the chunks that mention both ends most often, at
 // most three per step.
 // $corpus, $a, $b: names, as written or in lower case, $hops: maximum length of the path, at most 6 edges
+// :params {corpus: "sample", a: "Luke Farran", b: "Theodora Quill", hops: 3}
 // → path, carrier
 CALL () {
   MATCH (a:Entity {corpus: $corpus})

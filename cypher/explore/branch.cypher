@@ -1,6 +1,7 @@
 // One branch of a document's tree: from a chunk up to the highest summary above it, with all nodes that each of these
 // summaries covers.
 // $corpus, $title: of the document, $index: of the chunk, from 0
+// :params {corpus: "sample", title: "Court of inquiry", index: 1}
 // → leaf, child
 MATCH (d:Document {corpus: $corpus, title: $title})
 WHERE d.id IS NOT NULL

@@ -2,6 +2,7 @@
 // entities. Measured by the local clustering coefficient of their 12 strongest neighbours: the fraction of pairs among
 // these that share a sentence.
 // $corpus
+// :params {corpus: "sample"}
 // → entity, clustering, neighbours, strongest: [name]
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.chunks > 1 AND coalesce(e.type <> 'noun', e.name <> toLower(e.name))

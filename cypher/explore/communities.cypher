@@ -1,6 +1,7 @@
 // The communities of a corpus, those of the coarsest level first, with their reports. A corpus has them after
 // `e2g enrich`.
 // $corpus
+// :params {corpus: "sample"}
 // → title, level, entities, report
 MATCH (c:Community {corpus: $corpus})
 WHERE c.id IS NOT NULL

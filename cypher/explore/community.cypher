@@ -1,6 +1,7 @@
 // From a report down to its text: the finest community of a name with its entities and their edges, the communities
 // above it, and the chunks that its report quotes.
 // $corpus, $name
+// :params {corpus: "sample", name: "Luke Farran"}
 // → path
 MATCH (e:Entity {corpus: $corpus, name: $name})-[:IN_COMMUNITY]->(c:Community)
 WITH c ORDER BY c.level, c.id LIMIT 1

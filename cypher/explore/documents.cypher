@@ -1,5 +1,6 @@
 // The documents of a corpus, by title.
 // $corpus
+// :params {corpus: "sample"}
 // → title, state, chunks, summaries, levels, characters, source
 MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL

@@ -1,6 +1,7 @@
 // The evidence of a question: the paths between its entities, the chunks and summaries that were returned, the
 // question's entities in them, and the path from each to the root of the tree.
 // $corpora: [name], $pairs: [{a, b}], keys of entities, $nodes: [id], $names: keys of entities
+// :params {corpora: ["sample"], pairs: [{a: "luke farran", b: "theodora quill"}], nodes: [], names: []}
 // → path
 UNWIND $corpora AS corpus
 CALL (corpus) {

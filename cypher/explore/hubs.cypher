@@ -2,6 +2,7 @@
 // are mentioned more often than any name; to see them too, remove the second condition. For an entity without a type,
 // as an archive may have them, its spelling decides.
 // $corpus
+// :params {corpus: "sample"}
 // → entity, type, chunks, documents, neighbours, also_written
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.chunks > 0

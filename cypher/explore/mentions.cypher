@@ -1,5 +1,6 @@
 // The chunks that mention an entity most often, with the text around its first occurrence.
 // $corpus, $name: of the entity, as written or in lower case
+// :params {corpus: "sample", name: "Luke Farran"}
 // → mentions, document, chunk, page, heading, text
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.key = toLower($name) OR $name IN e.forms
@@ -8,8 +9,8 @@ WITH e, e.forms + COLLECT { MATCH (:Alias)-[r:ALIAS_OF]->(e) RETURN DISTINCT r.f
 MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)
 WITH m, c, names ORDER BY m.count DESC, c.document, c.index LIMIT 25
 WITH m, c, names,
-     coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) |
-       // include: their_text
+     coalesce(c.text, [(c)-[r:STANDS_FOR]->(theirs) | reduce(joined = '', property IN r.text |
+       joined + CASE WHEN theirs[property] IS :: STRING NOT NULL THEN theirs[property] + '\n\n' ELSE '' END)
      ][0], '') AS whole
 WITH m, c, whole, coalesce([name IN names WHERE whole CONTAINS name | size(split(whole, name)[0])][0], 0) AS at
 WITH m, c, whole, CASE WHEN at > 100 THEN at - 100 ELSE 0 END AS start

@@ -1,6 +1,7 @@
 // What two documents have in common: the entities that both mention, the rarest of the corpus first, each with one
 // chunk of either document.
 // $corpus, $first, $second: titles of the documents
+// :params {corpus: "sample", first: "Court of inquiry", second: "Theodora Quill, engineer"}
 // → one, other
 MATCH (d1:Document {corpus: $corpus, title: $first})
 WHERE d1.id IS NOT NULL

@@ -1,5 +1,6 @@
 // The upper part of a document's tree: its summaries from the highest level down, at most 60.
 // $corpus, $title: of the document
+// :params {corpus: "sample", title: "Court of inquiry"}
 // → s, up
 MATCH (d:Document {corpus: $corpus, title: $title})
 WHERE d.id IS NOT NULL

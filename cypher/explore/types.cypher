@@ -1,6 +1,7 @@
 // The types of the entities of a corpus, each with its number of entities and the names that are mentioned in most
 // chunks.
 // $corpus
+// :params {corpus: "sample"}
 // → type, entities, examples: [name]
 MATCH (e:Entity {corpus: $corpus})
 WHERE e.chunks > 0

@@ -93,6 +93,18 @@ def test_another_corpus_has_none_of_it(driver, parameters, name: str) -> None:
         assert rows(driver, name, parameters | {"corpus": "no-such", "corpora": ["no-such"]}) == []
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_can_be_pasted_into_browser_after_the_parameters_of_its_header(driver, client, name: str) -> None:
+    """As it is: whatever is not Cypher is in comments, and Browser sets the parameters by the command that it names."""
+    text = (folder("cypher") / "explore" / f"{name}.cypher").read_text(encoding="utf-8")
+    commands = re.findall(r"(?m)^// :params (\{.*\})$", text)
+    given = driver.execute_query(f"RETURN {commands[0]} AS given").records[0]["given"] if commands else {}
+    assert given.keys() == set(re.findall(r"\$(\w+)", load(f"explore/{name}")))
+    assert given.get("corpus", given.get("corpora", "sample")) in ("sample", ["sample"]), "that of e2g demo"
+    given |= {key: value for key, value in (("corpus", CORPUS), ("corpora", [CORPUS])) if key in given}
+    assert driver.execute_query(text, given).records
+
+
 def test_a_tree_and_one_branch_of_it(driver, parameters) -> None:
     tree = graph(driver, "tree", parameters)
     levels = {node["level"] for node in tree.nodes}
