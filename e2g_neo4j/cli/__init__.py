@@ -76,6 +76,7 @@ def _show_warnings() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger("e2g_neo4j").addHandler(handler)
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings are of what it tries again
     HANDLER.install()
 
 

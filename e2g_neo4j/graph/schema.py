@@ -28,6 +28,7 @@ from e2g_neo4j.graph.indexes import VECTOR_INDEX, create, indexes_of, run, vecto
 from e2g_neo4j.runtime.database import is_old, translated
 from e2g_neo4j.runtime.requests import CallDriver, Operation, Rows
 from e2g_neo4j.runtime.statements import folder
+from e2g_neo4j.runtime.waiting import waiting_for
 
 LOCK_SECONDS = 60.0
 """How long to wait for another migration to finish."""
@@ -107,7 +108,7 @@ def migrate(
     embedding_dimensions: int | Callable[[], int],
     lock_seconds: float = LOCK_SECONDS,
 ) -> list[Applied]:
-    """Apply pending migrations and return them. Waits for concurrent migrations, at most `lock_seconds`.
+    """Apply pending migrations and return them. Waits for concurrent ones, at most `lock_seconds` without a sign.
 
     Indexes that were dropped by hand are created again. `embedding_dimensions` is that of the first embedding model: if
     there are vector indexes, theirs counts.
@@ -334,28 +335,38 @@ def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
     """Hold the lock of neo4j-migrations, so that its runs and those of this module exclude each other."""
     lock = str(uuid.uuid4())
     name = "John Doe" if database.lower() == "neo4j" else database.lower()
-    deadline = time.monotonic() + timeout
     for statement in _BOOKKEEPING:
         try:
             run(driver, database, statement)
         except ClientError as error:  # a concurrent run has created it
             if not (error.code or "").endswith("AlreadyExists"):
                 raise
-    while True:
-        try:
-            run(driver, database, "lock", id=lock, name=name)
-            break
-        except ConstraintError as error:
-            if time.monotonic() > deadline:
-                raise MigrationError(
-                    f"Another migration has held the lock for {timeout:.0f} s. If none is running, one was killed: "
-                    "remove its lock with `MATCH (lock:__Neo4jMigrationsLock) DELETE lock` and try again."
-                ) from error
-            time.sleep(0.2)
+    with waiting_for("Waiting for another process, which is changing the schema of the database"):
+        _take_lock(driver, database, lock, name, timeout)
     try:
         yield
     finally:
         run(driver, database, "unlock", id=lock)
+
+
+def _take_lock(driver: Driver, database: str, lock: str, name: str, timeout: float) -> None:
+    """Create the node that is the lock, once nobody else has one. `timeout` counts from the last sign of the holder."""
+    seen, deadline = None, 0.0
+    while True:
+        try:
+            run(driver, database, "lock", id=lock, name=name)
+            return
+        except ConstraintError as error:
+            found = run(driver, database, "history"), run(driver, database, "indexes")
+            if found != seen or any(row["state"] == "POPULATING" for row in found[1]):
+                seen, deadline = found, time.monotonic() + timeout
+            elif time.monotonic() > deadline:
+                raise MigrationError(
+                    f"Another process has held the lock of the schema for {timeout:.0f} s and changed nothing. If none "
+                    "is running, one was killed: remove its lock with `MATCH (lock:__Neo4jMigrationsLock) DELETE lock` "
+                    "and try again."
+                ) from error
+            time.sleep(0.2)
 
 
 def _system_user() -> str | None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -241,6 +245,46 @@ def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str
     assert sorted(out.strip() for out, _ in outputs) == ["0", "0", str(len(VERSIONS))]
     validate(driver, "neo4j")
     assert len(records(driver)) == len(VERSIONS)
+    assert locks(driver) == 0
+
+
+def test_commands_at_once_wait_for_each_other_without_a_word_of_deadlocks(
+    server: dict[str, str], driver: Driver
+) -> None:
+    command = [sys.executable, "-m", "e2g_neo4j.cli", "migrate"]
+    pipe = subprocess.PIPE
+    runs = [
+        subprocess.Popen(command, env={**os.environ, **server}, stdout=pipe, stderr=pipe, text=True) for _ in range(3)
+    ]
+    outputs = [run.communicate(timeout=240) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], outputs
+    assert not [error for _, error in outputs if re.search("deadlock|failed|Transient", error, re.IGNORECASE)]
+    assert len(records(driver)) == len(VERSIONS)
+    assert locks(driver) == 0
+
+
+def test_a_holder_of_the_lock_that_gets_on_is_waited_for(
+    server: dict[str, str], driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    """For longer than one may hold it and do nothing."""
+    caplog.set_level(logging.INFO, logger="e2g_neo4j.waiting")
+    migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS)
+    driver.execute_query("CREATE (:__Neo4jMigrationsLock {id: 'theirs', name: 'John Doe'})")
+    driver.execute_query("DROP INDEX e2g_embedding")
+
+    def hold() -> None:
+        for number in range(6):
+            time.sleep(1)
+            driver.execute_query(f"CREATE RANGE INDEX e2g_held_{number} FOR (n:Held{number}) ON (n.name)")
+        driver.execute_query("MATCH (lock:__Neo4jMigrationsLock) DELETE lock")
+
+    with ThreadPoolExecutor(1) as pool:
+        holding = pool.submit(hold)
+        migrate(driver, "neo4j", embedding_dimensions=DIMENSIONS, lock_seconds=3)
+        holding.result()
+    for number in range(6):
+        driver.execute_query(f"DROP INDEX e2g_held_{number}")
+    assert "Waiting for another process, which is changing the schema" in caplog.text
     assert locks(driver) == 0
 
 
