@@ -23,6 +23,7 @@ from e2g_neo4j import errors
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
 from e2g_neo4j.indexing.sources.files import ReadingReport, find
 from e2g_neo4j.indexing.sources.text import shown
+from e2g_neo4j.runtime.loopback import without_proxy
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name, has_address
 from e2g_neo4j.types.properties import Properties
@@ -62,7 +63,7 @@ class RemoteBase:
         key = key or os.environ.get("E2G_API_KEY")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
-            self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout)
+            self._http = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, **without_proxy(url))
         except (httpx.InvalidURL, TypeError) as error:
             raise InputError(f"{url!r} is not an address ({error}): give one such as http://127.0.0.1:8000.") from error
 

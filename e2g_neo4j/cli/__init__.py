@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from io import TextIOWrapper
 from types import FrameType
 
 from e2g_neo4j.cli.terminal import neutral
@@ -22,6 +23,8 @@ def main() -> None:
     """Run the command line. An error prints one line and sets the exit code of its type."""
     debug, arguments = _without_debug(sys.argv[1:])
     _show_warnings()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # where the terminal knows no other characters
     with suppress(ValueError):  # in the main thread only
         signal.signal(signal.SIGINT, _stop)
     try:

@@ -18,7 +18,6 @@ from e2g_neo4j.cli.options import (
     ExistingCorpus,
     Json,
     NoOpen,
-    Question,
     choose_corpora,
     choose_corpus,
     out,
@@ -41,7 +40,7 @@ COUNTERFACTUALS = 6
 
 @with_retrieval_options
 def query(
-    question: Question,
+    question: str,
     corpora: Corpora = None,
     as_json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Print complete passages, not excerpts.")] = False,
@@ -66,17 +65,17 @@ def modes(corpora: CorporaToCheck = None, as_json: Json = False) -> None:
     if as_json:
         print_json({"modes": found})
         return
-    table = Table("mode", "ranks", "of", "needs")
+    table = Table("mode", "ranks", "of", "needs", box=None, pad_edge=False, header_style="bold")
     for one in found:
         needs = "; uses ".join(", ".join(some) for some in (one.needs, one.uses) if some)
         lack = f"\n[red]{escape(one.missing)}[/red]" if one.missing else ""
         table.add_row(one.name, f"{escape(one.summary)}{lack}", escape(one.source), needs)
-    out.print(table)
+    show.draw(out, table)
 
 
 @with_retrieval_options
 def ask(
-    question: Question,
+    question: str,
     corpora: Corpora = None,
     choices: Annotated[
         list[str] | None,
@@ -132,6 +131,9 @@ def ask(
     if dry_run and answer.evidence.mode == how and not as_json:
         out.print(escape(answer.evidence.reason))
         return
+    if answer.text is None and method not in ("auto", "direct"):
+        lacks = f"The method {method} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
+        typer.secho(f"{lacks} This is evidence only.", fg="yellow", err=True)
     if as_json:
         print_json(answer)
     else:
@@ -167,7 +169,7 @@ def preceding_text(e2g: E2G, found: DocumentText, corpus: str) -> str:
 
 @with_retrieval_options
 def explain(
-    question: Question,
+    question: str,
     corpora: Corpora = None,
     browser: Annotated[bool, typer.Option("--browser", help="Show the evidence in Neo4j Browser.")] = False,
     no_open: NoOpen = False,

@@ -20,7 +20,6 @@ from e2g_neo4j.cli.options import (
     ExistingCorpus,
     NoOpen,
     Overwrite,
-    Question,
     choose_corpora,
     choose_corpus,
     out,
@@ -64,7 +63,7 @@ def show_in_browser(evidence: Evidence, settings: Settings, *, no_open: bool) ->
 
 @with_retrieval_options
 def viz(
-    question: Question,
+    question: str,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
     corpora: Corpora = None,
     overwrite: Overwrite = False,

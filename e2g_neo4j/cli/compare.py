@@ -62,7 +62,7 @@ def compare_command(
     with E2G() as e2g:
         found = compare(
             e2g,
-            question,
+            " ".join(question),
             corpus=choose_corpus(e2g, corpus),
             modes=selected,
             k=k,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,7 +17,8 @@ T = TypeVar("T")
 
 def print_json(value: Any) -> None:
     """Print one JSON document to standard output. Dataclasses are objects."""
-    print(json.dumps(to_jsonable_python(value), ensure_ascii=False, indent=2))
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(to_jsonable_python(value), ensure_ascii=ascii_only, indent=2))
 
 
 def print_result(result: T, show: Callable[[Console, T], None], *, as_json: bool) -> None:

@@ -46,7 +46,9 @@ CorporaToCheck = Annotated[
     list[str] | None,
     typer.Option("--corpus", "-c", help="Also tell whether this corpus has what a mode needs. Repeat for several."),
 ]
-Question = Annotated[str, typer.Argument(help="The question, in quotes.")]
+Question = Annotated[
+    list[str], typer.Argument(help="The question, in quotes if it has signs of the shell.", metavar="QUESTION")
+]
 Budget = Annotated[
     int | None, typer.Option("--budget-tokens", min=1, help="Stop before the chat model costs more tokens.")
 ]
@@ -141,12 +143,13 @@ RETRIEVAL: dict[str, tuple[Any, Any]] = {
 
 
 def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of retrieval, which it receives as its `**retrieval`."""
+    """Give a command the words of a question, and the options of retrieval, which it receives as its `**retrieval`."""
     signature = inspect.signature(command, eval_str=True)
     shown: list[inspect.Parameter] = []
     for one in signature.parameters.values():
         if one.kind is not inspect.Parameter.VAR_KEYWORD:
-            shown.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            annotation = Question if one.name == "question" else one.annotation
+            shown.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation))
         if one.name == "corpora":
             shown += [
                 inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
@@ -155,6 +158,7 @@ def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_options(**values: Any) -> None:
+        values["question"] = " ".join(values["question"])
         retrieval = {name: values.pop(name) for name in RETRIEVAL}
         types = retrieval["relationship_types"]
         retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []

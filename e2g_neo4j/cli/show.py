@@ -34,6 +34,9 @@ from e2g_neo4j.types.reports import (
     TokenUsage,
 )
 
+LEGIBLE = 14
+"""Characters of a column that can still be read."""
+
 MAX_WARNINGS = 20
 """Warnings that are printed. The others are counted."""
 
@@ -371,9 +374,17 @@ def table(out: Console, columns: Sequence[str], rows: Sequence[Sequence[Any]], e
 
 
 def draw(out: Console, table: Table) -> None:
-    """Print a table. Cells are folded on a terminal. In a file, each row is one line."""
+    """Print a table. Cells are folded on a terminal; where it is too narrow for that, each row is a list of its cells.
+    In a file, each row is one line."""
+    cells = [[column.header, *column.cells] for column in table.columns]
+    legible = (max(Measurement.get(out, out.options, cell).minimum for cell in column) for column in cells)
     if not out.is_terminal:
         table.width = Measurement.get(out, out.options.update(max_width=sys.maxsize), table).maximum
+    elif sum(min(width, LEGIBLE) + 2 for width in legible) > out.width:
+        heads, *rows = zip(*cells, strict=True)
+        for row in rows:
+            out.print(*(f"[bold]{head}[/bold] {cell}" for head, cell in zip(heads, row, strict=True)), "", sep="\n")
+        return
     out.print(table, soft_wrap=False, crop=False)
 
 

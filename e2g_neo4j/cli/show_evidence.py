@@ -156,8 +156,7 @@ def explanation(out: Console, found: Evidence, without: Mapping[str, Sequence[in
             out.print(f"      without {escape(name)}: {where}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
-        if passage.path:
-            out.print(f"      tree: {escape(' > '.join((passage.nodes[0], *passage.path)))}")
+        out.print(f"      {escape(excerpt(passage, found.entities))}")
     for number, fact in enumerate(found.facts, len(found.passages) + 1):
         out.print(f"  \\[{number}] {escape(fact.stated())}  {escape(_nodes(fact))}")
     out.print("\n[bold]In Neo4j Browser[/bold], run these two statements one after the other, or add --browser:")

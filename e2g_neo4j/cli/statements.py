@@ -10,6 +10,7 @@ from rich.table import Table
 
 from e2g_neo4j.cli.json_output import print_json
 from e2g_neo4j.cli.options import ExistingCorpus, Json, choose_corpus, out
+from e2g_neo4j.cli.show import draw
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import InputError
@@ -125,7 +126,7 @@ def _show(result: StatementResult) -> None:
     table = Table(*map(escape, result.columns))
     for row in result.rows:
         table.add_row(*(escape(_excerpt(row[name])) for name in result.columns))
-    out.print(table)
+    draw(out, table)
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     out.print(f"The first {rows}; there are more." if result.more else f"{rows}.")
 

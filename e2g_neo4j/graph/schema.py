@@ -355,7 +355,6 @@ def _take_lock(driver: Driver, database: str, lock: str, name: str, timeout: flo
     while True:
         try:
             run(driver, database, "lock", id=lock, name=name)
-            return
         except ConstraintError as error:
             found = run(driver, database, "history"), run(driver, database, "indexes")
             if found != seen or any(row["state"] == "POPULATING" for row in found[1]):
@@ -367,6 +366,8 @@ def _take_lock(driver: Driver, database: str, lock: str, name: str, timeout: flo
                     "and try again."
                 ) from error
             time.sleep(0.2)
+        else:
+            return
 
 
 def _system_user() -> str | None:

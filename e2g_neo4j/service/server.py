@@ -11,7 +11,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from ipaddress import ip_address
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,6 +20,7 @@ from e2g_neo4j.async_client import AsyncE2G
 from e2g_neo4j.client import E2G
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.graph import keys
+from e2g_neo4j.runtime.loopback import is_loopback
 from e2g_neo4j.service.app import create_app
 from e2g_neo4j.service.observability import log_json
 from e2g_neo4j.service.oidc import issuer_of
@@ -160,14 +160,6 @@ def _check_port(host: str, port: int) -> None:
             raise ConfigurationError(
                 f"Port {port} is for administrators only; choose another one with --port."
             ) from error
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address can only be reached from this machine."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 async def _keep_worker(stopping: asyncio.Event) -> None:

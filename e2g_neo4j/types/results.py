@@ -260,6 +260,9 @@ class Evidence(JsonForm):
     absences: tuple[Absence, ...] = ()
     searched_as: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Evidence for {self.question!r}: {self.route}, mode {self.mode}, passages: {len(self.passages)}>"
+
     @property
     def stand_alone(self) -> str:
         """The question that was searched for."""

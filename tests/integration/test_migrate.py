@@ -248,9 +248,7 @@ def test_several_processes_at_once_migrate_once(driver: Driver, server: dict[str
     assert locks(driver) == 0
 
 
-def test_commands_at_once_wait_for_each_other_without_a_word_of_deadlocks(
-    server: dict[str, str], driver: Driver
-) -> None:
+def test_commands_at_once_wait_for_each_other_and_tell_no_deadlock(server: dict[str, str], driver: Driver) -> None:
     command = [sys.executable, "-m", "e2g_neo4j.cli", "migrate"]
     pipe = subprocess.PIPE
     runs = [

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -74,6 +77,45 @@ def test_a_file_gets_each_row_whole_and_a_terminal_folds_it() -> None:
     assert shown(False)[1].split("  ") == ["Harker", "the only full name with the surname harker"]
     assert len(shown(True)) == 3
     assert "Harker" in shown(True)[1]
+
+
+def test_a_terminal_that_is_too_narrow_gets_a_list_for_each_row() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=40, force_terminal=True, color_system=None, soft_wrap=True)
+    columns = ["title", "state", "chunks", "tokens", "source"]
+    show.table(console, columns, [["The philosophical society", "ready", 5, 1200, "/a/long/path/to/a/file.txt"]], "")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
+    assert plain[:3] == ["title The philosophical society", "state ready", "chunks 5"]
+    assert plain[4] == "source /a/long/path/to/a/file.txt"
+
+
+def test_an_explanation_shows_what_the_passages_say() -> None:
+    passage = Passage("Ann sailed to Lantry.", "d", "s", 0, 21, 1.0, nodes=("0f3a",), path=("77aa",))
+    found = Evidence("q", ("c",), "local", "why", ("ann",), (), 1, (passage,), ())
+    file = io.StringIO()
+    show_evidence.explanation(Console(file=file, width=200, soft_wrap=True), found, {})
+    shown = file.getvalue().partition("In Neo4j Browser")[0]
+    assert "Ann sailed to Lantry." in shown
+    assert "77aa" not in shown
+
+
+def test_evidence_is_short_where_python_shows_it() -> None:
+    assert repr(evidence()).startswith("<Evidence for ")
+    assert len(repr(evidence())) < 300
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["modes"], ["modes", "--json"], ["cypher"]])
+def test_a_terminal_that_knows_ascii_only_gets_everything(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "e2g_neo4j.cli", *arguments],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LANG": "C"},
+        capture_output=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.decode("ascii")) > 1000
+    if "--json" in arguments:
+        assert json.loads(done.stdout)["modes"]
 
 
 def test_json_is_left_as_it_is() -> None:

@@ -22,6 +22,7 @@ from ollama import AsyncClient, ChatResponse, Client, ListResponse, ResponseErro
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.models.chat.base import RetryableError, TokenEstimator, TooLongError, first_line, seconds_in
 from e2g_neo4j.models.chat.retry import repeat
+from e2g_neo4j.runtime.loopback import without_proxy
 from e2g_neo4j.runtime.threads import in_thread
 from e2g_neo4j.types.chat import ChatReply, ChatRequest, Finish
 
@@ -81,7 +82,7 @@ class OllamaChat:
         self._wanted = context
         self._schemas = schemas
         self._timeout = httpx.Timeout(timeout, connect=min(timeout, 10.0))
-        self._client = Client(host, timeout=self._timeout)
+        self._client = Client(host, timeout=self._timeout, **without_proxy(host))
         self._estimator = TokenEstimator()
         self._window = 0
 
@@ -119,7 +120,7 @@ class OllamaChat:
         options = await in_thread(self._options, request)
         received = _StreamedReply()
         try:
-            async with AsyncClient(self._host, timeout=self._timeout) as client:
+            async with AsyncClient(self._host, timeout=self._timeout, **without_proxy(self._host)) as client:
                 async for part in await client.chat(**self._arguments(request, options)):
                     if piece := received.add(part):
                         yield piece

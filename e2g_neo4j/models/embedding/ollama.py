@@ -17,6 +17,7 @@ from e2g_neo4j.models.chat.retry import repeat
 from e2g_neo4j.models.embedding.base import DEFAULT, check, embed_parts_separately, normalised, unlimited
 from e2g_neo4j.models.embedding.prefixes import model_prefixes
 from e2g_neo4j.models.embedding.weights import PUBLISHED
+from e2g_neo4j.runtime.loopback import without_proxy
 from e2g_neo4j.types.documents import Span, Vectors
 
 _BATCH = 16
@@ -55,7 +56,7 @@ class OllamaEmbedder:
         self.prefixes = model_prefixes(name.removeprefix("ollama:"))
         self._requested_dimensions = dimensions
         self._ollama_name = name.removeprefix("ollama:")
-        self._client = Client(host, timeout=600, **client_options)
+        self._client = Client(host, timeout=600, **without_proxy(host) | client_options)
         estimate = PUBLISHED[DEFAULT]
         estimate.fetch()
         self._tokenizer = unlimited(Tokenizer.from_file(str(estimate.tokenizer)))
