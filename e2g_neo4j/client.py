@@ -307,7 +307,7 @@ class E2G(SyncClient):
     def run_template(
         self, name: str, parameters: Mapping[str, Any] | None = None, *, corpus: str, question: str | None = None
     ) -> StatementResult:
-        """The rows of a Cypher template, at most 1000. `e2g templates` lists the templates and their parameters.
+        """The rows of a Cypher template, at most 1000. `e2g template` lists the templates and their parameters.
 
         Args:
             name: the name of the template.

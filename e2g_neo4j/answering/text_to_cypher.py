@@ -177,7 +177,7 @@ def other_corpus(corpus: str) -> InputError:
     """Return the error for a database with another corpus, whose name it does not tell."""
     return InputError(
         f"The database has not only the corpus {corpus!r}: a statement of a chat model might read another one. Use a "
-        "database with one corpus, or a template (`e2g templates`)."
+        "database with one corpus, or a template (`e2g template` lists them)."
     )
 
 

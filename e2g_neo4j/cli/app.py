@@ -60,7 +60,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "viz": browser.viz,
         "modes": asking.modes,
         "template": statements.template,
-        "templates": statements.templates,
         "cypher": statements.cypher,
     },
     "Look at a corpus": {

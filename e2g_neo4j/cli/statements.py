@@ -1,4 +1,4 @@
-"""The commands that run statements: cypher, template, templates."""
+"""The commands that run statements: cypher, template."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cypher(
 
 
 def template(
-    name: Annotated[str, typer.Argument(help="The name of the template.", show_default=False)],
+    name: Annotated[str | None, typer.Argument(help="The template. (default: list all)", show_default=False)] = None,
     values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="Its parameters.")] = None,
     question: Annotated[
         str | None, typer.Option("--question", help="Let the chat model take the other parameters from a question.")
@@ -63,7 +63,10 @@ def template(
     corpus: ExistingCorpus = None,
     as_json: Json = False,
 ) -> None:
-    """Run a Cypher template. `e2g templates` lists them."""
+    """Run a Cypher template, or list them with their parameters."""
+    if name is None:
+        _show_templates(as_json=as_json)
+        return
     parameters: dict[str, str] = {}
     for one in values or []:
         key, separator, value = one.partition("=")
@@ -83,8 +86,7 @@ def template(
         _show_usage(result)
 
 
-def templates(as_json: Json = False) -> None:
-    """List the Cypher templates with their parameters."""
+def _show_templates(*, as_json: bool) -> None:
     found = all_templates(load_settings())
     if as_json:
         print_json({"templates": found})

@@ -481,3 +481,16 @@ def test_init_writes_every_setting_with_its_default(run, tmp_path, monkeypatch):
     monkeypatch.delenv("E2G_WORKERS")
     assert len(chosen) > 15
     assert Settings(_env_file=file) == Settings(_env_file=None)
+
+
+def test_a_question_needs_no_quotes_and_a_method_without_a_model_says_so(run, sample) -> None:
+    words = ("Who", "made", "the", "chronometer")
+    for command in ("query", "compare"):
+        code, out, err = run(command, *words, "--corpus", sample, "--json")
+        assert code == 0, err
+        assert json.loads(out)["question"] == "Who made the chronometer"
+    for method in ("global", "map-reduce", "drift"):
+        code, out, err = run("ask", *words, "--corpus", sample, "--method", method)
+        assert code == 0, err
+        assert f"The method {method} needs a chat model: set E2G_CHAT_MODEL" in err
+    assert "needs a chat model" not in run("ask", *words, "--corpus", sample)[2]

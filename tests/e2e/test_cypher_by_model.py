@@ -136,11 +136,11 @@ def test_the_commands_of_templates(settings: Settings, e2g: E2G, monkeypatch, ca
     capsys.readouterr()
     (tmp_path / "ships.cypher").write_text("// All [red]ships[/red].\n// $n: integer - Masts.\nRETURN $n AS n\n")
     monkeypatch.setenv("E2G_TEMPLATES", str(tmp_path))
-    assert not command(monkeypatch, settings, "templates")
+    assert not command(monkeypatch, settings, "template")
     listed = capsys.readouterr().out
     assert "All [red]ships[/red]." in listed
     assert "n: integer - Masts." in listed
-    assert not command(monkeypatch, settings, "templates", "--json")
+    assert not command(monkeypatch, settings, "template", "--json")
     names = [one["name"] for one in json.loads(capsys.readouterr().out)["templates"]]
     assert "ships" in names
     assert "neighbours_of" in names

@@ -578,7 +578,6 @@ COMMANDS_OF_NO_CORPUS = {
     *(
         "init",
         "models fetch",
-        "templates",
         "serve",
         "worker",
         "mcp",
