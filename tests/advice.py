@@ -74,7 +74,7 @@ def all_advice() -> list[Advice]:
     for path in sorted([*(page for kind in PAGES for page in PACKAGE.rglob(kind)), *ROOT.glob("cypher/**/*.cypher")]):
         text = re.sub(r"\$\{[^}]*\}", PLAIN, path.read_text(encoding="utf-8"))
         found += _commands(path, 1, re.sub(r"</?code>", "`", text))
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]):
+    for path in sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {ROOT / "CHANGELOG.md"}):  # it tells the past
         found += _in_markdown(path, path.read_text(encoding="utf-8"))
     for path in sorted(ROOT.glob("docs/*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -191,7 +191,7 @@ def _check_words(words: list[str], complete: bool) -> list[str]:
         case ["make", *targets]:
             _check(set(targets) <= _targets(), f"no target: {targets}")
         case ["pip" | "pip3", *rest] | [_, "-m", "pip", *rest]:
-            _check_pip(rest)
+            _check_pip(rest, complete)
         case ["docker", *rest]:
             return ["docker", *_check_docker(rest, complete)]
         case ["kubectl", *rest] if "--" in rest:
@@ -256,16 +256,15 @@ def _targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def _check_pip(words: list[str]) -> None:
-    """The package is on no index, so it is only installed from a folder; whatever else is named, it needs."""
+def _check_pip(words: list[str], complete: bool) -> None:
+    """The package is on no index, so it is installed from a clone or a wheel that was built."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     _check(words[:1] == ["install"], "pip only installs")
-    match words[1:]:
-        case ["-e", folder]:
-            found = re.fullmatch(r"\.\[([a-z,0-9-]+)\]", folder)
-            _check(bool(found and set(found[1].split(",")) <= extras.keys()), f"no such extra: {folder}")
-        case others:
-            _check(False, f"anybody could register {others}: advise with `runtime.lazy_imports`")
+    if words == ["install"] and not complete:
+        return
+    found = re.fullmatch(r"install (?:-e \.|dist/e2g_neo4j-\S+\.whl)\[([a-z,0-9-]+)\]", " ".join(words))
+    _check(found is not None, f"anybody could register {words[1:]}: advise with `runtime.lazy_imports`")
+    _check(found is not None and set(found[1].split(",")) <= extras.keys(), f"no such extra: {words[1:]}")
 
 
 def _check_docker(words: list[str], complete: bool) -> list[str]:

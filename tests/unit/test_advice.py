@@ -80,7 +80,7 @@ def test_an_installation_without_a_clone_installs_what_the_extra_lists(monkeypat
 
 
 def test_the_command_names_the_interpreter_and_works_where_uv_has_left_out_pip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy_imports.sys, "executable", "/an environment/bin/python")
+    monkeypatch.setattr("sys.executable", "/an environment/bin/python")
     assert pip_install("a<2") == "'/an environment/bin/python' -m pip install 'a<2'"
-    monkeypatch.setattr(lazy_imports.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert pip_install("a<2") == "uv pip install --python '/an environment/bin/python' 'a<2'"
