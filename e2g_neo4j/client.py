@@ -246,7 +246,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "auto",
+        method: Method = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,
@@ -262,11 +262,10 @@ class E2G(SyncClient):
             corpora: as `retrieve`.
             choices: 2 to 26 answers to choose from, named by a letter; empty: a free answer.
             samples: number of answers to sample, 1 to 10; the one that agrees most with the others is returned.
-            method: "auto": a question about mentions is answered by a Cypher template, others as "direct": all evidence
-                in one prompt; "map_reduce": points are taken from the evidence in batches, and the answer is made of
-                them; "all_text": as that, from all text in reading order; "global": as that, from the reports of
-                communities; "drift": points are taken from the evidence for follow-up questions too. Only "auto" and
-                "direct" take choices and samples.
+            method: "direct": all evidence in one prompt; "map_reduce": points are taken from the evidence in batches,
+                and the answer is made of them; "all_text": as that, from all text in reading order; "global": as that,
+                from the reports of communities; "drift": points are taken from the evidence for follow-up questions
+                too. Only "direct" takes choices and samples.
             level: with "global", the level of the reports, from 1, the finest, or "dynamic" for reports that the chat
                 model chooses; None: the finest level with eight batches at most, about.
             max_tokens: tokens of the answer at most, if it is less than `settings.answer_tokens`.
@@ -294,7 +293,7 @@ class E2G(SyncClient):
         corpora: Sequence[str] = (),
         choices: Sequence[str] = (),
         samples: int = 1,
-        method: Method = "auto",
+        method: Method = "direct",
         level: Level | None = None,
         max_tokens: int | None = None,
         options: RetrievalOptions | None = None,

@@ -28,7 +28,6 @@ from e2g_neo4j.answering.evidence import (
 )
 from e2g_neo4j.answering.global_search import Level, global_search
 from e2g_neo4j.answering.map_reduce import BATCHES, map_reduce
-from e2g_neo4j.answering.mention_questions import answer_from_template
 from e2g_neo4j.errors import QueryError, UnusableReplyError
 from e2g_neo4j.models.chat.prompts import fenced, load_prompt
 from e2g_neo4j.models.chat.thinking import without_thought
@@ -44,10 +43,9 @@ from e2g_neo4j.types.chat import ChatReply, ChatRequest, StreamingChatModel
 from e2g_neo4j.types.reports import Progress
 from e2g_neo4j.types.results import Answer, Evidence, Passage
 
-Method: TypeAlias = Literal["auto", "direct", "map_reduce", "all_text", "global", "drift"]
-"""How to answer: questions about mentions by a Cypher template, others directly; from all evidence in one prompt; from
-points that the model takes in batches from more evidence, from all text, or from the reports of communities; or from
-points of the evidence for follow-up questions too."""
+Method: TypeAlias = Literal["direct", "map_reduce", "all_text", "global", "drift"]
+"""How to answer: from all evidence in one prompt; from points that the model takes in batches from more evidence, from
+all text, or from the reports of communities; or from points of the evidence for follow-up questions too."""
 
 NAMES: Mapping[Method, str] = {
     "map_reduce": "Map-reduce",
@@ -68,7 +66,7 @@ def answer(
     retrieval: RetrievalOptions,
     choices: Sequence[str] = (),
     samples: int = 1,
-    method: Method = "auto",
+    method: Method = "direct",
     level: Level | None = None,
     max_tokens: int | None = None,
     model: StreamingChatModel | None = None,
@@ -95,16 +93,6 @@ def answer(
     """
     check_method(method, choices, samples)
     check_reading(method, retrieval, level)
-    if method == "auto":
-        if (
-            len(corpora) == 1
-            and samples == 1
-            and not (choices or retrieval.where or retrieval.until or retrieval.without)
-        ):
-            counted = yield from answer_from_template(question, corpora[0])
-            if counted is not None:
-                return counted
-        method = "direct"
     settings = models.settings
     if max_tokens is not None and max_tokens < settings.answer_tokens:
         settings = settings.model_copy(update={"answer_tokens": max_tokens})
@@ -149,7 +137,7 @@ def check_method(method: Method, options: Sequence[str], samples: int) -> None:
         raise QueryError(f"There is no method {method!r}: choose among {', '.join(get_args(Method))}.")
     if not 1 <= samples <= MAX_SAMPLES:
         raise QueryError(f"Got samples={samples}: pass 1 to {MAX_SAMPLES}.")
-    if method not in ("auto", "direct") and (options or samples > 1):
+    if method != "direct" and (options or samples > 1):
         raise QueryError(f"{NAMES[method]} writes one answer in words: leave out options and samples, or the method.")
 
 

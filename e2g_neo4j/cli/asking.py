@@ -85,13 +85,13 @@ def ask(
         int, typer.Option("--samples", help="Sample as many answers, up to 10, and keep the one they agree on most.")
     ] = 1,
     method: Annotated[
-        Literal["auto", "direct", "map-reduce", "all-text", "global", "drift"],
+        Literal["direct", "map-reduce", "all-text", "global", "drift"],
         typer.Option(
             "--method",
-            help="Answer questions about mentions by a Cypher template, others from all evidence at once; from points "
-            "of it, of all text, or of the reports of communities, batch by batch; or by follow-up questions.",
+            help="Answer from all evidence at once; from points of it, of all text, or of the reports of communities, "
+            "batch by batch; or by follow-up questions.",
         ),
-    ] = "auto",
+    ] = "direct",
     level: Annotated[
         str | None,
         typer.Option(
@@ -131,7 +131,7 @@ def ask(
     if dry_run and answer.evidence.mode == how and not as_json:
         out.print(escape(answer.evidence.reason))
         return
-    if answer.text is None and method not in ("auto", "direct"):
+    if answer.text is None and method != "direct":
         lacks = f"The method {method} needs a chat model: set E2G_CHAT_MODEL, such as ollama:NAME."
         typer.secho(f"{lacks} This is evidence only.", fg="yellow", err=True)
     if as_json:

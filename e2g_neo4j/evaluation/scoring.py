@@ -88,7 +88,7 @@ def evaluate(
         questions: The questions.
         corpus: The corpus to search. `{book}` is replaced with the question's book without its suffix.
         modes: The modes to evaluate.
-        methods: Methods of `E2G.answer` other than "auto" and "direct" that answer too, in the default mode. They are
+        methods: Methods of `E2G.answer` other than "direct" that answer too, in the default mode. They are
             scored by their answers alone, and their times are those of whole answers.
         against: The base mode to compare with. It is evaluated too. None: no comparison.
         k: Number of chunks per question.
@@ -127,8 +127,8 @@ def evaluate(
     methods = list(dict.fromkeys(methods))
     for method in methods:
         check_method(method, (), 1)
-    if {"auto", "direct"}.intersection(methods):
-        raise QueryError("The method direct is how the modes answer: leave it and auto out of the methods.")
+    if "direct" in methods:
+        raise QueryError("The method direct is how the modes answer: leave it out of the methods.")
     if methods and not (answers or judged):
         raise QueryError("Methods are scored by their answers: evaluate with answers (`--answers`), or judge them.")
     if judged and all(question.options for question in questions):

@@ -93,7 +93,7 @@ class AskedQuestion(Question):
 
     choices: Annotated[tuple[Choice, ...], Field(max_length=26, fail_fast=True)] = ()
     samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] = 1
-    method: Method = "auto"
+    method: Method = "direct"
     level: Annotated[int, Field(ge=1)] | Literal["dynamic"] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=2**31)] | None = None
     stream: bool = False

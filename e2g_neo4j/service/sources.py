@@ -33,10 +33,7 @@ def shown_answer(answer: Answer, caller: Caller, base: str) -> Answer:
         return replace(answer, citations=citations)
     citations = tuple(replace(one, passage=_passage(one.passage)) for one in citations)
     evidence = shown_evidence(answer.evidence, caller)
-    found = answer.result
-    if found is not None:
-        found = replace(found, rows=tuple(shown_properties(dict(row), caller) for row in found.rows))
-    return replace(answer, citations=citations, given=_passages(answer.given), evidence=evidence, result=found)
+    return replace(answer, citations=citations, given=_passages(answer.given), evidence=evidence)
 
 
 def link_of(citation: Citation, base: str) -> str | None:

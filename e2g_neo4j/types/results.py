@@ -10,8 +10,6 @@ from typing import Any, Literal, Self, TypeAlias
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from e2g_neo4j.types.statements import StatementResult
-
 Route: TypeAlias = Literal["local", "global"]
 
 
@@ -336,7 +334,7 @@ class Point(JsonForm):
 
 @dataclass(frozen=True, slots=True)
 class Answer(JsonForm):
-    """A chat model's answer and the evidence that it was given, or that of a Cypher template.
+    """A chat model's answer and the evidence that it was given.
 
     Attributes:
         text: the answer; None if no chat model is configured.
@@ -354,7 +352,6 @@ class Answer(JsonForm):
         prompt_tokens: the length of the prompts of all calls.
         completion_tokens: the length of all replies.
         points: the points that the answer is made of, the most important first. Empty with the method `direct`.
-        result: the rows and the statement, if a Cypher template answers. `text` tells both.
     """
 
     text: str | None
@@ -370,7 +367,6 @@ class Answer(JsonForm):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     points: tuple[Point, ...] = ()
-    result: StatementResult | None = None
 
     @property
     def turn(self) -> Turn:

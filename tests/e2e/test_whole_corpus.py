@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from at_server import settings_of
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from neo4j import Driver
 from pydantic import Field
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
@@ -128,58 +126,3 @@ def test_all_text_is_read(settings: Settings, sample: str) -> None:
     assert "".join(read.split()) == "".join("".join(text for text in texts.values()).split())
     assert_cited(answer, texts)
     assert all(not point.reports for point in answer.points)
-
-
-def test_questions_about_mentions_are_counted_without_a_chat_model(
-    settings: Settings, sample: str, driver: Driver
-) -> None:
-    read = (
-        "MATCH (e:Entity {corpus: $corpus})-[m:FROM_CHUNK]->(c:Chunk) "
-        "RETURN e.name AS name, e.type AS type, m.count AS count, c.id AS chunk, c.document AS document"
-    )
-    mentions = [record.data() for record in driver.execute_query(read, corpus=sample).records]
-    counts = {kind: Counter[str]() for kind in {one["type"] for one in mentions}}
-    for one in mentions:
-        counts[one["type"]][one["name"]] += one["count"]
-
-    def where(name: str, what: str) -> set[str]:
-        return {one[what] for one in mentions if one["name"] == name}
-
-    def rows(e2g: E2G, question: str) -> list[dict[str, Any]]:
-        evidence, text, answer = e2g.stream(question, corpus=sample)
-        assert isinstance(evidence, Evidence)
-        assert isinstance(answer, Answer)
-        assert answer.result
-        assert answer.text == text
-        return [dict(row) for row in answer.result.rows]
-
-    with E2G(settings=settings) as e2g:
-        texts = texts_of(e2g, sample)
-        [quill] = rows(e2g, "How many documents mention Theodora Quill?")
-        [street] = rows(e2g, "How often is Bell Street mentioned?")
-        people = rows(e2g, "Which 20 people are mentioned most often?")
-        [together] = rows(e2g, "In how many documents do Luke Farran and Theodora Quill occur together?")
-        [number] = rows(e2g, "How many people are mentioned?")
-        other = e2g.answer("How many people were on board the Lady Averil?", corpus=sample)
-        direct = e2g.answer("How often is Theodora Quill mentioned?", corpus=sample, method="direct")
-        some = e2g.answer("How often is Theodora Quill mentioned?", corpus=sample, until=100_000)
-    name, farran = quill["entity"], together["first"]
-    assert quill == {
-        "entity": "Theodora Quill",
-        "mentions": sum(one["count"] for one in mentions if one["name"] == name),
-        "chunks": len(where(name, "chunk")),
-        "documents": len(where(name, "document")),
-    }
-    assert quill["documents"] == sum("Theodora Quill" in text for text in texts.values())
-    assert (street["mentions"], street["documents"]) == (
-        sum(text.count("Bell Street") for text in texts.values()),
-        sum("Bell Street" in text for text in texts.values()),
-    )
-    best = sorted(counts["person"].items(), key=lambda one: (-one[1], one[0]))[:20]
-    assert [(row["entity"], row["mentions"]) for row in people] == best
-    assert [row["documents"] for row in people] == [len(where(one, "document")) for one, _ in best]
-    assert together["chunks"] == len(where(farran, "chunk") & where(name, "chunk"))
-    assert together["documents"] == len(where(farran, "document") & where(name, "document")) > 1
-    assert number == {"type": "person", "entities": len(counts["person"])}
-    assert [one.text for one in (other, direct, some)] == [None] * 3, "there is no chat model"
-    assert all(one.evidence.passages for one in (other, direct, some))

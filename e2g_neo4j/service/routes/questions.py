@@ -11,7 +11,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic_core import to_json
 
-from e2g_neo4j.answering.mention_questions import MODE, read_question
 from e2g_neo4j.graph.catalog import evidence_parameters
 from e2g_neo4j.runtime.statements import load
 from e2g_neo4j.service.access import Asker, Reader, check_scope, check_wall
@@ -98,9 +97,7 @@ async def answer_pieces(
     state: State, question: AskedQuestion, caller: Caller
 ) -> AsyncGenerator[Evidence | str | Answer, None]:
     """Answer a question as `E2G.stream` does: yield the evidence, the text in pieces, and the answer. Without a chat
-    model, this raises a 501 unless a template answers."""
-    counted = question.method == "auto" and any(read_question(question.question))
-    model = state.chat_model(caller) if state.client.models.chat_model or not counted else None
+    model, this raises a 501."""
     pieces = state.client.stream(
         question.question,
         corpora=question.corpora,
@@ -110,13 +107,10 @@ async def answer_pieces(
         level=question.level,
         max_tokens=question.max_tokens,
         options=question,
-        chat_model=model,
+        chat_model=state.chat_model(caller),
     )
     async with aclosing(pieces):
-        evidence = await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
-        if model is None and evidence.mode != MODE:  # no template answers
-            state.chat_model(caller)
-        yield evidence
+        yield await _retrieved(state, anext(pieces), calls_model=question.llm or bool(question.history))
         async for piece in pieces:
             yield piece
 

@@ -232,7 +232,7 @@ function showAnswer(answer, citations, unspoken) {
   const notes = [];
   if (!answer.found) notes.push("The evidence does not contain the answer.");
   if (!answer.finished) notes.push("The answer was cut off at its maximum length.");
-  notes.push(answer.result ? "Counted by a Cypher template." : `${counted(citations.size, "citation")}.`);
+  notes.push(`${counted(citations.size, "citation")}.`);
   const { prompt_tokens: sent, completion_tokens: received } = answer;
   if (sent) notes.push(`${number(sent)} tokens sent, ${number(received)} received.`);
   byId("answer-state").textContent = notes.join(" ");
