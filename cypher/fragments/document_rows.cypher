@@ -2,8 +2,8 @@
 // `properties` are those of the user, as they are stored.
 // ← d, state, why
 // → id, title, source, state, why, visible, chunks, characters, tokens, properties: [[name, value]]
-RETURN d.id AS id, d.title AS title, d.source AS source, state, why,
-       coalesce(d.state = 'ready', false) AS visible,
-       COUNT { (d)<-[:FROM_DOCUMENT]-(:Chunk) } AS chunks,
-       coalesce(d.characters, 0) AS characters, coalesce(d.tokens, 0) AS tokens,
-       [name IN keys(d) WHERE name STARTS WITH 'meta_' | [name, d[name]]] AS properties
+WITH d.id AS id, d.title AS title, d.source AS source, state, why,
+     coalesce(d.state = 'ready', false) AS visible,
+     COUNT { (d)<-[:FROM_DOCUMENT]-(:Chunk) } AS chunks,
+     coalesce(d.characters, 0) AS characters, coalesce(d.tokens, 0) AS tokens,
+     [name IN keys(d) WHERE name STARTS WITH 'meta_' | [name, d[name]]] AS properties

@@ -4,3 +4,4 @@
 MATCH (d:Document {corpus: $corpus, id: $document})
 // include: document_state
 // include: document_rows
+RETURN id, title, source, state, why, visible, chunks, characters, tokens, properties

@@ -10,4 +10,5 @@ WITH d, state, why
 WHERE $state IS NULL OR state = $state
 WITH d, state, why ORDER BY d.title, d.source LIMIT $limit
 // include: document_rows
+RETURN id, title, source, state, why, visible, chunks, characters, tokens, properties
 ORDER BY title, source

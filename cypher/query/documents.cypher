@@ -6,4 +6,5 @@ MATCH (d:Document {corpus: $corpus})
 WHERE d.id IS NOT NULL
 // include: document_state
 // include: document_rows
+RETURN id, title, source, state, why, visible, chunks, characters, tokens, properties
 ORDER BY title, source

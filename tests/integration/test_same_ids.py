@@ -73,7 +73,7 @@ WITH_WORDS = {"query/fulltext", "query/fulltext_chunks", "query/signals"}
 
 CONDITIONS = {
     *("adopt/is_left", "adopt/may_adopt"),
-    *("index/hold_documents", "index/hold_overrides", "index/hold_version", "index/is_large", "index/needs_purge"),
+    *("index/hold_documents", "index/hold_version", "index/is_large", "index/needs_purge"),
     *("reindex/missing_windows", "reindex/missing_texts", "reindex/has_unused"),
 }
 """Statements that give a row where something holds: of the other corpus it does, of this one it does not."""
@@ -184,11 +184,13 @@ def parameters(corpus: str, linked: str) -> dict[str, Any]:
         "overrides": [["mr harker", ""]],
         "any_words": {"harker": True},
         "shared": [],
+        "state": None,
     }
 
 
 OF_ONE: dict[str, dict[str, Any]] = {
     "index/hold_version": {"known": [], "pairs": [], "any_words": {}},
+    "query/document_page": {"after": "d0"},
     "reindex/document_windows": {"after": -1},
     "index/shared_names": {
         "pairs": [{"document": "d0", "full": "jonathan harker", "names": {"mr harker": True}, "least": 1}]
