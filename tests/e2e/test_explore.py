@@ -316,7 +316,7 @@ def test_the_guide_is_served_until_it_is_interrupted(run, output, monkeypatch) -
 
     monkeypatch.setattr(GuideServer, "serve_forever", interrupted)
     printed = output("guide", "-c", CORPUS, "--port", "0", "--no-open", code=130)
-    assert re.search(r"(?m)^  :guide http://localhost:\d+/guide\.html$", printed)
+    assert re.search(r"(?m)/browser/\?cmd=edit&arg=%3Aguide%20http%3A%2F%2Flocalhost%3A\d+%2Fguide\.html$", printed)
 
 
 def test_a_picture_has_the_evidence_and_no_vectors(run, driver, evidence: Evidence, tmp_path) -> None:
