@@ -2,8 +2,8 @@
 // communities, also by level. Windows are what the embedding model reads of a chunk.
 //
 // The length of the embeddings is a placeholder, in the form that neo4j-migrations replaces too. Vectors are kept
-// whole: the server's default, binary quantization, missed about one in ten of the nearest passages of a novel and
-// was no faster.
+// whole: before 2026.08, the server's default, binary quantization, missed about one in ten of the nearest passages of
+// a novel and was no faster.
 
 // part: core
 CYPHER 25
