@@ -40,6 +40,8 @@ HOLES = {
     "option": " -c 'two words'",
 }
 """What fills holes that are no text of a user, by their expression."""
+OF_NEO4J = "neo4j-mcp-server"
+"""A package of Neo4j, on the index, that a page recommends."""
 NUMBERS = {"N": "3"}
 """What placeholders stand for where an option takes numbers only."""
 
@@ -112,7 +114,7 @@ def _filled(part: ast.expr) -> str:
     if isinstance(part, ast.Constant):
         return str(part.value)
     hole = ast.unparse(part.value) if isinstance(part, ast.FormattedValue) else ""
-    return HOLES.get(hole, QUOTED if "quote(" in hole else PLAIN)
+    return HOLES.get(hole, QUOTED if "quote(" in hole else "NAME" if hole.isupper() else PLAIN)  # a constant
 
 
 def _commands(path: Path, first: int, text: str) -> Iterator[Advice]:
@@ -260,7 +262,7 @@ def _check_pip(words: list[str], complete: bool) -> None:
     """The package is on no index, so it is installed from a clone or a wheel that was built."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     _check(words[:1] == ["install"], "pip only installs")
-    if words == ["install"] and not complete:
+    if (words == ["install"] and not complete) or words[1:] == [OF_NEO4J]:
         return
     found = re.fullmatch(r"install (?:-e \.|dist/e2g_neo4j-\S+\.whl)\[([a-z,0-9-]+)\]", " ".join(words))
     _check(found is not None, f"anybody could register {words[1:]}: advise with `runtime.lazy_imports`")
