@@ -26,16 +26,12 @@ from e2g_neo4j.cli.options import (
 from e2g_neo4j.cli.terminal import escape
 from e2g_neo4j.client import E2G
 from e2g_neo4j.graph.catalog import MAX_TEXT
-from e2g_neo4j.retrieval.explain import ranks_in
 from e2g_neo4j.retrieval.options import RetrievalKeywords
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.reports import DocumentText
 from e2g_neo4j.types.results import Answer, Evidence
-
-COUNTERFACTUALS = 6
-"""Maximum number of entities without which `explain` asks the question again."""
 
 
 @with_retrieval_options
@@ -177,14 +173,8 @@ def explain(
 ) -> None:
     """Explain step by step how the evidence was found, with Cypher for Neo4j Browser."""
     with E2G() as e2g:
-        asked = choose_corpora(e2g, corpora)
-        evidence = e2g.retrieve(question, corpora=asked, **retrieval)
-        others: dict[str, Evidence] = {}
-        left_out = retrieval.get("without", ())
-        for name in () if browser or retrieval.get("llm") else evidence.entities[:COUNTERFACTUALS]:
-            retrieval["without"] = [*left_out, name]
-            others[name] = e2g.retrieve(question, corpora=asked, **retrieval)
+        evidence = e2g.retrieve(question, corpora=choose_corpora(e2g, corpora), **retrieval)
     if browser:
         show_in_browser(evidence, load_settings(), no_open=no_open)
     else:
-        show_evidence.explanation(out, evidence, {name: ranks_in(evidence, other) for name, other in others.items()})
+        show_evidence.explanation(out, evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -117,14 +117,8 @@ def _how_to_open(number: int, passage: Passage) -> str:
     return f"[dim]Open \\[{number}]: {escape(command)}[/dim]"
 
 
-def explanation(out: Console, found: Evidence, without: Mapping[str, Sequence[int | None]]) -> None:
-    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser.
-
-    Args:
-        out: Where to print.
-        found: The evidence.
-        without: By entity of the question: the rank of each passage if the entity is left out.
-    """
+def explanation(out: Console, found: Evidence) -> None:
+    """Print how the evidence was found, step by step, and Cypher that shows it in Neo4j Browser."""
     out.print(f"[bold]Question[/bold]  {escape(found.question)}")
     types = found.entity_types
     entities = ", ".join(f"{key} ({types[key]})" if key in types else key for key in found.entities)
@@ -150,10 +144,6 @@ def explanation(out: Console, found: Evidence, without: Mapping[str, Sequence[in
         out.print(f"  \\[{number}] {escape(citation(passage, found.corpora))}  score {passage.score:.3f}")
         if passage.signals:
             out.print(f"      {', '.join(f'{name} {value:+.2f}' for name, value in passage.signals.items())}")
-        moved = {name: ranks[number - 1] for name, ranks in without.items() if ranks[number - 1] != number}
-        for name, rank in moved.items():
-            where = f"rank {rank}" if rank else f"not among the first {len(found.passages)}"
-            out.print(f"      without {escape(name)}: {where}")
         if passage.pairs:
             out.print(f"      pairs: {escape('; '.join(_pair(pair) for pair in passage.pairs))}")
         out.print(f"      {escape(excerpt(passage, found.entities))}")

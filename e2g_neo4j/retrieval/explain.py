@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from e2g_neo4j.retrieval.linking import Linked
 from e2g_neo4j.retrieval.query import Explanation, Query
 from e2g_neo4j.retrieval.strategy import Strategy
-from e2g_neo4j.types.results import Evidence
 
 
 def explanation_of(strategy: Strategy, linked: Linked, hops: int, unit: str) -> Explanation:
@@ -74,17 +73,6 @@ def why_global(linked: Linked, hops: int) -> str:
     closest = min((pair["hops"] for pair in linked.distances), default=None)
     distance = f"the closest two are {closest} apart" if closest else "no path connects any two"
     return f"No pair of the {len(entities)} known entities is within {count_of(hops, 'hop')} ({distance})"
-
-
-def ranks_in(evidence: Evidence, other: Evidence) -> list[int | None]:
-    """Return at which rank, from 1, the text of each passage is in another evidence; None if it is not there."""
-    places: dict[str, int] = {}
-    for rank, passage in enumerate(other.passages, 1):
-        for node in passage.nodes:
-            places.setdefault(node, rank)
-    return [
-        min((places[node] for node in passage.nodes if node in places), default=None) for passage in evidence.passages
-    ]
 
 
 def count_of(number: int, noun: str) -> str:

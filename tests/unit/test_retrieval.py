@@ -18,7 +18,6 @@ from naive import NaiveDocument, ask
 from e2g_neo4j.errors import ConfigurationError, FingerprintError, NotFoundError, QueryError
 from e2g_neo4j.indexing.cooccurrence import edges
 from e2g_neo4j.models.loaded import Models
-from e2g_neo4j.retrieval.explain import ranks_in
 from e2g_neo4j.retrieval.groups import merge_by_rank
 from e2g_neo4j.retrieval.linking import MAX_ABSENCES, MAX_ENTITIES, MAX_MEANINGS
 from e2g_neo4j.retrieval.options import MAX_K, MAX_QUESTION, MAX_TOKENS, MIN_TOKENS, FilledOptions, RetrievalOptions
@@ -422,13 +421,6 @@ def test_an_entity_that_is_left_out_counts_as_not_named() -> None:
     assert (without.entities, without.unknown_entities) == (("a", "c"), ())
     assert [one.nodes for one in without.passages] == [("y",)]
     assert [(one.a, one.b) for one in without.pairs] == [("a", "c")]
-
-
-def test_the_ranks_of_passages_in_another_evidence_are_those_of_their_parts() -> None:
-    database = Scripted({}, {}, [node("x", score=0.9), node("y", score=0.8), node("z", score=0.7)], entities=[])
-    found = answer(database, ["nobody"])
-    database.near = [node("z", score=0.9), node("w", score=0.8), node("x", score=0.7)]
-    assert ranks_in(found, answer(database, ["nobody"])) == [3, None, 1]
 
 
 def test_chunks_shared_by_pairs_that_are_too_far_apart_do_not_count() -> None:

@@ -35,7 +35,7 @@ def evidence() -> Evidence:
     [
         lambda out: show_evidence.evidence(out, evidence()),
         lambda out: show_evidence.evidence(out, evidence(), full=True),
-        lambda out: show_evidence.explanation(out, evidence(), {NASTY: [None]}),
+        lambda out: show_evidence.explanation(out, evidence()),
         lambda out: show_evidence.answer(out, Answer(NASTY, evidence())),
         lambda out: show_evidence.answer(out, Answer(None, evidence())),
         lambda out: show.table(out, [NASTY], [[NASTY]], ""),
@@ -61,7 +61,7 @@ def test_markup_is_no_markup() -> None:
 
 def test_cypher_that_is_shown_reads_the_same_name() -> None:
     file = io.StringIO()
-    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence(), {})
+    show_evidence.explanation(Console(file=file, width=10_000, soft_wrap=True), evidence())
     found = re.search(r":params \{corpora: \[(\"(?:[^\"\\]|\\.)*\")", file.getvalue())
     assert found
     assert json.loads(found[1]) == NASTY
@@ -93,7 +93,7 @@ def test_an_explanation_shows_what_the_passages_say() -> None:
     passage = Passage("Ann sailed to Lantry.", "d", "s", 0, 21, 1.0, nodes=("0f3a",), path=("77aa",))
     found = Evidence("q", ("c",), "local", "why", ("ann",), (), 1, (passage,), ())
     file = io.StringIO()
-    show_evidence.explanation(Console(file=file, width=200, soft_wrap=True), found, {})
+    show_evidence.explanation(Console(file=file, width=200, soft_wrap=True), found)
     shown = file.getvalue().partition("In Neo4j Browser")[0]
     assert "Ann sailed to Lantry." in shown
     assert "77aa" not in shown
