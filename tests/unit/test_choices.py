@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from perturbed import disturbed
+from trees import grow_tree
 
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
 from e2g_neo4j.indexing.chunking import chunk
@@ -18,7 +19,6 @@ from e2g_neo4j.indexing.entity_linking import link
 from e2g_neo4j.indexing.sources.files import find, from_text, read
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.indexing.summaries.tree import grow_tree
 from e2g_neo4j.indexing.topic_persistence import Persistence
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.embedding.load import load_embedder

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trees import grow_tree
 
 from e2g_neo4j.errors import ModelError
 from e2g_neo4j.indexing.summaries.base import SummaryInput, TreeInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, grow_tree, tree_size
+from e2g_neo4j.indexing.summaries.tree import SummaryTreeBuilder, tree_size
 from e2g_neo4j.types.documents import Chunk, SourceDocument
 from e2g_neo4j.types.graph import Extraction, Sentence, Summary
 

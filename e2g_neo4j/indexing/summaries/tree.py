@@ -263,28 +263,6 @@ class _Tree:
         return found
 
 
-def grow_tree(
-    document: SourceDocument,
-    chunks: Sequence[Chunk],
-    summariser: Summariser,
-    *,
-    group_size: int,
-    token_spans: TokenSpans,
-    extractions: Sequence[Extraction] | None = None,
-    sentence_vectors: Sequence[Vectors] | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> list[Summary]:
-    """Build the tree of one document; see `TreeInput` and `SummaryTreeBuilder`."""
-    tree_input = TreeInput(document, chunks)
-    with SummaryTreeBuilder(
-        [tree_input], summariser, group_size=group_size, token_spans=token_spans, progress=progress
-    ) as builder:
-        for number, (extraction, vectors) in enumerate(zip(extractions or (), sentence_vectors or (), strict=True)):
-            if builder.needs(0, number):
-                builder.add_chunk(0, number, extraction, vectors)
-        return builder.tree(0)
-
-
 def tree_size(chunks: int, group_size: int) -> int:
     """Return the number of summaries of a tree."""
     return sum(_widths(chunks, group_size))
