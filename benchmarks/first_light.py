@@ -25,6 +25,7 @@ from pathlib import Path
 import networkx
 import numpy as np
 from record import Figure, add_option, record
+from trees import grow_tree
 
 from e2g_neo4j import E2G
 from e2g_neo4j.evaluation.asking import ask
@@ -32,7 +33,6 @@ from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import edges, mentions
 from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
-from e2g_neo4j.indexing.summaries.tree import grow_tree
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts

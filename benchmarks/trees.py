@@ -1,4 +1,4 @@
-"""The summary tree of one document."""
+"""The summary tree of one document, for benchmarks and tests."""
 
 from __future__ import annotations
 
