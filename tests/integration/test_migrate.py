@@ -287,7 +287,7 @@ def test_a_holder_of_the_lock_that_gets_on_is_waited_for(
         holding.result()
     for number in range(6):
         driver.execute_query(f"DROP INDEX e2g_held_{number}")
-    assert "Waiting for another process, which is changing the schema" in caplog.text
+    assert "Taking the lock of the schema" in caplog.text
     assert locks(driver) == 0
 
 
