@@ -365,7 +365,7 @@ def _locked(driver: Driver, database: str, timeout: float) -> Iterator[None]:
         except ClientError as error:  # a concurrent run has created it
             if not (error.code or "").endswith("AlreadyExists"):
                 raise
-    with waiting_for("Waiting for another process, which is changing the schema of the database"):
+    with waiting_for("Taking the lock of the schema, which another process may hold"):
         _take_lock(driver, database, lock, name, timeout)
     try:
         yield
