@@ -34,7 +34,8 @@ class WaitingHandler(logging.Handler):
         self._thread: Thread | None = None
 
     def install(self) -> None:
-        """Listen to the waits of this process."""
+        """Listen to the waits of this process, from now on."""
+        self._last_sign = time.monotonic()
         waiting.logger.setLevel(logging.INFO)
         waiting.logger.propagate = False
         waiting.logger.handlers = [self]

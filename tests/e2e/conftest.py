@@ -14,6 +14,7 @@ from neo4j import Driver
 from stated import state
 
 from e2g_neo4j import E2G, cli
+from e2g_neo4j.cli import waiting
 from e2g_neo4j.cli.demo import LIBRARY
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.embedding import load
@@ -72,6 +73,7 @@ def client(environment: pytest.MonkeyPatch) -> Iterator[E2G]:
 
 def in_this_process(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
     patch.setattr(sys, "argv", ["e2g", *arguments])
+    patch.setattr(waiting, "SECONDS", float("inf"))  # test_waiting.py has what is shown while a command waits
     capsys.readouterr()
     with pytest.raises(SystemExit) as end:
         cli.main()
