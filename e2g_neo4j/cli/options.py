@@ -158,7 +158,8 @@ def with_retrieval_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_options(**values: Any) -> None:
-        values["question"] = " ".join(values["question"])
+        if "question" in values:  # `chat` has none
+            values["question"] = " ".join(values["question"])
         retrieval = {name: values.pop(name) for name in RETRIEVAL}
         types = retrieval["relationship_types"]
         retrieval["relationship_types"] = [one.strip() for one in types.split(",")] if types else []

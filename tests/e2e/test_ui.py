@@ -220,7 +220,8 @@ def test_a_port_that_is_used_is_said_in_one_line(service: RunningService, variab
     port = service.url.rsplit(":", 1)[1]
     ended = e2g(variables, "serve", "--port", port, "--no-worker")
     assert ended.returncode == 3
-    assert ended.stderr.strip().splitlines()[-1] == f"Error: Port {port} of 127.0.0.1 is used; choose another one with --port."
+    error = ended.stderr.strip().splitlines()[-1]
+    assert error == f"Error: Port {port} of 127.0.0.1 is used; choose another one with --port."
 
 
 # --- asking ------------------------------------------------------------------------------------------
