@@ -13,7 +13,9 @@ CALL () {
   WHERE b.key = toLower($b) OR $b IN b.forms
   RETURN b ORDER BY b.chunks DESC, b.key LIMIT 1
 }
-// include: shortest_paths
+MATCH shortest = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+OPTIONAL MATCH named = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+WHERE all(n IN nodes(named) WHERE n IN [a, b] OR coalesce(n.type <> 'noun', n.name <> toLower(n.name)))
 WITH CASE WHEN length(named) <= $hops THEN named ELSE shortest END AS path
 WITH path, relationships(path) AS steps
 WHERE size(steps) <= $hops

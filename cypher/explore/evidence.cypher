@@ -9,7 +9,9 @@ CALL (corpus) {
   UNWIND $pairs AS pair
   MATCH (a:Entity {corpus: corpus, key: pair.a})
   MATCH (b:Entity {corpus: corpus, key: pair.b})
-  // include: shortest_paths
+  MATCH shortest = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+  OPTIONAL MATCH named = shortestPath((a)-[:CO_OCCURS*..6]-(b))
+  WHERE all(n IN nodes(named) WHERE n IN [a, b] OR coalesce(n.type <> 'noun', n.name <> toLower(n.name)))
   RETURN CASE length(named) WHEN length(shortest) THEN named ELSE shortest END AS path
   LIMIT 30
   UNION
