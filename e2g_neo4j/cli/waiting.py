@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import RLock, Thread
+from threading import Event, RLock, Thread
 
 from e2g_neo4j.runtime import waiting
 from e2g_neo4j.types.reports import Progress
@@ -80,8 +80,8 @@ class WaitingHandler(logging.Handler):
             self.hide(False)
 
     def _watch(self) -> None:
-        while True:
-            time.sleep(0.1)
+        never = Event()
+        while not never.wait(0.1):
             with self._lines:
                 if self._waits and not self._hidden:
                     self._show(*list(self._waits.items())[-1])
