@@ -162,7 +162,9 @@ def test_a_printed_address_shows_names_in_the_first_picture(
         assert_captions(browser, statement)
         browser.screenshot(keep(f"first-{address or 'plain'}"))
         profile = browser.page.context.storage_state()
-        page = browser.page.context.browser.new_page(storage_state=profile, permissions=["clipboard-write"])
+        chromium = browser.page.context.browser
+        assert chromium is not None
+        page = chromium.new_page(storage_state=profile, permissions=["clipboard-write"])
         page.goto(opened)
         assert_captions(RealBrowser(page), statement)
 

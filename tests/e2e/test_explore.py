@@ -130,7 +130,9 @@ def test_neighbours_are_the_strongest_and_as_many_as_asked_for(driver, client, p
         corpus=CORPUS,
         name=name,
     ).records
-    drawn = [(one["weight"], end["type"]) for one in shown.relationships for end in one.nodes if end["name"] != name]
+    drawn = [
+        (one["weight"], end["type"]) for one in shown.relationships for end in one.nodes if end and end["name"] != name
+    ]
     best = sorted(((kind == "noun", -weight) for weight, kind in row["weights"]))[:NEIGHBOURS]
     assert sorted((kind == "noun", -weight) for weight, kind in drawn) == best
     small = graph(driver, "neighbours", parameters | {"name": name.upper().lower(), "limit": 2.0})
