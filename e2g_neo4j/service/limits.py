@@ -140,7 +140,10 @@ class Limits:
         Raises:
             ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
         """
-        crowded = f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum."
+        crowded = (
+            f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum. Try again in a "
+            "second."
+        )
         detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
         slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
         return _slot(self._questions, QUESTION_WAIT_SECONDS, QUESTION_SECONDS, crowded, slow)

@@ -196,7 +196,7 @@ def test_the_method_is_checked_before_anything_is_asked() -> None:
     for more in ({"choices": ("A", "B")}, {"samples": 2}):
         with pytest.raises(QueryError, match="leave out options and samples"):
             next(answer(**asked, method="map_reduce", **more))
-    with pytest.raises(QueryError, match="choose among auto, direct, map_reduce"):
+    with pytest.raises(QueryError, match="choose among direct, map_reduce"):
         next(answer(**asked | {"method": "map-reduce"}))
 
 

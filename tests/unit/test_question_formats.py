@@ -194,5 +194,5 @@ def test_a_folder_that_exists_is_left_alone(tmp_path):
 
 
 def test_eval_points_to_the_conversion(tmp_path):
-    with pytest.raises(InputError, match=r"line 1: the field question .* `e2g eval-convert`"):
+    with pytest.raises(InputError, match=r"line 1: the field question .* `e2g eval-convert "):
         read_questions(infinite(tmp_path, "longbook_qa_eng", line()))
