@@ -42,7 +42,7 @@ STRANGE = few_of(
 def client(scratch: Connection) -> Iterator[E2G]:
     settings = settings_of(scratch, workers=1)
     with E2G(settings=settings) as client, pytest.MonkeyPatch.context() as patch:
-        client.migrate()
+        client.migrate(["service"])
         patch.setattr(operations, "check_corpus_name", lambda corpus: None)  # as another program may write them
         for corpus in (PLAIN, *WITHOUT, *STRANGE):
             document = from_text(f"The keeper of {corpus} has the ledger.", corpus=corpus, source="s")

@@ -80,7 +80,7 @@ def settings(scratch: Connection) -> Settings:
 @pytest.fixture(scope="module")
 def client(settings: Settings) -> Iterator[E2G]:
     with E2G(settings=settings) as client:
-        client.migrate()
+        client.migrate(["service"])
         client.index([from_text(TEXT, corpus=CORPUS, source="a", properties={"year": 1890})], corpus=CORPUS)
         yield client
 

@@ -99,7 +99,7 @@ def settings(scratch: Connection, issuer: IssuerServer) -> Settings:
 @pytest.fixture(scope="module")
 def url(settings: Settings) -> Iterator[str]:
     with E2G(settings=settings) as client:
-        client.migrate()
+        client.migrate(["service"])
         for corpus in ("team-a", "vault"):
             text = f"Zerubbabel of {corpus} keeps the third ledger."
             client.index([from_text(text, corpus=corpus, source="ledger")], corpus=corpus)

@@ -93,7 +93,7 @@ def variables(
 def client(scratch: Connection, variables: dict[str, str]) -> Iterator[E2G]:
     settings = settings_of(scratch, chunk_tokens=120, chunk_overlap=20, group_size=3, workers=1)
     with E2G(settings=settings) as client:
-        client.migrate()
+        client.migrate(["service"])
         client.index([from_text(LOG, corpus=CORPUS, source="memory:log", title="The log")], corpus=CORPUS)
         hostile = LOG.replace("They spoke", f"{SCRIPT} They spoke")
         client.index([from_text(hostile, corpus=HOSTILE, source="memory:<b>", title=TITLE)], corpus=HOSTILE)

@@ -73,7 +73,7 @@ def settings(neo4j_connection, ollama_server: RealOllama) -> Settings:
 @pytest.fixture(scope="module")
 def served(settings: Settings) -> Iterator[Served]:
     with E2G(settings=without_model(settings)) as e2g:
-        e2g.migrate()
+        e2g.migrate(["service"])
         for corpus, text in TEXTS.items():
             e2g.index([from_text(text, corpus=corpus, source=f"memory:{corpus}", title="The log")], corpus=corpus)
         _, key = e2g.runner.run(keys.create(NAME, ["read", "ask"], [f"{NAME}-*"]))
