@@ -140,10 +140,7 @@ class Limits:
         Raises:
             ProblemError: 429, the turn does not come soon: the service is overloaded; 503, the question takes too long.
         """
-        crowded = (
-            f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum. Try again in a "
-            "second."
-        )
+        crowded = f"The service is busy: it searches for {QUESTIONS_AT_ONCE} questions already, its maximum."
         detail = f"The search for evidence was ended after {QUESTION_SECONDS:.0f} s: ask a shorter question."
         slow = ProblemError(503, "slow_question", detail, {"Retry-After": "5"})
         return _slot(self._questions, QUESTION_WAIT_SECONDS, QUESTION_SECONDS, crowded, slow)
@@ -239,7 +236,7 @@ async def _slot(
     try:
         await asyncio.wait_for(slots.acquire(), patience)
     except TimeoutError:
-        raise busy(crowded) from None
+        raise busy(f"{crowded} Try again in a second.") from None
     try:
         async with asyncio.timeout(seconds) as time_left:
             yield
