@@ -63,6 +63,7 @@ class Models:
 
 def state(client: E2G, corpus: str) -> None:
     """Make statements of a corpus, about the entities that most chunks mention, and forget the replies."""
+    client.migrate(["statements"])
     keys = [one.key for one in client.entities(corpus=corpus, limit=12)]
     more = "places | 3 | person | place | suspected | in May"
     lines = [f"{a} | is near | {b} | {a} is near {b}. | {more}" for a, b in pairwise(keys)]
