@@ -13,7 +13,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from e2g_neo4j.indexing.sources.files import read
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.settings import Settings
 
 GAP = "\n\n"
@@ -26,11 +27,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the volume; its questions get the suffix .jsonl")
     given = parser.parse_args(argv)
     lines = [json.loads(line) for line in given.questions.read_text(encoding="utf-8").split("\n") if line.strip()]
-    max_bytes = Settings().max_document_mb * 2**20
+    limits = Limits(Settings().max_document_mb * 2**20)
     starts, volume = {}, ""
     for path in given.texts:
         starts[path.name] = len(volume)
-        volume += read(path, "volume", max_bytes).text + GAP
+        volume += read(path, "volume", limits).text + GAP
     bound = [
         line
         | {

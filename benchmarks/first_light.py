@@ -28,10 +28,11 @@ from record import Figure, add_option, record
 from trees import grow_tree
 
 from e2g_neo4j import E2G
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.evaluation.asking import ask
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.cooccurrence import edges, mentions
-from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.embedding.load import load_embedder
@@ -47,7 +48,7 @@ class Plain:
 
     def __init__(self, book: Path, e2g: E2G, embedder: Embedder) -> None:
         tools, settings = e2g.models, e2g.settings
-        document = read(book, CORPUS, settings.max_document_mb * 2**20)
+        document = read(book, CORPUS, Limits(settings.max_document_mb * 2**20))
         self.chunks = chunk(document, embedder.token_spans, size=settings.chunk_tokens, overlap=settings.chunk_overlap)
         texts = [one.text for one in self.chunks]
         extractions = list(extract_all(tools.nlp, texts))

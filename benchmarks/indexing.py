@@ -22,7 +22,7 @@ from pathlib import Path
 from record import Figure, add_option, record
 
 from e2g_neo4j import E2G, SourceDocument
-from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.documents.files import from_text
 
 CORPUS = "benchmark-indexing"
 SET = "indexing"

@@ -28,7 +28,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from e2g_neo4j import E2G, Settings, SourceDocument
-from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.documents.files import from_text
 
 
 @Language.component("capitals")

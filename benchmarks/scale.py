@@ -31,8 +31,8 @@ from hash_embedder import HashEmbedder
 from record import Figure, add_option, record
 
 from e2g_neo4j import E2G, SourceDocument
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.evaluation.gold import Question, read_questions
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import LocalServer
 
 CORPUS = "benchmark-scale"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from neo4j import AsyncDriver, Driver
 
-from e2g_neo4j.indexing.sources import processes
+from e2g_neo4j.documents import processes
 from e2g_neo4j.managed_neo4j.address import address
 from e2g_neo4j.models.embedding.base import Embedder
 from e2g_neo4j.models.loaded import Models

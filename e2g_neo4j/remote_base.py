@@ -20,9 +20,9 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j import errors
+from e2g_neo4j.documents.files import ReadingReport, find
+from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
-from e2g_neo4j.indexing.sources.files import ReadingReport, find
-from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.runtime.loopback import without_proxy
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import check_corpus_name, has_address

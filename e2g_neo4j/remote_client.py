@@ -20,11 +20,11 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j.client import E2G
+from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.archive.importing import Archive
 from e2g_neo4j.graph.catalog import choose_document, choose_documents
-from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.remote_base import (
     BYTES_AT_ONCE,
     FILES_AT_ONCE,

@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 from measured import Job, chat, finish, size_of, timed
 
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.indexing.chunking import chunk
-from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.models.embedding.windows import embed_with_parts
 from e2g_neo4j.models.loaded import Models
 from e2g_neo4j.settings import Settings
@@ -29,7 +30,7 @@ class InMemory:
         self.spans: list[tuple[int, int]] = []
 
     def index(self) -> None:
-        document = read(self.job.text, "in-memory", self.settings.max_document_mb * 2**20)
+        document = read(self.job.text, "in-memory", Limits(self.settings.max_document_mb * 2**20))
         self.text, embedder = document.text, self.models.embedder
         size, overlap = self.settings.chunk_tokens, self.settings.chunk_overlap
         chunks = chunk(document, embedder.token_spans, size=size, overlap=overlap)

@@ -22,10 +22,10 @@ from e2g_neo4j.cli.options import (
     out,
 )
 from e2g_neo4j.client import E2G
+from e2g_neo4j.documents.files import ReadingReport
 from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
-from e2g_neo4j.indexing.sources.files import ReadingReport
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.properties import parse_property
 from e2g_neo4j.types.reports import DEFAULT_LAYERS, IndexReport, Layer, ReportKind

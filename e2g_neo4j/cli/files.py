@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from e2g_neo4j.documents.files import find, from_text
+from e2g_neo4j.documents.formats import BY_MEDIA_TYPE, BY_SUFFIX
+from e2g_neo4j.documents.processes import LIBRARY, limits_of, read_file
+from e2g_neo4j.documents.reading import Limits
+from e2g_neo4j.documents.text import decode, within
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.operations import Source
-from e2g_neo4j.indexing.sources.files import SUFFIXES, find, from_text
-from e2g_neo4j.indexing.sources.processes import LIBRARY, Limits, limits_of, read_file
-from e2g_neo4j.indexing.sources.text import decode, within
-from e2g_neo4j.indexing.sources.uploads import SUFFIX_BY_TYPE
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
@@ -62,17 +63,16 @@ def chosen_sources(
         return paths
     if title is not None and not utf8(title, "The title").strip():
         raise InputError("The title is empty. Pass another, or omit --title.")
-    settings = load_settings()
-    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, LIBRARY)
+    limits = limits_of(load_settings(), LIBRARY)
     if "-" in paths:
-        data = sys.stdin.buffer.read(largest + 1)
-        within(len(data), largest, "The text on standard input")
+        data = sys.stdin.buffer.read(limits.bytes + 1)
+        within(len(data), limits.bytes, "The text on standard input")
         text = decode(data, Path("standard input"))
-        return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=largest)]
+        return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=limits.bytes)]
     fetched: list[SourceDocument] = []
     for address in addresses:
         try:
-            fetched.append(fetch_document(address, corpus, largest, limits))
+            fetched.append(fetch_document(address, corpus, limits))
         except ReadingError as error:
             if failed is None or title is not None:
                 raise
@@ -80,23 +80,20 @@ def chosen_sources(
     files = [path for path in paths if path not in addresses]
     if title is None:
         return [*files, *fetched]
-    documents = (
-        [document for file in find(files) for document in read_file(file, corpus, largest, limits)] if files else []
-    )
+    documents = [document for file in find(files) for document in read_file(file, corpus, limits)] if files else []
     documents += fetched
     if len(documents) > 1:
         raise InputError(f"--title is for one document, and there are {len(documents)}. Index one file, or omit it.")
     return [replace(documents[0], title=" ".join((title or "").split()))]
 
 
-def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> SourceDocument:
+def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
     """Download a document. Its source is the address.
 
     Args:
         address: The web address.
         corpus: The corpus.
-        largest: Maximum size of the reply and of the text, in bytes.
-        limits: Limits of reading.
+        limits: Limits of reading. The reply has at most so many bytes as the text.
 
     Raises:
         ReadingError: There is no such document, it is too large, or it cannot be read.
@@ -108,21 +105,21 @@ def fetch_document(address: str, corpus: str, largest: int, limits: Limits) -> S
             reply.raise_for_status()
             path = PurePosixPath(unquote(urlsplit(address).path))
             kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-            suffix = path.suffix.lower() if path.suffix.lower() in SUFFIXES else SUFFIX_BY_TYPE.get(kind, "")
-            if not suffix or suffix == ".jsonl":
+            found = BY_SUFFIX.get(path.suffix.lower()) or BY_MEDIA_TYPE.get(kind)
+            if found is None or hasattr(found.reader, "read_each"):
                 raise ReadingError(f"{address} is of the type {kind or 'unknown'}: download it, and convert it.")
             content = bytearray()
             for part in reply.iter_bytes():
                 content += part
-                within(len(content), largest, address)
+                within(len(content), limits.bytes, address)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ReadingError(f"{address} cannot be fetched ({error}): check the address and the network.") from error
     with tempfile.TemporaryDirectory(prefix="e2g-") as folder:
         name = re.sub(r"[^\w .-]", "_", path.stem)[:50]  # any file system takes it
-        file = Path(folder, f"{name or urlsplit(address).hostname}{suffix}")
+        file = Path(folder, f"{name or urlsplit(address).hostname}{found.suffixes[0]}")
         file.write_bytes(content)
         try:
-            [document] = read_file(file, corpus, largest, limits)
+            [document] = read_file(file, corpus, limits)
         except ReadingError as error:
             raise ReadingError(str(error).replace(str(file), address)) from error
     return replace(document, id=document_id(corpus, address), source=address)

@@ -11,6 +11,8 @@ from shlex import quote
 from threading import Event
 from typing import Any, TypeAlias, get_args
 
+from e2g_neo4j.documents.files import ReadingReport, SourceGoneError, file_of, read_files
+from e2g_neo4j.documents.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.errors import AdoptedCorpusError, BudgetError, InputError, ModelError, ReadingError
 from e2g_neo4j.graph import catalog, schema
 from e2g_neo4j.graph.archive.importing import Archive, restore
@@ -26,12 +28,10 @@ from e2g_neo4j.graph.lease import fail
 from e2g_neo4j.graph.schema import Applied, Part
 from e2g_neo4j.graph.writer import delete as delete_documents
 from e2g_neo4j.indexing import merge_overrides, pipeline
+from e2g_neo4j.indexing.adopting import text_nodes
 from e2g_neo4j.indexing.language import corpus_language, name_of
 from e2g_neo4j.indexing.layers import update as update_layers
 from e2g_neo4j.indexing.run import IndexRun
-from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import ReadingReport, SourceGoneError, file_of, read_files
-from e2g_neo4j.indexing.sources.processes import LIBRARY, limits_of, read_file
 from e2g_neo4j.indexing.summaries.base import Summariser
 from e2g_neo4j.indexing.summaries.cache import SummaryCache
 from e2g_neo4j.indexing.summaries.chat import ChatSummariser
@@ -258,13 +258,13 @@ def _read(
 def _reader(models: Models, corpus: str) -> Operation[Callable[[Path, ReadingReport], list[SourceDocument]]]:
     """Return a function that reads the documents of a file, and stops when the run is cancelled."""
     cancelled = (yield GetExecutor()).cancelled
-    largest, limits = models.settings.max_document_mb * 2**20, limits_of(models.settings, LIBRARY)
+    limits = limits_of(models.settings, LIBRARY)
 
     def check() -> None:
         if cancelled.is_set():
             raise Cancelled
 
-    return lambda path, report: read_file(path, corpus, largest, limits, check, report)
+    return lambda path, report: read_file(path, corpus, limits, check, report)
 
 
 def _index(

@@ -15,9 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.documents.processes import AT_ONCE
 from e2g_neo4j.errors import E2GError
 from e2g_neo4j.graph import keys, tasks
-from e2g_neo4j.indexing.sources.processes import AT_ONCE
 from e2g_neo4j.runtime.cores import cores
 from e2g_neo4j.service.problems import ProblemError, busy
 from e2g_neo4j.types.service import Caller

@@ -7,8 +7,8 @@ from typing import Protocol
 from uuid import uuid4
 
 from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph import keys, tasks
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.service.access import seen_by
 from e2g_neo4j.service.uploads import submitted, text_parts
 from e2g_neo4j.types.documents import UPLOAD

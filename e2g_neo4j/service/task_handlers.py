@@ -21,6 +21,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from e2g_neo4j.async_client import AsyncE2G
+from e2g_neo4j.documents.files import ReadingReport
+from e2g_neo4j.documents.processes import SERVICE, limits_of
+from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import (
     AdoptedCorpusError,
     CorpusNotFoundError,
@@ -34,10 +37,7 @@ from e2g_neo4j.graph.archive.importing import Archive, archive_info
 from e2g_neo4j.graph.archive.recovery import recover_abandoned_imports
 from e2g_neo4j.graph.writer import delete, purge
 from e2g_neo4j.indexing import layers, operations
-from e2g_neo4j.indexing.sources import text_nodes
-from e2g_neo4j.indexing.sources.files import ReadingReport
-from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
-from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
+from e2g_neo4j.indexing.adopting import text_nodes
 from e2g_neo4j.runtime.requests import GetExecutor, Operation, Read
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
@@ -178,8 +178,7 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
     `documents`, or else files."""
     texts: list[dict[str, Any]] | None = run.parameters.get("documents")
     given = texts or run.parameters.get("files") or []
-    client, settings = run.client, run.client.settings
-    largest, limits = settings.max_document_mb * 2**20, limits_of(settings, SERVICE)
+    client, limits = run.client, limits_of(run.client.settings, SERVICE)
     stored = await run.client.runner.run(tasks.blobs(run.task))
     documents: list[SourceDocument] = []
     for number, blob in enumerate(stored):
@@ -188,11 +187,11 @@ async def _uploaded(run: Run, report: ReadingReport, replaced: DocumentInfo | No
             if texts is not None:
                 title = title or (replaced.title if replaced else None)
                 parts = [await client.runner.run(tasks.part(run.task, blob.file, part)) for part in range(blob.parts)]
-                document = read_text(b"".join(parts), blob.name, run.corpus, largest, title=title)
+                document = read_text(b"".join(parts), blob.name, run.corpus, limits, title=title)
                 documents.append(replace(document, properties=given[blob.file].get("properties")))
             else:
                 path = await _file(run, blob, suffix_of(blob.name, blob.content_type))
-                read = partial(read_upload, path, blob.name, run.corpus, largest, limits, title=title, report=report)
+                read = partial(read_upload, path, blob.name, run.corpus, limits, title=title, report=report)
                 try:
                     documents += await in_stoppable_thread(read)
                 finally:

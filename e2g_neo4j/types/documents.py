@@ -24,9 +24,9 @@ TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A page or heading that starts at character `start` of the document's text."""
+    """A page, heading or table that starts at character `start` of the document's text. Tables end at empty lines."""
 
-    kind: Literal["page", "heading"]
+    kind: Literal["page", "heading", "table"]
     label: str
     start: int
 
@@ -77,10 +77,11 @@ class SourceDocument:
             text for documents that were handed in.
         text: the full text.
         sha256: the hash of `text` in UTF-8; of an adopted document, of the keys and texts of its nodes.
-        sections: pages and headings.
+        sections: pages, headings and tables.
         cuts: the text nodes that an adopted document consists of, empty for other documents.
         properties: properties of the user's, by which questions can be restricted. None: those that are stored, if the
             document is indexed already.
+        losses: what its file has and `text` has not, one clause each, such as "2 of 9 pages have no text (3, 7)".
 
     Raises:
         InputError: a property is invalid.
@@ -95,6 +96,7 @@ class SourceDocument:
     sections: tuple[Section, ...] = ()
     cuts: tuple[Cut, ...] = ()
     properties: Properties | None = field(default=None, hash=False)
+    losses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.properties is not None:

@@ -19,10 +19,10 @@ from running_service import linked_text, running
 from tiers import few_of
 
 from e2g_neo4j import E2G, AsyncE2G, RemoteE2G, cli
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import catalog, keys
 from e2g_neo4j.indexing import operations
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service.mcp_writing import DirectWriter, QueueWriter
 from e2g_neo4j.service.sources import link_of

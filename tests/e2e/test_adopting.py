@@ -24,8 +24,8 @@ from text_nodes import DOCUMENTS, Shape
 from tiers import few_of
 
 from e2g_neo4j import E2G, Passage, Settings, TextNode
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import E2GError, InputError, NotFoundError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings, E2GRetriever
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.integrations.passages import retrieval_query

@@ -27,10 +27,10 @@ from libraries import REAL_DIMENSIONS, performing, remove, small_document, write
 from neo4j import Driver
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ArchiveError, DatabaseError, FingerprintError, InputError, NotFoundError
 from e2g_neo4j.graph.archive import importing, recovery
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES, decoded, encoded
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.ids import cached_key, corpus_key

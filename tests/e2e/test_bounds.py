@@ -30,8 +30,8 @@ from running_service import running
 from tiers import at_length, need
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph import keys
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.service import bookmarks, limits, sockets
 

@@ -15,7 +15,7 @@ from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
 
 from e2g_neo4j import AsyncE2G, Settings
-from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.documents.files import from_text
 
 pytestmark = pytest.mark.full
 

@@ -15,9 +15,9 @@ from neo4j import AsyncGraphDatabase, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, SourceDocument
 from e2g_neo4j.cli.demo import QUESTIONS
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import FingerprintError, ModelError
 from e2g_neo4j.indexing import pipeline
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.runtime import database
 from e2g_neo4j.runtime.requests import Read
 

@@ -15,8 +15,8 @@ from real_ollama import RealOllama
 from scripted_models import Says
 
 from e2g_neo4j import E2G, AsyncE2G, Settings, cli
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ConfigurationError, InputError, NotFoundError, UnusableReplyError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
 TEXT = "Luke Farran met Josiah Quill at Port Hesk. Luke Farran took the Averil out."

@@ -17,9 +17,9 @@ import pytest
 
 from e2g_neo4j import E2G, Settings
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import INCOMPLETE, NotFoundError, QueryError, ReadingError
 from e2g_neo4j.indexing import reading
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts
 from e2g_neo4j.models.entities.extraction import extract_all

@@ -10,9 +10,9 @@ import pytest
 from graphs import comparable
 from libraries import driven, performing, remove
 
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.indexing import merge_overrides, pipeline
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval import requirements
 from e2g_neo4j.runtime.requests import Write
 

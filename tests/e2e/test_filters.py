@@ -13,8 +13,8 @@ from modes import WINDOW_MODES
 from stated import state
 
 from e2g_neo4j import AsyncE2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError, ReadingError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 
 CORPUS, OTHER, ALL = "filters-novels", "filters-others", "filters-all"

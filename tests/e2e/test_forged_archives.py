@@ -28,10 +28,10 @@ from libraries import few_examples
 from neo4j import Driver
 
 from e2g_neo4j import E2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ArchiveError, E2GError, NotFoundError, QueryError
 from e2g_neo4j.graph.archive import contents
 from e2g_neo4j.graph.archive.format import MANIFEST, MEMBERS, NODES, RELATIONSHIPS, SUMMARIES
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.types.ids import cached_key, corpus_key
 

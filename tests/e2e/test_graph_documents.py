@@ -19,8 +19,8 @@ from neo4j_graphrag.components.types import TextChunk, TextChunks
 from neo4j_graphrag.llm import LLMInterface, LLMResponse
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import NotFoundError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GRetriever
 from e2g_neo4j.integrations.neo4j_graphrag import graph_documents
 from e2g_neo4j.managed_neo4j import Connection

@@ -13,9 +13,9 @@ from libraries import few_examples, remove
 from stated import state
 
 from e2g_neo4j import E2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError, QueryError
 from e2g_neo4j.evaluation import read_questions
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.types.ids import corpus_key
 

@@ -11,9 +11,9 @@ from modes import GRAPH_MODES
 from naive import NaiveChunk, NaiveDocument, NaiveWindow
 from tiers import few_of
 
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph.fingerprint import confirm_models
 from e2g_neo4j.graph.writer import ROWS
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.extraction_codec import MOST_ENTITIES
 
 pytestmark = [pytest.mark.full, pytest.mark.by_turns(3)]

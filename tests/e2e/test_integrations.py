@@ -34,8 +34,8 @@ from real_ollama import RealOllama
 from scripted_models import Says
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ConfigurationError, NotFoundError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations import langchain, neo4j_graphrag
 from e2g_neo4j.integrations.passages import FULLTEXT_INDEX, VECTOR_INDEX, fulltext_query, retrieval_query
 from e2g_neo4j.managed_neo4j import Connection

@@ -15,8 +15,8 @@ from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Chooses, Says
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import BudgetError, ModelError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 
 pytestmark = pytest.mark.full

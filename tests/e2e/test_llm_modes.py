@@ -16,8 +16,8 @@ from real_ollama import RealOllama
 from scripted_models import Says
 
 from e2g_neo4j import E2G, Answer, AsyncE2G, Evidence, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ConfigurationError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
 pytestmark = pytest.mark.full

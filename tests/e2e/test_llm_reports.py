@@ -15,8 +15,8 @@ from real_ollama import RealOllama, settings_for, with_model
 from scripted_models import Says
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import BudgetError, ConfigurationError, InputError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.models.chat import retry
 

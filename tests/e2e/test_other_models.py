@@ -21,9 +21,9 @@ from tiers import few_of
 from tiny_models import MARKERS, write_cross_encoder, write_embedder
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import CorpusChangedError, FingerprintError, ModelError
 from e2g_neo4j.indexing import reindexing
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.integrations.langchain import E2GEmbeddings
 from e2g_neo4j.integrations.neo4j_graphrag import E2GEmbedder
 from e2g_neo4j.managed_neo4j import Connection

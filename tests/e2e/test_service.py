@@ -24,6 +24,8 @@ from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relations
 from running_service import RunningService, create_key, e2g, environment
 
 from e2g_neo4j import E2G, Adoption, EnrichReport, LayerReport
+from e2g_neo4j.documents import parser_process
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import (
     AccessError,
     ArchiveError,
@@ -34,8 +36,6 @@ from e2g_neo4j.errors import (
     UnreachableError,
 )
 from e2g_neo4j.indexing.merge_overrides import split
-from e2g_neo4j.indexing.sources import parser_process
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
 from e2g_neo4j.runtime.requests import Operation, Read

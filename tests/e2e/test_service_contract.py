@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from tiers import at_length
 
-from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
 

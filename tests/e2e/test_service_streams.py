@@ -15,8 +15,8 @@ from running_service import RunningService, create_key, environment, linked_text
 from scripted_models import Says
 
 from e2g_neo4j import E2G, Answer, Evidence
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.remote_client import RemoteE2G
 

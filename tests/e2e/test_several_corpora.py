@@ -12,8 +12,8 @@ from libraries import MOST_READS, remove
 from stated import state
 
 from e2g_neo4j import Answer, AsyncE2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import NotFoundError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval.strategies import MODES
 
 TEXTS = {

@@ -15,8 +15,8 @@ from scripted_models import Says
 from stated import statements
 
 from e2g_neo4j import E2G, LayerReport, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import BudgetError, ConfigurationError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 
 pytestmark = pytest.mark.full

@@ -13,8 +13,8 @@ from libraries import remove
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.entities.pipeline import BUNDLED, load_pipeline
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.graph import EntityInfo

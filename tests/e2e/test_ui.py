@@ -26,7 +26,7 @@ from scripted_models import Says
 from tiers import need
 
 from e2g_neo4j import E2G
-from e2g_neo4j.indexing.sources.files import from_text
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 
 pytestmark = pytest.mark.timeout(600)

@@ -25,10 +25,10 @@ from queues import Queue, graph
 from tiers import FULL, few_of
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.documents import parser_process
+from e2g_neo4j.documents.files import file_of, from_text
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.graph import claims, keys, tasks
-from e2g_neo4j.indexing.sources import parser_process
-from e2g_neo4j.indexing.sources.files import file_of, from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime.requests import Operation, Read, Rows
 from e2g_neo4j.service import worker as worker_module

@@ -22,8 +22,8 @@ from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import DatabaseError, InputError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import bookmarks, database
 

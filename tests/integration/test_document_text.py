@@ -12,9 +12,9 @@ from neo4j import Driver
 
 from e2g_neo4j import E2G
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError, NotFoundError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.types.reports import DocumentText
 
 WORDS = ("Ada", "Otto", "light😀house", "the", "of", "e\u0301toile", "𝔊reat", "灯塔", "rang.\n\n", "bell.", "and")

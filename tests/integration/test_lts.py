@@ -17,9 +17,9 @@ from test_cypher import columns_told, explained, texts, values_of, whole
 from test_migrate import real_tool
 
 from e2g_neo4j import E2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph.doctor import shapes
 from e2g_neo4j.graph.schema import info, read_scripts, validate
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.retrieval.where import Where

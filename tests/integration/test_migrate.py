@@ -25,12 +25,12 @@ from modes import MAY_FIND_NOTHING
 from neo4j import AsyncGraphDatabase, Driver, GraphDatabase
 
 from e2g_neo4j import E2G, AsyncE2G
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import AccessError, MigrationError, UnreachableError
 from e2g_neo4j.graph import further_indexes
 from e2g_neo4j.graph import schema as migrations
 from e2g_neo4j.graph.doctor import examine
 from e2g_neo4j.graph.schema import ALL_PARTS, info, validate
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import waiting
 from e2g_neo4j.runtime.statements import folder

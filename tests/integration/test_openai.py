@@ -20,8 +20,8 @@ from running_service import linked_text, running
 from scripted_models import Says
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.graph import keys
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.models.chat import retry
 from e2g_neo4j.retrieval.options import TURNS
 from e2g_neo4j.service.chat import PLAIN, ChatMessage, Part, turns_of

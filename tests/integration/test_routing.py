@@ -14,8 +14,8 @@ from graphs import snapshot
 from neo4j import Driver
 
 from e2g_neo4j import E2G, AsyncE2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import UnreachableError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.runtime import database
 

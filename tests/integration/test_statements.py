@@ -16,8 +16,8 @@ from neo4j import READ_ACCESS, AsyncGraphDatabase, Driver
 from recording import Sent, files, recorded
 
 from e2g_neo4j import E2G, Settings
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import DatabaseError, E2GError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.managed_neo4j import Connection
 from e2g_neo4j.retrieval.strategies import MODES
 from e2g_neo4j.runtime import database

@@ -18,9 +18,10 @@ from neo4j import Driver, GraphDatabase
 
 import e2g_neo4j
 from e2g_neo4j import E2G, SourceDocument
+from e2g_neo4j.documents.files import from_text, read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.graph.schema import migrate
 from e2g_neo4j.graph.writer import delete
-from e2g_neo4j.indexing.sources.files import from_text, read
 from e2g_neo4j.models.words import terms
 from e2g_neo4j.retrieval import retrieve
 from e2g_neo4j.retrieval.word_statistics import WordStatistics
@@ -68,7 +69,7 @@ def driver(client: E2G) -> Iterator[Driver]:
 
 def sample(corpus: str, *, instead: tuple[str, str] = ("", "")) -> list[SourceDocument]:
     """The sample library, in which a word may stand instead of another."""
-    found = [read(path, corpus, 2**20) for path in sorted(LIBRARY.iterdir())]
+    found = [read(path, corpus, Limits(2**20)) for path in sorted(LIBRARY.iterdir())]
     return [from_text(one.text.replace(*instead), corpus=corpus, source=Path(one.source).name) for one in found]
 
 

@@ -9,11 +9,11 @@ import pytest
 from neo4j.spatial import WGS84Point
 from neo4j.time import Date, DateTime, Duration, Time
 
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import InputError
+from e2g_neo4j.indexing.adopting import node_properties, text_nodes
+from e2g_neo4j.indexing.adopting.text_nodes import TextNodes
 from e2g_neo4j.indexing.chunking import chunk_ids, whole_nodes
-from e2g_neo4j.indexing.sources import node_properties, text_nodes
-from e2g_neo4j.indexing.sources.files import from_text
-from e2g_neo4j.indexing.sources.text_nodes import TextNodes
 from e2g_neo4j.runtime.requests import Read
 from e2g_neo4j.types.documents import ADOPTED, CHUNKER, cut_by
 from e2g_neo4j.types.properties import check_names

@@ -14,9 +14,10 @@ from perturbed import disturbed
 from trees import grow_tree
 
 from e2g_neo4j.cli.demo import CHUNKS, LIBRARY
+from e2g_neo4j.documents.files import find, from_text, read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.indexing.entity_linking import link
-from e2g_neo4j.indexing.sources.files import find, from_text, read
 from e2g_neo4j.indexing.summaries.base import SummaryInput
 from e2g_neo4j.indexing.summaries.extractive import ExtractiveSummariser
 from e2g_neo4j.indexing.topic_persistence import Persistence
@@ -152,9 +153,13 @@ def assert_same_trees(document: SourceDocument, model: Embedder, seeds: Sequence
     return tree
 
 
+def read_small(path: Path) -> SourceDocument:
+    return read(path, "c", Limits(2**20))
+
+
 @pytest.mark.full
 def test_the_trees_of_the_sample_library_are_the_same(model: Embedder) -> None:
-    trees = [assert_same_trees(one, model, SEEDS) for one in (read(path, "c", 2**20) for path in find([LIBRARY]))]
+    trees = [assert_same_trees(one, model, SEEDS) for one in map(read_small, find([LIBRARY]))]
     assert sum(map(len, trees)) >= 12
 
 

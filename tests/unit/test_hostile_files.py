@@ -16,15 +16,16 @@ import psutil
 import pytest
 
 from e2g_neo4j import Settings
+from e2g_neo4j.documents import parser_process, processes
+from e2g_neo4j.documents.files import read_all
+from e2g_neo4j.documents.processes import LIBRARY, SERVICE, limits_of, read_file
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources import parser_process, processes
-from e2g_neo4j.indexing.sources.files import read_all
-from e2g_neo4j.indexing.sources.processes import LIBRARY, SERVICE, Limits, limits_of, read_file
 from e2g_neo4j.types.documents import SourceDocument
 
 MIB = 2**20
 
-LIMITS = Limits(memory_mb=512, seconds=10)
+LIMITS = Limits(MIB, memory_mb=512, seconds=10)
 
 ENDLESS = make.forms_in_forms(60)
 """It is drawn 2**60 times, and with a large allowance takes longer than any limit here."""
@@ -69,9 +70,9 @@ def stored(folder: Path, suffix: str, content: bytes) -> Path:
     ids=["forms", "runs", "widths", "mapping", "tables", "entities", "package", "lists", "chapters", "headings"],
 )
 def test_a_small_file_that_grows_is_refused(tmp_path: Path, suffix: str, content: bytes, message: str) -> None:
-    limits = Limits(memory_mb=256, seconds=10)
+    limits = Limits(MIB if suffix == ".pdf" else 32 * MIB, memory_mb=256, seconds=10)
     with pytest.raises(ReadingError, match=message):
-        read_file(stored(tmp_path, suffix, content), "c", MIB if suffix == ".pdf" else 32 * MIB, limits)
+        read_file(stored(tmp_path, suffix, content), "c", limits)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_costs_do_not_grow_with_the_square(
         path = stored(tmp_path, suffix, grown(times * number))
         began = processor_seconds()
         try:
-            read_file(path, "c", MIB, LIMITS)
+            read_file(path, "c", LIMITS)
         except ReadingError as error:
             assert "processor time" not in str(error), "refused for what it is, not for the time"  # noqa: PT017
         return processor_seconds() - began
@@ -117,15 +118,15 @@ def processor_seconds() -> float:
 def test_a_broken_limit_costs_the_process_and_not_the_next_file(tmp_path: Path) -> None:
     good = stored(tmp_path, ".html", PAGE)
     endless = stored(tmp_path, ".pdf", ENDLESS)
-    read_file(good, "c", MIB, LIMITS)
+    read_file(good, "c", LIMITS)
     [first] = children()
     with pytest.raises(ReadingError, match=r"hostile\.pdf takes more than 0.5 s of processor time.*E2G_PARSE_SECONDS"):
-        read_file(endless, "c", 1024 * MIB, Limits(memory_mb=512, seconds=0.5))
+        read_file(endless, "c", Limits(1024 * MIB, memory_mb=512, seconds=0.5))
     assert children() == []
-    assert read_file(good, "c", MIB, LIMITS) == read_all(good, "c", MIB)
+    assert read_file(good, "c", LIMITS) == read_all(good, "c", LIMITS)
     [second] = children()
     with pytest.raises(ReadingError, match="save it again"):  # an ordinary error costs no process
-        read_file(stored(tmp_path, ".docx", b"PK"), "c", MIB, LIMITS)
+        read_file(stored(tmp_path, ".docx", b"PK"), "c", LIMITS)
     assert children() == [second]
     assert second != first
 
@@ -137,7 +138,7 @@ def test_a_process_that_was_killed_is_told_from_a_limit(tmp_path: Path) -> None:
 
     Timer(1, kill).start()
     with pytest.raises(ReadingError, match=r"hostile\.pdf ended the process that read it \(exit code -9\)"):
-        read_file(stored(tmp_path, ".pdf", ENDLESS), "c", 1024 * MIB, LIMITS)
+        read_file(stored(tmp_path, ".pdf", ENDLESS), "c", Limits(1024 * MIB, memory_mb=512, seconds=10))
 
 
 def test_memory_is_watched_where_the_system_does_not_limit_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +150,7 @@ def test_memory_is_watched_where_the_system_does_not_limit_it(tmp_path: Path, mo
     rows = stored(tmp_path, ".jsonl", make.empty_lists(4_000_000))
     monkeypatch.setattr(parser_process, "__file__", str(elsewhere))
     with pytest.raises(ReadingError, match=r"more than 256 MiB of memory.*E2G_PARSE_MEMORY_MB"):
-        read_file(rows, "c", 32 * MIB, Limits(memory_mb=256, seconds=60))
+        read_file(rows, "c", Limits(32 * MIB, memory_mb=256, seconds=60))
 
 
 class GivenUp(BaseException):
@@ -163,15 +164,16 @@ def test_nothing_goes_on_when_the_caller_gives_up(tmp_path: Path, error: type[Ba
             raise error
 
     with pytest.raises(error):
-        read_file(stored(tmp_path, ".pdf", ENDLESS), "c", 1024 * MIB, LIMITS, check)
+        read_file(stored(tmp_path, ".pdf", ENDLESS), "c", Limits(1024 * MIB, memory_mb=512, seconds=10), check)
     assert children() == []
-    assert read_file(stored(tmp_path, ".html", PAGE), "c", MIB, LIMITS)[0].title == "Fog"
+    assert read_file(stored(tmp_path, ".html", PAGE), "c", LIMITS)[0].title == "Fog"
 
 
 def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from e2g_neo4j.indexing.sources.processes import *; "
-        "read_file(Path(sys.argv[1]), 'c', 2**30, Limits(512, 60))"
+        "import sys; from pathlib import Path; from e2g_neo4j.documents.processes import *; "
+        "from e2g_neo4j.documents.reading import Limits; "
+        "read_file(Path(sys.argv[1]), 'c', Limits(2**30, 512, 60))"
     )
     endless = stored(tmp_path, ".pdf", ENDLESS)
     with subprocess.Popen([sys.executable, "-c", code, str(endless)]) as parent:
@@ -187,7 +189,7 @@ def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
 
 def test_a_process_has_no_secrets_and_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "Zerubbabel")
-    read_file(stored(tmp_path, ".html", PAGE), "c", MIB, LIMITS)
+    read_file(stored(tmp_path, ".html", PAGE), "c", LIMITS)
     [child] = children()
     assert "Zerubbabel" not in str(psutil.Process(child).environ())
     assert psutil.Process(child).net_connections() == []
@@ -199,11 +201,11 @@ def test_many_small_files_are_read_as_fast_as_in_this_process(tmp_path: Path) ->
     files = [tmp_path / f"{number}.html" for number in range(60)]
     for file in files:
         file.write_bytes(PAGE.replace(b"<p>Ada wrote.</p>", b"<p>Ada met Iris at the quay.</p>" * 20))
-    read_all(files[0], "c", MIB)
-    read_file(files[0], "c", MIB, LIMITS)
+    read_all(files[0], "c", LIMITS)
+    read_file(files[0], "c", LIMITS)
     times: list[float] = []
     found: list[list[SourceDocument]] = []
-    for read in (lambda file: read_all(file, "c", MIB), lambda file: read_file(file, "c", MIB, LIMITS)):
+    for read in (lambda file: read_all(file, "c", LIMITS), lambda file: read_file(file, "c", LIMITS)):
         began = time.monotonic()
         found.append([document for file in files for document in read(file)])
         times.append(time.monotonic() - began)
@@ -213,9 +215,8 @@ def test_many_small_files_are_read_as_fast_as_in_this_process(tmp_path: Path) ->
 
 
 def test_the_service_has_narrower_limits_unless_the_settings_name_them() -> None:
-    assert limits_of(Settings(), LIBRARY) == LIBRARY
-    assert limits_of(Settings(), SERVICE) == SERVICE
-    assert SERVICE.memory_mb < LIBRARY.memory_mb
-    assert SERVICE.seconds < LIBRARY.seconds
+    assert limits_of(Settings(), LIBRARY) == Limits(32 * MIB, *LIBRARY)
+    assert limits_of(Settings(), SERVICE) == Limits(32 * MIB, *SERVICE)
+    assert all(narrow < wide for narrow, wide in zip(SERVICE, LIBRARY, strict=True))
     named = Settings(parse_memory_mb=300, parse_seconds=7)
-    assert limits_of(named, LIBRARY) == limits_of(named, SERVICE) == Limits(300, 7)
+    assert limits_of(named, LIBRARY) == limits_of(named, SERVICE) == Limits(32 * MIB, 300, 7)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from e2g_neo4j.cli.demo import LIBRARY
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.indexing.language import NAMES, corpus_language, other_language
-from e2g_neo4j.indexing.sources.files import from_text
 
 FOREIGN = {
     "Czech": "Když stařec dočetl dopis, dal ho své dceři a beze slova vyšel do zahrady, kde stála lavička a kde už na "

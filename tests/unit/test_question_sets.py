@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.evaluation.gold import Question, read_questions
-from e2g_neo4j.indexing.sources.files import read
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 FOLDER = BENCHMARKS / "questions"
@@ -28,7 +29,7 @@ SINGLE_TOPIC = {
 }
 PLACES = {"fact": (1, 1), "multi": (2, 4), "global": (3, 6)}
 GUIDE = BOOKS.parent / "eval" / "medical" / "corpus.txt"
-MAX_BYTES = 2**25
+LIMITS = Limits(2**25)
 
 spec = importlib.util.spec_from_file_location("bind_texts", BENCHMARKS / "bind_texts.py")
 assert spec is not None
@@ -83,7 +84,7 @@ def test_ids_are_unique_and_both_halves_have_every_text_and_type():
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_spans_of_texts_in_the_project(name):
     asked = [one for one in (*questions(), *final_questions()) if one.book == name]
-    check(asked, read(TEXTS[name], "c", MAX_BYTES).text)
+    check(asked, read(TEXTS[name], "c", LIMITS).text)
 
 
 @pytest.mark.needs_data
@@ -94,7 +95,7 @@ def test_spans_of_texts_beside_the_checkout():
     assert elsewhere
     for name in elsewhere:
         assert name is not None
-        text = read(GUIDE if name == GUIDE.name else BOOKS / name, "c", MAX_BYTES).text
+        text = read(GUIDE if name == GUIDE.name else BOOKS / name, "c", LIMITS).text
         check([one for one in asked if one.book == name], text)
 
 
@@ -130,14 +131,14 @@ def test_a_bound_volume_has_the_same_evidence(tmp_path):
     names = sorted(TEXTS)
     out = tmp_path / "volume.md"
     bind_texts.main([str(FOLDER / "texts-dev.jsonl"), *(str(TEXTS[name]) for name in names), "--out", str(out)])
-    volume = read(out, "c", MAX_BYTES).text
+    volume = read(out, "c", LIMITS).text
     before = {one.id: one for one in read_questions(FOLDER / "texts-dev.jsonl") if one.book in TEXTS}
     after = read_questions(out.with_suffix(".jsonl"))
     assert {one.id for one in after} == before.keys()
     for one in after:
         old = before[one.id]
         assert old.book is not None
-        text = read(TEXTS[old.book], "c", MAX_BYTES).text
+        text = read(TEXTS[old.book], "c", LIMITS).text
         assert [volume[a:b] for _, a, b in one.spans] == [text[a:b] for _, a, b in old.spans]
         assert {book for book, _, _ in one.spans} == {"volume.md"}
 
@@ -170,7 +171,7 @@ def test_each_half_has_twenty_conversations_half_of_them_about_the_novel():
 
 
 def test_quotes_of_the_library_occur_once():
-    texts = {path.name: read(path, "c", MAX_BYTES).text for path in LIBRARY.iterdir()}
+    texts = {path.name: read(path, "c", LIMITS).text for path in LIBRARY.iterdir()}
     for one in (*talks(TALKS[0]), *talks(TALKS[1])):
         assert one.quotes or one.book
         for document, quote in one.quotes:
@@ -181,7 +182,7 @@ def test_quotes_of_the_library_occur_once():
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside the checkout")
 def test_spans_of_the_novel_are_whole_words():
     found = [one for name in TALKS for one in talks(name) if one.book]
-    text = read(BOOKS / str(found[0].book), "c", MAX_BYTES).text
+    text = read(BOOKS / str(found[0].book), "c", LIMITS).text
     for one in found:
         assert one.spans
         for _, start, end in one.spans:

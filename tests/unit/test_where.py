@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import CorpusNotFoundError, InputError, QueryError
-from e2g_neo4j.indexing.sources.files import from_text
 from e2g_neo4j.retrieval import filters
 from e2g_neo4j.retrieval.filters import COMPARED, find_documents
 from e2g_neo4j.retrieval.options import RetrievalOptions

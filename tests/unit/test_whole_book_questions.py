@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.evaluation import Question, read_questions
-from e2g_neo4j.indexing.sources.files import read
 
 QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions"
 FILES = [QUESTIONS / "whole-book-dev.jsonl", QUESTIONS / "whole-book-held-out.jsonl"]
@@ -49,7 +50,7 @@ def test_every_question_has_an_answer(file: Path) -> None:
 @pytest.mark.skipif(not BOOKS.is_dir(), reason="the novels are not beside this checkout")
 @pytest.mark.parametrize("book", sorted({question.book for question in questions if question.book}))
 def test_the_evidence_is_whole_words_spread_over_half_of_the_book(book: str) -> None:
-    text = read(BOOKS / book, "c", 10**8).text
+    text = read(BOOKS / book, "c", Limits(10**8)).text
     for question in questions:
         if question.book == book:
             assert question.spans[-1][2] - question.spans[0][1] >= len(text) / 2, question.id

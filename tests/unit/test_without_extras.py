@@ -9,9 +9,10 @@ from shlex import quote
 
 import pytest
 
+from e2g_neo4j.documents.files import read
+from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.errors import ConfigurationError, ReadingError
 from e2g_neo4j.indexing.cluster import read_on_cluster
-from e2g_neo4j.indexing.sources.files import read
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.models.chat.load import load_chat_model
 from e2g_neo4j.models.embedding.load import load_embedder
@@ -105,11 +106,11 @@ def test_a_cluster_without_dask_is_said() -> None:
 def test_a_file_whose_parser_is_not_installed_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
 ) -> None:
-    monkeypatch.delitem(sys.modules, "e2g_neo4j.indexing.sources.pdf", raising=False)
+    monkeypatch.delitem(sys.modules, "e2g_neo4j.documents.pdf", raising=False)
     path = tmp_path / f"a.{suffix}"
     path.write_text("a text")
     with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*pip install -e .*\[documents\]"):
-        read(path, "c", 1000)
+        read(path, "c", Limits(1000))
 
 
 @pytest.mark.parametrize("without", ["langchain"], indirect=True)

@@ -15,11 +15,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from e2g_neo4j.documents.files import ReadingReport
+from e2g_neo4j.documents.processes import SERVICE, limits_of
+from e2g_neo4j.documents.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.errors import DocumentNotFoundError, ReadingError
 from e2g_neo4j.graph import catalog
-from e2g_neo4j.indexing.sources.files import ReadingReport
-from e2g_neo4j.indexing.sources.processes import SERVICE, limits_of
-from e2g_neo4j.indexing.sources.uploads import read_text, read_upload, suffix_of
 from e2g_neo4j.runtime.threads import in_stoppable_thread
 from e2g_neo4j.service.access import Reader, VisibleCorpus, Writer
 from e2g_neo4j.service.problems import ProblemError, documented, fault_message
@@ -266,18 +266,18 @@ async def _plan(
     strict: bool,
 ) -> IndexPlan:
     client = state_of(request).client
-    largest, limits = client.settings.max_document_mb * 2**20, limits_of(client.settings, SERVICE)
+    limits = limits_of(client.settings, SERVICE)
     titles = [one["title"] for one in parameters.get("documents", ())]
 
     reading = ReadingReport()
 
     def read(number: int, one: Upload, folder: str, check: Callable[[], None]) -> list[SourceDocument]:
         if titles:
-            return [read_text(b"".join(one.parts()), one.name, corpus, largest, title=titles[number])]
+            return [read_text(b"".join(one.parts()), one.name, corpus, limits, title=titles[number])]
         path = Path(folder, f"{number}{suffix_of(one.name, one.content_type)}")
         with path.open("wb") as target:
             target.writelines(one.parts())
-        return read_upload(path, one.name, corpus, largest, limits, check, report=reading)
+        return read_upload(path, one.name, corpus, limits, check, report=reading)
 
     def read_all(check: Callable[[], None]) -> list[SourceDocument]:
         documents: list[SourceDocument] = []

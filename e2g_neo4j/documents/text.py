@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import shlex
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from e2g_neo4j.errors import ReadingError
 
@@ -63,7 +63,7 @@ def _binary(head: bytes) -> bool:
     return controls > len(head) // 20
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Remove control characters, spaces at line ends, and all but one of consecutive empty lines."""
     text = _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
@@ -78,7 +78,7 @@ def within(size: int, limit: int, what: str) -> None:
         )
 
 
-def shown(path: str | Path) -> str:
+def shown(path: str | PurePath) -> str:
     """Return a path for messages, quoted if it has unprintable characters."""
     name = str(path)
     return name if name.isprintable() and name else repr(name)

@@ -1,9 +1,10 @@
-"""Extract the text of a PDF page by page with pdfminer, with a limit for unpacked data."""
+"""PDF: the text of each page, with a limit for unpacked data."""
 
 from __future__ import annotations
 
 import io
 import logging
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,8 +46,11 @@ from pdfminer.pdftypes import (
 from pdfminer.psparser import PSKeyword
 from pdfminer.utils import mult_matrix
 
+from e2g_neo4j.documents.headings import chapters
+from e2g_neo4j.documents.reading import Limits, Reading
+from e2g_neo4j.documents.text import clean, shown, within
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources.text import shown
+from e2g_neo4j.types.documents import Section
 
 __all__ = ["PDFPasswordIncorrect", "pages"]
 
@@ -345,3 +349,32 @@ def _inflated(data: bytes) -> Iterator[int]:
             data = unpacking.unconsumed_tail
     except zlib.error:
         return
+
+
+_UNMAPPED = re.compile(r"\(cid:\d+\)")  # what pdfminer writes for a glyph without a known character
+
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+
+
+def read(path: Path, limits: Limits) -> Reading:
+    """Read a PDF."""
+    parts: list[str] = []
+    sections: list[Section] = []
+    length = size = 0
+    try:
+        for number, raw in enumerate(pages(path, limits.bytes), 1):
+            page = clean(_UNMAPPED.sub("", raw).translate(_LIGATURES))
+            if page:
+                sections.append(Section("page", str(number), length))
+                parts.append(page + "\n\n")
+                length += len(parts[-1])
+                size += len(parts[-1].encode())
+                within(size, limits.bytes, shown(path))
+    except PDFPasswordIncorrect as error:
+        raise ReadingError(
+            f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that."
+        ) from error
+    if not parts:
+        raise ReadingError(f"{shown(path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf).")
+    text = "".join(parts)
+    return Reading(text, sections=sorted(sections + chapters(text), key=lambda section: section.start))

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources.text import shown, within
 
 XML_DEPTH = 256
 """How deep elements of XML may be nested. A table takes three."""

@@ -15,12 +15,12 @@ from hashlib import sha256
 from shlex import quote
 from typing import Any, TypeAlias
 
+from e2g_neo4j.documents.files import LONGEST_SOURCE
 from e2g_neo4j.errors import CorpusNotFoundError, InputError
 from e2g_neo4j.graph.lease import locked
 from e2g_neo4j.graph.writer import ROWS, delete
+from e2g_neo4j.indexing.adopting.node_properties import NodeProperties, Owner, read_properties
 from e2g_neo4j.indexing.chunking import chunk_ids
-from e2g_neo4j.indexing.sources.files import LONGEST_SOURCE
-from e2g_neo4j.indexing.sources.node_properties import NodeProperties, Owner, read_properties
 from e2g_neo4j.runtime.batched import batched
 from e2g_neo4j.runtime.requests import Operation, Read, Rows, Write
 from e2g_neo4j.types.documents import Cut, SourceDocument, StandsFor

@@ -6,32 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources.files import (
-    KINDS,
+from e2g_neo4j.documents.files import (
     LONGEST_SOURCE,
-    SUFFIXES,
     ReadingReport,
     from_text,
     title_of,
 )
-from e2g_neo4j.indexing.sources.processes import Limits, read_file
-from e2g_neo4j.indexing.sources.text import shown
+from e2g_neo4j.documents.formats import BY_MEDIA_TYPE, BY_SUFFIX, KINDS
+from e2g_neo4j.documents.processes import read_file
+from e2g_neo4j.documents.reading import Limits
+from e2g_neo4j.documents.text import shown
+from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
-
-SUFFIX_BY_TYPE = {
-    "application/epub+zip": ".epub",
-    "application/jsonl": ".jsonl",
-    "application/pdf": ".pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
-    "application/x-ndjson": ".jsonl",
-    "application/xhtml+xml": ".html",
-    "text/html": ".html",
-    "text/markdown": ".md",
-    "text/plain": ".txt",
-}
-"""The suffixes of files by their content type."""
 
 
 def suffix_of(name: str, content_type: str | None) -> str:
@@ -41,11 +28,11 @@ def suffix_of(name: str, content_type: str | None) -> str:
         ReadingError: neither is one that can be read.
     """
     suffix = PurePosixPath(name).suffix.lower()
-    if suffix in SUFFIXES:
+    if suffix in BY_SUFFIX:
         return suffix
     media_type = (content_type or "").partition(";")[0].strip().lower()
-    if media_type in SUFFIX_BY_TYPE:
-        return SUFFIX_BY_TYPE[media_type]
+    if media_type in BY_MEDIA_TYPE:
+        return BY_MEDIA_TYPE[media_type].suffixes[0]
     raise ReadingError(f"{shown(name)} has an unsupported file type. Rename or convert it to {KINDS}.")
 
 
@@ -53,7 +40,6 @@ def read_upload(
     path: Path,
     name: str,
     corpus: str,
-    max_bytes: int,
     limits: Limits,
     check: Callable[[], object] = lambda: None,
     *,
@@ -66,7 +52,6 @@ def read_upload(
         path: where the file was stored, with a suffix of `suffix_of`.
         name: what the client calls it; it stands for the path in titles and messages.
         corpus: the corpus that the documents will belong to.
-        max_bytes: as `read_file`.
         limits: as `read_file`.
         check: as `read_file`.
         title: the title of the document; None: the one that the file has, or else its name.
@@ -82,7 +67,7 @@ def read_upload(
 
     noted = None if report is None else ReadingReport()
     try:
-        documents = read_file(path, corpus, max_bytes, limits, check, noted)
+        documents = read_file(path, corpus, limits, check, noted)
     except ReadingError as error:
         raise ReadingError(renamed(str(error))) from None  # the original names the path
     if report is not None and noted is not None:
@@ -99,14 +84,14 @@ def read_upload(
     return uploaded
 
 
-def read_text(text: bytes, name: str, corpus: str, max_bytes: int, *, title: str | None = None) -> SourceDocument:
+def read_text(text: bytes, name: str, corpus: str, limits: Limits, *, title: str | None = None) -> SourceDocument:
     """Return the document of an uploaded text in UTF-8. For arguments and errors see `read_upload`."""
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
         raise ReadingError(f"The text of {shown(name)} is not UTF-8. Convert it.") from error
     title = title or title_of(PurePosixPath(name)) or name
-    return from_text(decoded, corpus=corpus, source=f"{UPLOAD}{name}", title=title, max_bytes=max_bytes)
+    return from_text(decoded, corpus=corpus, source=f"{UPLOAD}{name}", title=title, max_bytes=limits.bytes)
 
 
 def _renamed(document: SourceDocument, source: str, title: str) -> SourceDocument:

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
@@ -23,17 +23,14 @@ from typing import Any, BinaryIO
 
 import psutil
 
+from e2g_neo4j.documents import parser_process
+from e2g_neo4j.documents.files import ReadingReport, read_all
+from e2g_neo4j.documents.formats import signed_format
+from e2g_neo4j.documents.reading import Limits
+from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.indexing.sources import parser_process
-from e2g_neo4j.indexing.sources.files import ReadingReport, read_all
-from e2g_neo4j.indexing.sources.text import shown
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section, SourceDocument
-
-READ_HERE = (".md", ".txt")
-"""Formats that need no process: these are decoded, and searched for headings with expressions that need linear time.
-Their size is limited, so time and memory are too. JSON Lines are not among them: an object can take twenty times the
-memory of its text."""
 
 POLL_SECONDS = 0.05
 """How often to look whether the caller still waits, and at the memory where the system does not limit it."""
@@ -48,35 +45,24 @@ _ENVIRONMENT = ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "LANG", "LC_ALL",
 """The variables that a process inherits. The others may have secrets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What reading one file may take.
+LIBRARY = (4096, 1800.0)
+"""MiB of memory and seconds for files of the user's own, unless the settings say otherwise."""
 
-    Attributes:
-        memory_mb: memory of the process, in MiB.
-        seconds: time of the processor. On Windows, which cannot limit it, WAITING times as many seconds by the clock.
-    """
-
-    memory_mb: int
-    seconds: float
+SERVICE = (1024, 300.0)
+"""The same for files that were sent to the service."""
 
 
-LIBRARY = Limits(memory_mb=4096, seconds=1800)
-"""The limits for files of the user's own, unless the settings say otherwise."""
-
-SERVICE = Limits(memory_mb=1024, seconds=300)
-"""The limits for files that were sent to the service, unless the settings say otherwise."""
-
-
-def limits_of(settings: Settings, defaults: Limits) -> Limits:
+def limits_of(settings: Settings, defaults: tuple[int, float]) -> Limits:
     """Return the limits that the settings name, or else the defaults."""
-    return Limits(settings.parse_memory_mb or defaults.memory_mb, settings.parse_seconds or defaults.seconds)
+    memory_mb, seconds = defaults
+    return Limits(
+        settings.max_document_mb * 2**20, settings.parse_memory_mb or memory_mb, settings.parse_seconds or seconds
+    )
 
 
 def read_file(
     path: Path,
     corpus: str,
-    max_bytes: int,
     limits: Limits,
     check: Callable[[], object] = lambda: None,
     report: ReadingReport | None = None,
@@ -84,23 +70,27 @@ def read_file(
     """Read the documents of a file, in another process if its format needs one.
 
     Args:
-        path: as `read_all`.
-        corpus: as `read_all`.
-        max_bytes: as `read_all`.
+        path: as `read_each`.
+        corpus: as `read_each`.
         limits: what it may take.
         check: called every POLL_SECONDS. If it raises, the process is stopped at once.
-        report: as `read_all`.
+        report: as `read_each`.
 
     Raises:
         ReadingError: the file cannot be read, or takes more than the limits.
     """
     check()
-    if path.suffix.lower() in READ_HERE:
-        return read_all(path, corpus, max_bytes, report)
+    if path.is_file() and signed_format(path).here:
+        return read_all(path, corpus, limits, report)
     while not _slots.acquire(timeout=POLL_SECONDS):
         check()
     try:
-        request = {"path": str(path.absolute()), "corpus": corpus, "max_bytes": max_bytes, "report": report is not None}
+        request = {
+            "path": str(path.absolute()),
+            "corpus": corpus,
+            "limits": asdict(limits),
+            "report": report is not None,
+        }
         while (documents := _read_with(_idle_process() or _Process(), request, limits, check, report)) is None:
             pass  # the process had ended, because it was idle for too long
         return documents
@@ -212,7 +202,7 @@ def _read_with(
     name, reusable = shown(request["path"]), False
     began, limited = time.monotonic(), True
     documents: list[SourceDocument] = []
-    process.send({**request, "memory_mb": limits.memory_mb, "seconds": limits.seconds})
+    process.send(request)
     try:
         while True:
             check()
@@ -272,7 +262,8 @@ def _broken(name: str, limit: str, limits: Limits) -> ReadingError:
 
 def _document(header: dict[str, Any], text: bytes) -> SourceDocument:
     sections = tuple(Section(*one) for one in header.pop("sections"))
-    return SourceDocument(**header, sections=sections, text=text.decode())
+    losses = tuple(header.pop("losses"))
+    return SourceDocument(**header, sections=sections, losses=losses, text=text.decode())
 
 
 def _forget() -> None:

@@ -10,30 +10,25 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any
 
+from e2g_neo4j.documents.formats import BY_SUFFIX, KINDS, format_of, signed_format
+from e2g_neo4j.documents.headings import chapters
+from e2g_neo4j.documents.reading import Limits, Reading
+from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ConfigurationError, InputError, ReadingError
-from e2g_neo4j.indexing.sources import json_lines
-from e2g_neo4j.indexing.sources.formats import chapters, load
-from e2g_neo4j.indexing.sources.text import shown, within
-from e2g_neo4j.types.documents import UPLOAD, Section, SourceDocument
+from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 from e2g_neo4j.types.properties import Properties
-
-SUFFIXES = (".docx", ".epub", ".htm", ".html", ".jsonl", ".md", ".pdf", ".txt")
 
 LONGEST_SOURCE = 6000
 """Maximum bytes of the source of a document: more than any path, and accepted by the indexes of Neo4j."""
 
-KINDS = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-
-
-MAX_BAD_LINES = 20
-"""Lines of one JSON Lines file that are reported one by one. The others are counted."""
+MAX_BAD_PARTS = 20
+"""Documents of one file that are reported one by one. The others are counted."""
 
 MAX_REASONS = 100
 """Reasons that the message of one error contains. The others are counted."""
@@ -145,12 +140,12 @@ def _below(folder: Path, failed: dict[str, str] | None) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             file = Path(place, name)
-            if not name.startswith(".") and _known(file) and file.suffix.lower() != ".jsonl" and file.is_file():
+            if not name.startswith(".") and _known(file) and format_of(file).in_folders and file.is_file():
                 yield file
 
 
 def _known(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES
+    return path.suffix.lower() in BY_SUFFIX
 
 
 def _checked_file(path: Path) -> Path:
@@ -158,8 +153,7 @@ def _checked_file(path: Path) -> Path:
         raise ReadingError(f"{shown(path)} does not exist. Check the path.")
     if not path.is_file():
         raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
-    if not _known(path):
-        raise ReadingError(f"{shown(path)} has an unsupported file type. Rename or convert it to {KINDS}.")
+    format_of(path)
     if not os.access(path, os.R_OK):
         raise ReadingError(f"{shown(path)} is not readable for you. Change its permissions.")
     utf8(str(path.resolve()), f"The name of {shown(path)}")
@@ -185,98 +179,34 @@ def read_files(
     return documents
 
 
-def read_all(path: Path, corpus: str, max_bytes: int, report: ReadingReport | None = None) -> list[SourceDocument]:
-    """Read the documents of a file: one, or one per line of JSON Lines.
-
-    A line of JSON Lines is an object with `text` and optionally `title`, `id` and `properties`, an object. The title is
-    put before the text, so that passages that only say "he" or "the town" can be found by it; offsets include it. The
-    `source` is the path of the file, `#`, and the id or else the number of the line.
-
-    Args:
-        path: the file.
-        corpus: as `read`.
-        max_bytes: as `read`.
-        report: takes the lines of JSON Lines that cannot be read; None: the first one is raised.
-
-    Raises:
-        ReadingError: as `read`, or no line can be read; the message names those.
-    """
-    return list(read_each(path, corpus, max_bytes, report))
+def read_all(path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None) -> list[SourceDocument]:
+    """Read the documents of a file. For arguments and errors see `read_each`."""
+    return list(read_each(path, corpus, limits, report))
 
 
-def read_each(path: Path, corpus: str, max_bytes: int, report: ReadingReport | None = None) -> Iterator[SourceDocument]:
-    """Like `read_all`, one document after the other."""
-    if path.suffix.lower() != ".jsonl":
-        yield read(path, corpus, max_bytes)
-        return
-    path = _checked_file(path)
-    sources: set[str] = set()
-    bad: dict[str, str] = {}
-    unread = 0
-    fields: set[str] = set()
-    try:
-        for number, line in json_lines.lines(path, max_bytes):
-            what = f"{shown(path)}, line {number}"
-            try:
-                row = json_lines.parse(line, what, max_bytes)
-                document = _from_row(row, number, path, corpus, max_bytes, sources)
-            except ReadingError as error:
-                if report is None:
-                    raise
-                unread += 1
-                if unread <= MAX_BAD_LINES:
-                    bad[what] = str(error)
-            else:
-                sources.add(document.source)
-                fields |= row.keys() if len(fields) < MAX_REASONS else set()
-                yield document
-    except OSError as error:
-        raise ReadingError(f"{shown(path)} cannot be read: {error.strerror or error}.") from error
-    if more := unread - len(bad):
-        bad[f"{shown(path)}, other lines"] = f"{shown(path)}: {more} more lines cannot be read. Correct those first."
-    if not sources and not bad:
-        raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
-    ReadingReport(bad).check(strict=False, read=bool(sources))
-    if report is not None:
-        report.failed |= bad
-        if warning := json_lines.warn_of_unknown(fields, path):
-            report.warnings[shown(path)] = warning
+def read_each(path: Path, corpus: str, limits: Limits, report: ReadingReport | None = None) -> Iterator[SourceDocument]:
+    """Read the documents of a file, one after the other.
 
-
-def _from_row(
-    row: Mapping[str, Any], number: int, path: Path, corpus: str, max_bytes: int, before: Container[str]
-) -> SourceDocument:
-    what = f"{shown(path)}, line {number}"
-    name = str(number if row.get("id") is None else row["id"])
-    text = row["text"]
-    if row.get("title") and text.strip():
-        text = f"{row['title']}\n\n{text}"
-    title = str(row.get("title") or f"{title_of(path)} {name}")
-    document = _document(text, corpus, f"{path.resolve()}#{name}", title, chapters(text), max_bytes, what)
-    if document.source in before:
-        raise ReadingError(f"{what}: this id was there before. Make it unique.")
-    try:
-        return replace(document, properties=row.get("properties"))
-    except InputError as error:
-        raise ReadingError(f"{what}: {error}") from error
-
-
-def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
-    """Read one file. Its `source` is the resolved path. The id is derived from corpus and source.
+    The `source` of a document is the resolved path; if a file holds several, also `#` and what tells them apart. The id
+    is derived from corpus and source.
 
     Args:
-        path: a file with one of SUFFIXES, except JSON Lines.
-        corpus: the corpus that the document will belong to.
-        max_bytes: the maximum size of the text in UTF-8, and of the unpacked markup of HTML, DOCX and EPUB.
+        path: a file of one of FORMATS.
+        corpus: the corpus that the documents will belong to.
+        limits: what they may take.
+        report: takes the documents of a file that cannot be read beside others; None: the first one is raised.
 
     Raises:
-        ReadingError: the file is missing, empty, binary, broken, encrypted, in an unknown encoding, too large or
-            without text.
+        ReadingError: the file is missing, empty, binary, broken, encrypted, too large or without text, or none of its
+            documents can be read; the message names those.
     """
     try:
         path = _checked_file(path)
-        text, title, sections = load(path, max_bytes)
-        source = str(path.resolve())
+        source, kind = str(path.resolve()), signed_format(path)
+        if hasattr(kind.reader, "read_each"):
+            yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report)
+            return
+        yield _document(kind.reader.read(path, limits), corpus, source, path, limits, shown(path))
     except (ReadingError, MemoryError):
         raise
     except ConfigurationError as error:  # a parser is not installed
@@ -289,7 +219,55 @@ def read(path: Path, corpus: str, max_bytes: int) -> SourceDocument:
             f"{shown(path)} cannot be read as {path.suffix[1:].upper()} ({what}). "
             "Open it in its own program and save it again."
         ) from error
-    return _document(text, corpus, source, title or title_of(path), sections, max_bytes, shown(path))
+
+
+def _several(
+    readings: Iterator[tuple[str, Reading | ReadingError]],
+    path: Path,
+    corpus: str,
+    limits: Limits,
+    report: ReadingReport | None,
+) -> Iterator[SourceDocument]:
+    sources: set[str] = set()
+    bad: dict[str, str] = {}
+    unread = 0
+    for place, reading in readings:
+        what = f"{shown(path)}, {place}"
+        try:
+            document = _part(reading, path, corpus, limits, what, sources)
+        except ReadingError as error:
+            if report is None:
+                raise
+            unread += 1
+            if unread <= MAX_BAD_PARTS:
+                bad[what] = str(error)
+        else:
+            sources.add(document.source)
+            yield document
+    if more := unread - len(bad):
+        bad[f"{shown(path)}, others"] = f"{shown(path)}: {more} more documents cannot be read. Correct those first."
+    if not sources and not bad:
+        raise ReadingError(f"{shown(path)} is empty: it holds no text. Leave it out.")
+    ReadingReport(bad).check(strict=False, read=bool(sources))
+    if report is not None:
+        report.failed |= bad
+
+
+def _part(
+    reading: Reading | ReadingError, path: Path, corpus: str, limits: Limits, what: str, before: Container[str]
+) -> SourceDocument:
+    if isinstance(reading, ReadingError):
+        raise reading
+    source = f"{path.resolve()}#{reading.key}"
+    if source in before:
+        raise ReadingError(f"{what}: this id was there before. Make it unique.")
+    return _document(reading, corpus, source, path, limits, what)
+
+
+def read(path: Path, corpus: str, limits: Limits) -> SourceDocument:
+    """Read a file that holds one document. For arguments and errors see `read_each`."""
+    [document] = read_each(path, corpus, limits)
+    return document
 
 
 def file_of(source: str) -> Path:
@@ -337,35 +315,43 @@ def from_text(
         ReadingError: the text is empty or too large, or contains NUL characters or halves of surrogate pairs.
         InputError: a property is invalid.
     """
-    title = title or title_of(Path(source.removeprefix(UPLOAD)))
-    document = _document(text, corpus, source, title, chapters(text), max_bytes, f"The text of {shown(source)}")
-    return replace(document, properties=properties)
+    reading = Reading(text, title, chapters(text), properties)
+    limits = None if max_bytes is None else Limits(max_bytes)
+    return _document(reading, corpus, source, Path(source.removeprefix(UPLOAD)), limits, f"The text of {shown(source)}")
 
 
 def _document(
-    text: str, corpus: str, source: str, title: str, sections: list[Section], max_bytes: int | None, what: str
+    reading: Reading, corpus: str, source: str, path: Path, limits: Limits | None, what: str
 ) -> SourceDocument:
+    text, title = reading.text, reading.title
+    if not title:
+        title = title_of(path) if reading.key is None else f"{title_of(path)} {reading.key}"
     # White space and format characters, such as zero-width spaces, are not tokens.
     if not any(character.isprintable() and not character.isspace() for character in text):
         raise ReadingError(f"{what} is empty: it holds no text. Leave it out.")
     if "\0" in text:
         raise ReadingError(f"{what} holds NUL characters, so it is binary, or UTF-16 without its mark. Convert it.")
     encoded = utf8(text, what)
-    if max_bytes is not None:
-        within(len(encoded), max_bytes, what)
+    if limits is not None:
+        within(len(encoded), limits.bytes, what)
     if len(utf8(source, f"The source of {what}")) > LONGEST_SOURCE:
         raise ReadingError(
             f"The source {shown(source[:60])}… has more than {LONGEST_SOURCE} bytes. Give a shorter one."
         )
-    return SourceDocument(
-        id=document_id(corpus, source),
-        corpus=corpus,
-        title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
-        source=source,
-        text=text,
-        sha256=sha256(encoded).hexdigest(),
-        sections=tuple(sections),
-    )
+    try:
+        return SourceDocument(
+            id=document_id(corpus, source),
+            corpus=corpus,
+            title=" ".join(utf8(title, f"The title of {what}").decode().split()) or source,
+            source=source,
+            text=text,
+            sha256=sha256(encoded).hexdigest(),
+            sections=tuple(reading.sections),
+            properties=reading.properties,
+            losses=tuple(reading.losses),
+        )
+    except InputError as error:  # a property is invalid
+        raise ReadingError(f"{what}: {error}") from error
 
 
 def title_of(path: PurePath) -> str:

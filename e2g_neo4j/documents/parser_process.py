@@ -52,7 +52,7 @@ def _receive(requests: SimpleQueue[bytes]) -> None:
 
 def _skip_package_imports() -> None:
     """Let the modules of this package be imported without the clients, which take more than a second to import."""
-    folder = Path(__file__).parents[2]
+    folder = Path(__file__).parents[1]
     for name in (folder.name, f"{folder.name}.types"):
         package = ModuleType(name)
         package.__path__ = [str(folder.parent.joinpath(*name.split(".")))]
@@ -66,19 +66,22 @@ def _refuse(event: str, _: Any) -> None:
 
 
 def _answer(request: dict[str, Any], replies: BinaryIO) -> None:
+    from e2g_neo4j.documents.files import ReadingReport, read_each
+    from e2g_neo4j.documents.reading import Limits
     from e2g_neo4j.errors import ReadingError
-    from e2g_neo4j.indexing.sources.files import ReadingReport, read_each
 
-    limited = _limit_memory(request["memory_mb"] * 2**20)
-    _limit_seconds(request["seconds"])
+    limits = Limits(**request["limits"])
+    limited = _limit_memory(limits.memory_mb * 2**20)
+    _limit_seconds(limits.seconds)
     _reply(replies, {"limited": limited})
     end: dict[str, Any] = {}
     report = ReadingReport() if request["report"] else None
     try:
-        for one in read_each(Path(request["path"]), request["corpus"], request["max_bytes"], report):
+        for one in read_each(Path(request["path"]), request["corpus"], limits, report):
             document: dict[str, Any] = {
                 name: getattr(one, name) for name in ("id", "corpus", "title", "source", "sha256")
             }
+            document["losses"] = one.losses
             document["sections"] = [(section.kind, section.label, section.start) for section in one.sections]
             document["properties"] = None if one.properties is None else dict(one.properties)
             _reply(replies, document, one.text.encode())
@@ -89,7 +92,7 @@ def _answer(request: dict[str, Any], replies: BinaryIO) -> None:
     if report is not None:
         end |= {"failed": report.failed, "warnings": report.warnings}
     _limit_seconds(0)
-    _reply(replies, {"end": end, "reusable": "broken" not in end and _memory() < request["memory_mb"] * 2**20 // 4})
+    _reply(replies, {"end": end, "reusable": "broken" not in end and _memory() < limits.memory_mb * 2**20 // 4})
 
 
 def _reply(replies: BinaryIO, header: dict[str, Any], text: bytes = b"") -> None:

@@ -1,0 +1,16 @@
+"""Markdown: as it is, with its headings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from e2g_neo4j.documents.headings import markdown_headings
+from e2g_neo4j.documents.reading import Limits, Reading
+from e2g_neo4j.documents.text import decode, read_bytes
+
+
+def read(path: Path, limits: Limits) -> Reading:
+    """Read a Markdown file. Only its encoding and its line ends change."""
+    text = decode(read_bytes(path, limits.bytes), path)
+    title, sections = markdown_headings(text)
+    return Reading(text, title, sections)
