@@ -58,6 +58,17 @@ def forms_in_forms(depth: int, times: int = 2) -> bytes:
     return pdf(b"/X Do " + shown("(fog) Tj"), *outer, stream(b"q Q", kind), resources="/XObject <</X 6 0 R>>")
 
 
+def one_page_again_and_again(number: int) -> bytes:
+    """Pages that show the same 20,000 letters, all at one place, so that much is drawn and little is read."""
+    page = pdf(zlib.compress(shown(*["1 0 0 1 20 20 Tm (x) Tj"] * 20_000)), filters="/FlateDecode", size=600)
+    return page.replace(PAGES[1], b"<</Type /Pages /Kids [%s] /Count %d>>" % (b"3 0 R " * number, number))
+
+
+def packed_page(content: bytes, filters: bytes) -> bytes:
+    """A PDF of one page with this packed content."""
+    return pdf(content, filters=filters.decode(), size=600)
+
+
 def runs_of_runs(times: int) -> bytes:
     return pdf(b"\x81" * 1000 + b"\x80", filters="/RunLengthDecode " * times)
 

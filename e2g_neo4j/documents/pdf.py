@@ -1,380 +1,263 @@
-"""PDF: the text of each page, with a limit for unpacked data."""
+"""PDF: the text of each page as it is read, with tables, filled forms and notes.
+
+pdfium says where each glyph stands. Lines, columns, paragraphs and tables are built from that by `layout`.
+"""
 
 from __future__ import annotations
 
-import io
-import logging
+import ctypes
 import re
-import zlib
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
-from math import prod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from pdfminer import pdffont
-from pdfminer.cmapdb import FileUnicodeMap
-from pdfminer.converter import PDFPageAggregator
-from pdfminer.layout import (
-    LAParams,
-    LTComponent,
-    LTContainer,
-    LTFigure,
-    LTLayoutContainer,
-    LTPage,
-    LTTextBox,
-    LTTextBoxHorizontal,
-    LTTextContainer,
-    LTTextGroup,
-    LTTextGroupLRTB,
-    LTTextLine,
-)
-from pdfminer.lzw import LZWDecoder
-from pdfminer.pdfdocument import PDFDocument, PDFPasswordIncorrect
-from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
-from pdfminer.pdfpage import PDFPage
-from pdfminer.pdfparser import PDFParser, PDFSyntaxError
-from pdfminer.pdftypes import (
-    LITERALS_FLATE_DECODE,
-    LITERALS_LZW_DECODE,
-    LITERALS_RUNLENGTH_DECODE,
-    PDFObjRef,
-    PDFStream,
-    resolve1,
-)
-from pdfminer.psparser import PSKeyword
-from pdfminer.utils import mult_matrix
+import pypdfium2
+import pypdfium2.raw as pdfium
 
+from e2g_neo4j.documents.blocks import Table, read_block
+from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.headings import chapters
-from e2g_neo4j.documents.reading import Limits, Reading
-from e2g_neo4j.documents.text import clean, shown, within
+from e2g_neo4j.documents.layout import Glyph, Line, is_rtl, read_lines, split_columns
+from e2g_neo4j.documents.reading import Limits, Reading, count
+from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ReadingError
-from e2g_neo4j.types.documents import Section
-
-__all__ = ["PDFPasswordIncorrect", "pages"]
-
-logging.getLogger("pdfminer").setLevel(logging.CRITICAL)  # it warns about every odd object
-
-UNPACKED = 8
-"""Maximum ratio of unpacked data and text, and of executed instructions and text. Unpacked data has positions and
-fonts, but no pictures. The instructions of a form are executed each time that a page shows it."""
-
-FORM_BYTES = 1000
-"""What a stream counts at least each time it is used: as so many bytes of instructions."""
-
-PAGE_LINES = 2000
-"""Maximum lines on a page that are joined to boxes. If there are more, each is a box."""
-
-PAGE_PAIRS = 250_000
-"""Maximum pairs of lines in the same place that are joined to boxes. Each is compared with all of the others there."""
-
-PAGE_BOXES = 400
-"""Maximum boxes of text on a page that are ordered by how near they are to each other, in quadratic time and memory.
-More are ordered from top to bottom."""
-
-PAGE_CELLS = 5_000_000
-"""Maximum product of boxes and size of the page, in cells of the grid that pdfminer orders them with."""
-
-FONT_GLYPHS = 2**17
-"""Maximum glyphs that a font gives a width or a character to: twice as many as a font can have."""
 
 PAGE_CHARACTERS = 250_000
-"""Maximum characters of a page. Each takes kilobytes of memory until the layout of the page is done."""
+"""Maximum characters of a page."""
 
-_PIECE = 2**16
+_HYPHENS = (0x2, 0xFFFE)  # what pdfium writes for a hyphen at the end of a line
 
-_CELL = 50
-"""The size of a cell of this grid, in points."""
+_DIGITS = re.compile(r"\d+")
 
+_WORD = re.compile(r"[^\W\d_]+")
 
-def pages(path: Path, max_bytes: int) -> Iterator[str]:
-    """Yield the text of each page, empty if it has none.
-
-    Raises exceptions of pdfminer, such as PDFPasswordIncorrect, and ReadingError if a page has more than
-    PAGE_CHARACTERS characters, a font has more than FONT_GLYPHS glyphs, or the streams of the file are unpacked or
-    executed to more than UNPACKED times `max_bytes`.
-    """
-    with path.open("rb") as file:
-        shared = _Fonts()
-        shared.name = shown(path)
-        device = _TextOnly(shared, laparams=LAParams(all_texts=True))
-        device.name = shown(path)
-        interpreter = PDFPageInterpreter(shared, device)
-        unpacking = _Allowance(f"{shown(path)} unpacks to", UNPACKED * max_bytes)
-        executing = _Allowance(
-            f"{shown(path)} uses its streams again and again, which amounts to", UNPACKED * max_bytes
-        )
-        for page in PDFPage.create_pages(_Document(_Parser(file, unpacking, executing))):
-            device.characters = 0
-            interpreter.process_page(page)
-            yield "\n".join(_boxes(device.get_result()))
-
-
-def _boxes(item: Any) -> Iterator[str]:
-    if isinstance(item, LTTextContainer):
-        yield item.get_text()
-    elif isinstance(item, LTContainer):
-        for inner in item:
-            yield from _boxes(inner)
-
-
-class _Document(PDFDocument):  # type: ignore[misc,unused-ignore]
-    """A PDF in which an object that refers to itself is an error. pdfminer would loop forever."""
-
-    def getobj(self, objid: int) -> object:
-        found, seen = super().getobj(objid), {objid}
-        while isinstance(found, PDFObjRef):
-            if found.objid in seen:
-                raise PDFSyntaxError(f"object {objid} refers to itself")
-            seen.add(found.objid)
-            found = super().getobj(found.objid)
-        return found
-
-
-class _TextOnly(PDFPageAggregator):  # type: ignore[misc,unused-ignore]
-    """Keeps the characters of a page, at most PAGE_CHARACTERS, but not its lines and pictures."""
-
-    name = ""
-    characters = 0
-
-    def render_char(self, *args: Any, **options: Any) -> float:
-        self.characters += 1
-        if self.characters > PAGE_CHARACTERS:
-            raise ReadingError(
-                f"{self.name} has a page of more than {PAGE_CHARACTERS:,} characters. Save it with smaller pages, or "
-                "as text, and read that."
-            )
-        return super().render_char(*args, **options)
-
-    def begin_page(self, page: PDFPage, ctm: Any) -> None:
-        super().begin_page(page, ctm)
-        self.cur_item = _Page(self.pageno, self.cur_item.bbox)
-
-    def begin_figure(self, name: str, bbox: Any, matrix: Any) -> None:
-        self._stack.append(self.cur_item)
-        self.cur_item = _Figure(name, bbox, mult_matrix(matrix, self.ctm))
-
-    def paint_path(self, *args: Any) -> None:
-        pass
-
-    def render_image(self, *args: Any) -> None:
-        pass
-
-
-class _Layout(LTLayoutContainer):  # type: ignore[misc,unused-ignore]
-    """Orders its text within bounds."""
-
-    def group_textlines(self, laparams: LAParams, lines: Iterable[LTTextLine]) -> Iterator[LTTextBox]:
-        lines = list(lines)
-        if len(lines) <= PAGE_LINES and self._pairs(lines) <= PAGE_PAIRS:
-            yield from super().group_textlines(laparams, lines)
-            return
-        for line in lines:
-            box = LTTextBoxHorizontal()
-            box.add(line)
-            if not box.is_empty():
-                yield box
-
-    def group_textboxes(self, laparams: LAParams, boxes: Sequence[LTTextBox]) -> list[LTTextGroup]:
-        if len(boxes) <= PAGE_BOXES and len(boxes) * prod(map(len, self._cells(self))) <= PAGE_CELLS:
-            groups: list[LTTextGroup] = super().group_textboxes(laparams, boxes)
-            return groups
-        return [LTTextGroupLRTB([box]) for box in sorted(boxes, key=lambda box: (-box.y1, box.x0))]
-
-    def _pairs(self, lines: Sequence[LTTextLine]) -> int:
-        """Estimate how many pairs of lines are in the same place."""
-        places: Counter[tuple[int, int]] = Counter()
-        for line in lines:
-            columns, rows = self._cells(line)
-            if len(columns) * len(rows) > PAGE_LINES:
-                return PAGE_PAIRS + 1
-            places.update(product(columns, rows))
-        return sum(number**2 for number in places.values())
-
-    def _cells(self, item: LTComponent) -> tuple[range, range]:
-        """Return the columns and rows of the grid that an item covers."""
-        left, right = max(self.x0, item.x0), min(self.x1, item.x1)
-        bottom, top = max(self.y0, item.y0), min(self.y1, item.y1)
-        return (
-            range(int(left // _CELL), int(right // _CELL) + 1),
-            range(int(bottom // _CELL), int(top // _CELL) + 1),
-        )
-
-
-class _Page(_Layout, LTPage):  # type: ignore[misc,unused-ignore]
-    pass
-
-
-class _Figure(_Layout, LTFigure):  # type: ignore[misc,unused-ignore]
-    pass
-
-
-# --- fonts -------------------------------------------------------------------------------------------
-
-
-class _GlyphsError(Exception):
-    """A font has more than FONT_GLYPHS glyphs."""
-
-
-class _Fonts(PDFResourceManager):  # type: ignore[misc,unused-ignore]
-    """Creates fonts with at most FONT_GLYPHS glyphs. A range of them takes only a few bytes in the file."""
-
-    name = ""
-
-    def get_font(self, objid: object, spec: Mapping[str, object]) -> pdffont.PDFFont:
-        try:
-            _check_glyphs(_glyphs(spec.get("W"), 3) + _glyphs(spec.get("W2"), 5))
-            return super().get_font(objid, spec)
-        except _GlyphsError:
-            raise ReadingError(
-                f"{self.name} has a font with more than {FONT_GLYPHS:,} glyphs, so it is broken. Open it in its own "
-                "program and save it again."
-            ) from None
-
-
-def _check_glyphs(number: int) -> None:
-    if number > FONT_GLYPHS:
-        raise _GlyphsError
-
-
-def _glyphs(widths: object, length: int) -> int:
-    """Return how many glyphs have widths. A range is `length` numbers, of which two are the first and last glyph."""
-    count = 0
-    numbers: list[float] = []
-    found = resolve1(widths)
-    for one in map(resolve1, found if isinstance(found, list) else ()):
-        if isinstance(one, list):
-            count += len(one)
-            numbers = []
-        elif isinstance(one, int | float):
-            numbers.append(one)
-            if len(numbers) == length:
-                count += max(0, int(numbers[1]) - int(numbers[0]) + 1)
-                numbers = []
-    return count
-
-
-class _UnicodeMap(FileUnicodeMap):  # type: ignore[misc,unused-ignore]
-    _added = 0
-
-    def add_cid2unichr(self, *args: Any) -> None:
-        self._added += 1
-        _check_glyphs(self._added)
-        super().add_cid2unichr(*args)
-
-
-vars(pdffont)["FileUnicodeMap"] = _UnicodeMap  # fonts create it themselves
-
-
-# --- packed streams ----------------------------------------------------------------------------------
-
-
-class _Allowance:
-    """The remaining number of bytes that the streams of a file may amount to. `what` begins the error message."""
-
-    def __init__(self, what: str, limit: int) -> None:
-        self._what, self._limit, self._left = what, limit, limit
-
-    def spend(self, sizes: Iterable[int]) -> None:
-        """Subtract sizes. Raises ReadingError as soon as the limit is exceeded."""
-        for size in sizes:
-            self._left -= size
-            if self._left < 0:
-                raise ReadingError(
-                    f"{self._what} more than {self._limit / 2**20:,.4g} MiB. Split it, or raise E2G_MAX_DOCUMENT_MB."
-                )
-
-
-class _Parser(PDFParser):  # type: ignore[misc,unused-ignore]
-    """Creates streams that are unpacked and used within allowances."""
-
-    def __init__(self, file: BinaryIO, unpacking: _Allowance, executing: _Allowance) -> None:
-        super().__init__(file)
-        self._allowances = unpacking, executing
-
-    def do_keyword(self, pos: int, token: PSKeyword) -> None:
-        super().do_keyword(pos, token)
-        if token is self.KEYWORD_STREAM and self.curstack:
-            place, made = self.curstack[-1]
-            if isinstance(made, PDFStream):
-                self.curstack[-1] = place, _Stream(made, *self._allowances)
-
-
-class _Stream(PDFStream):  # type: ignore[misc,unused-ignore]
-    """A stream that is measured piece by piece before pdfminer unpacks all of it."""
-
-    def __init__(self, made: PDFStream, unpacking: _Allowance, executing: _Allowance) -> None:
-        super().__init__(made.attrs, made.rawdata or b"", made.decipher)
-        self._allowance, self._executing = unpacking, executing
-
-    def get_data(self) -> bytes:
-        data: bytes = super().get_data()
-        self._executing.spend((max(len(data), FORM_BYTES),))
-        return data
-
-    def decode(self) -> None:
-        data = self.rawdata or b""
-        if self.decipher and self.objid is not None and self.genno is not None:
-            data = self.decipher(self.objid, self.genno, data, self.attrs)
-        for kind, parameters in self.get_filters():  # one after the other, as each may unpack what the last one left
-            if kind in LITERALS_FLATE_DECODE:
-                self._allowance.spend(_inflated(data))
-            elif kind in LITERALS_LZW_DECODE:
-                self._allowance.spend(len(piece) for piece in LZWDecoder(io.BytesIO(data)).run())
-            elif kind in LITERALS_RUNLENGTH_DECODE:
-                data = self._expanded(data)
-                continue
-            step = PDFStream({"Filter": kind, "DecodeParms": parameters or {}}, data)
-            data = step.get_data()
-        self.data, self.rawdata = data, None
-
-    def _expanded(self, data: bytes) -> bytes:
-        """Return run-length encoded data as it was before."""
-        expanded, place = bytearray(), 0
-        while place < len(data) and (length := data[place]) != 128:
-            run = data[place + 1 : place + length + 2] if length < 128 else data[place + 1 : place + 2] * (257 - length)
-            self._allowance.spend((len(run),))
-            expanded += run
-            place += length + 2 if length < 128 else 2
-        return bytes(expanded)
-
-
-def _inflated(data: bytes) -> Iterator[int]:
-    """Yield the sizes of the pieces of inflated data, up to where it is broken."""
-    unpacking = zlib.decompressobj()
-    try:
-        while data and not unpacking.eof:
-            yield len(unpacking.decompress(data, _PIECE))
-            data = unpacking.unconsumed_tail
-    except zlib.error:
-        return
-
-
-_UNMAPPED = re.compile(r"\(cid:\d+\)")  # what pdfminer writes for a glyph without a known character
-
-_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+_DIVIDED = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$")
 
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a PDF."""
-    parts: list[str] = []
-    sections: list[Section] = []
-    length = size = 0
     try:
-        for number, raw in enumerate(pages(path, limits.bytes), 1):
-            page = clean(_UNMAPPED.sub("", raw).translate(_LIGATURES))
-            if page:
-                sections.append(Section("page", str(number), length))
-                parts.append(page + "\n\n")
-                length += len(parts[-1])
-                size += len(parts[-1].encode())
-                within(size, limits.bytes, shown(path))
-    except PDFPasswordIncorrect as error:
-        raise ReadingError(
-            f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that."
-        ) from error
-    if not parts:
-        raise ReadingError(f"{shown(path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf).")
-    text = "".join(parts)
-    return Reading(text, sections=sorted(sections + chapters(text), key=lambda section: section.start))
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        raise _unreadable(path, pdfium.FPDF_GetLastError()) from error
+    with document:
+        document.init_forms()
+        pages = _Pages(path, limits, document)
+        return pages.reading()
+
+
+def _unreadable(path: Path, code: int) -> ReadingError:
+    if code == pdfium.FPDF_ERR_PASSWORD:
+        return ReadingError(f"{shown(path)} is an encrypted PDF. Save a copy without a password and read that.")
+    return ReadingError(f"{shown(path)} cannot be read as PDF: it is broken. Open it in a viewer and save it again.")
+
+
+class _Pages:
+    """The pages of a document, which are read twice: their lines, and what they say when running titles are out."""
+
+    def __init__(self, path: Path, limits: Limits, document: pypdfium2.PdfDocument) -> None:
+        self._path, self._limits, self._document = path, limits, document
+        self._size = 0
+        self._unmapped = 0
+
+    def reading(self) -> Reading:
+        pages: list[list[list[Line]]] = []
+        fields: list[list[str]] = []
+        unread = []
+        for number in range(1, len(self._document) + 1):
+            try:
+                page = self._document[number - 1]
+            except pypdfium2.PdfiumError:
+                unread.append(number)
+                pages.append([])
+                fields.append([])
+                continue
+            pages.append(self._lines(page, number))
+            fields.append(list(_fields(page, self._document.formenv)))
+            page.close()
+        running = _running_titles(pages)
+        words = Counter(_WORD.findall("\n".join(one.text for parts in pages for part in parts for one in part).lower()))
+        builder = Builder(self._path, self._limits)
+        empty = []
+        for number, (parts, filled) in enumerate(zip(pages, fields, strict=True), 1):
+            if not parts and not filled:
+                empty.append(number)
+                continue
+            builder.page(str(number))
+            for part in parts:
+                lines = [line for line in part if id(line) not in running]
+                for block in split_columns(lines):
+                    for one in read_block(block):
+                        if isinstance(one, Table):
+                            builder.table(one.rows, one.caption, one.headers)
+                        else:
+                            builder.add(join_lines(one, words))
+            for line in filled:
+                builder.add(line)
+        empty = [number for number in empty if number not in unread]
+        if len(empty) + len(unread) == len(pages):
+            raise ReadingError(
+                f"{shown(self._path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf)."
+            )
+        for numbers, what in ((empty, "no text"), (unread, "faults and were not read")):
+            if numbers:
+                have = "has" if len(numbers) == 1 else "have"
+                builder.losses.append(f"{len(numbers):,} of {len(pages):,} pages {have} {what} ({ranges(numbers)})")
+        builder.losses += count(len(running), "running title", "left out")
+        builder.losses += count(self._unmapped, "glyph", "without a character")
+        reading = builder.reading()
+        sections = sorted([*reading.sections, *chapters(reading.text)], key=lambda one: one.start)
+        return replace(reading, sections=sections)
+
+    def _lines(self, page: pypdfium2.PdfPage, number: int) -> list[list[Line]]:
+        """Return the lines of a page, one list for each direction that they run in."""
+        by_angle: dict[int, list[Glyph]] = {}
+        for angle, glyph in self._glyphs(page, number):
+            by_angle.setdefault(angle, []).append(glyph)
+        parts = []
+        for glyphs in sorted(by_angle.values(), key=len, reverse=True):
+            marks = sum(is_rtl(one.sign) for one in glyphs)
+            rtl = marks > sum(one.sign.isalpha() for one in glyphs) / 2
+            if rtl:
+                glyphs = [Glyph(one.sign, -one.x1, -one.x0, one.y, one.size, one.gap) for one in glyphs]
+            lines = read_lines(glyphs, rtl=rtl)
+            self._size += sum(len(one.text.encode("utf-8", "replace")) for one in lines)
+            within(self._size, 2 * self._limits.bytes, shown(self._path))
+            if lines:
+                parts.append(lines)
+        return parts
+
+    def _glyphs(self, page: pypdfium2.PdfPage, number: int) -> Iterator[tuple[int, Glyph]]:
+        text = page.get_textpage()
+        raw, total = text.raw, text.count_chars()
+        if total > PAGE_CHARACTERS:
+            raise ReadingError(
+                f"{shown(self._path)} has a page of more than {PAGE_CHARACTERS:,} characters (page {number}). Save it "
+                "with smaller pages, or as text, and read that."
+            )
+        box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        gap = False
+        high = 0
+        for at in range(total):
+            code = pdfium.FPDFText_GetUnicode(raw, at)
+            if code in (32, 9, 10, 13, 160):
+                gap = True
+                continue
+            if code == 0 or (code >= 0xFFFD and code not in _HYPHENS):
+                self._unmapped += 1
+                continue
+            if 0xD800 <= code < 0xDC00:  # half of a character, as in UTF-16
+                high = code
+                continue
+            if 0xDC00 <= code < 0xE000:
+                code = 0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0xFFFD
+            high = 0
+            sign = "-" if code in _HYPHENS else chr(code)
+            pdfium.FPDFText_GetLooseCharBox(raw, at, box)
+            pdfium.FPDFText_GetCharOrigin(raw, at, x, y)
+            angle = round(pdfium.FPDFText_GetCharAngle(raw, at) / 1.5707963) % 4
+            left, right, bottom, top, height = box.left, box.right, box.bottom, box.top, 0.0
+            if angle == 0:
+                place = left, right, y.value, top - bottom
+            elif angle == 3:  # upwards
+                place = bottom, top, -x.value, right - left
+            elif angle == 2:
+                place = -right, -left, -y.value, top - bottom
+            else:
+                place = -top, -bottom, x.value, right - left
+            height = place[3] if place[3] > 0.5 else max(pdfium.FPDFText_GetFontSize(raw, at), 1.0)
+            if not unicodedata.category(sign[0]).startswith("Z"):
+                yield angle, Glyph(_plain(sign), place[0], place[1], place[2], height, gap)
+            gap = False
+        text.close()
+
+
+def _plain(sign: str) -> str:
+    """Return a character without ligatures and forms that only a printed page needs."""
+    if "\ufb00" <= sign <= "\ufdff" or "\ufe70" <= sign <= "\ufeff":
+        return unicodedata.normalize("NFKC", sign)
+    return sign
+
+
+def _running_titles(pages: Sequence[Sequence[Sequence[Line]]]) -> set[int]:
+    """Return the identities of lines that are at the same place of many pages, but for their numbers."""
+    places: dict[tuple[str, int], list[Line]] = {}
+    for parts in pages:
+        lines = parts[0] if parts else []
+        ends = {id(one): one for one in (*lines[:2], *lines[-2:])} if len(lines) > 4 else {}
+        for line in ends.values():
+            places.setdefault((_DIGITS.sub("#", line.text.lower()), round(line.y / 12)), []).append(line)
+    fewest = max(3, 0.2 * len(pages))
+    return {id(line) for found in places.values() if len(found) >= fewest for line in found}
+
+
+def join_lines(lines: Sequence[str], words: Counter[str]) -> str:
+    """Join the lines of a paragraph. A hyphen at the end of a line goes if it divides a word.
+
+    It does if the whole word occurs in the document, or if its halves do not.
+
+    Args:
+        lines: the lines.
+        words: the words of the document, in lower case, with how often they occur.
+    """
+    text = lines[0]
+    for line in lines[1:]:
+        head, tail = _DIVIDED.search(text), _WORD.match(line)
+        if not head or not tail or not tail[0][0].islower():
+            text += f" {line}"
+        elif words[f"{head[1]}{tail[0]}".lower()] or min(words[head[1].lower()], words[tail[0].lower()]) < 2:
+            text = text[:-1] + line
+        else:
+            text += line
+    return text
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as ranges, such as "1, 3-5": at most ten of them."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    listed = [f"{first}" if first == last else f"{first}-{last}" for first, last in found]
+    return ", ".join(listed[:10]) + (" …" if len(listed) > 10 else "")
+
+
+def _fields(page: pypdfium2.PdfPage, form: Any) -> Iterator[str]:
+    """Yield the filled fields of a page and its notes, as "label: value"."""
+    for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, at)
+        if not annotation:
+            continue
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and form:
+            label = _string(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation) or _string(
+                pdfium.FPDFAnnot_GetFormFieldName, form, annotation
+            )
+            value = _string(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+            if pdfium.FPDFAnnot_GetFormFieldType(form, annotation) in (
+                pdfium.FPDF_FORMFIELD_CHECKBOX,
+                pdfium.FPDF_FORMFIELD_RADIOBUTTON,
+            ):
+                value = "yes" if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
+            if value.strip():
+                yield f"{label}: {value}"
+        elif kind in (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_HIGHLIGHT):
+            note = _string(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            if note.strip():
+                yield f"Note: {note}"
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _string(get: Any, *of: Any) -> str:
+    """Return a string of pdfium, which writes it in UTF-16 into a buffer of the size that it asks for."""
+    size = get(*of, None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    get(*of, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), size)
+    return buffer.raw[: size - 2].decode("utf-16-le", "replace")

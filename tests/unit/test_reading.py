@@ -8,7 +8,6 @@ import re
 import socket
 import subprocess
 import sys
-import tracemalloc
 import warnings
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from typing import Any
 import docx
 import pytest
 from fpdf import FPDF
+from hostile_files import packed_page
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -528,7 +528,7 @@ def test_a_broken_pdf_is_called_so(tmp_path: Path) -> None:
 @pytest.mark.timeout(60)
 def test_a_pdf_whose_objects_refer_to_themselves_is_called_broken(tmp_path: Path) -> None:
     circle = b"%PDF-1.4\n1 0 obj\n2 0 R\nendobj\n2 0 obj\n1 0 R\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF\n"
-    refused(written(tmp_path / "circle.pdf", circle), "PDF", "refers to itself")
+    refused(written(tmp_path / "circle.pdf", circle), "PDF", "broken")
 
 
 def test_the_text_of_a_pdf_is_held_to_the_limit(tmp_path: Path) -> None:
@@ -536,16 +536,7 @@ def test_the_text_of_a_pdf_is_held_to_the_limit(tmp_path: Path) -> None:
 
 
 def packed_pdf(path: Path, content: bytes, filters: bytes = b"/FlateDecode") -> Path:
-    """A PDF of one page with this packed content stream."""
-    objects = [
-        b"<</Type /Catalog /Pages 2 0 R>>",
-        b"<</Type /Pages /Kids [3 0 R] /Count 1>>",
-        b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources <</Font <</F <</Type /Font"
-        b" /Subtype /Type1 /BaseFont /Helvetica>>>>>>>>",
-        b"<</Length %d /Filter [%s]>>\nstream\n%s\nendstream" % (len(content), filters, content),
-    ]
-    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % (number, one) for number, one in enumerate(objects, 1))
-    return written(path, b"%PDF-1.4\n" + body + b"trailer\n<</Root 1 0 R>>\n%%EOF\n")
+    return written(path, packed_page(content, filters))
 
 
 def packed_text(number: int) -> bytes:
@@ -556,39 +547,6 @@ def test_a_packed_pdf_is_read(tmp_path: Path) -> None:
     assert read(packed_pdf(tmp_path / "a.pdf", packed_text(2)), "c", ONE_MIB).text.strip() == "fogfog"
     twice = packed_pdf(tmp_path / "b.pdf", zlib.compress(packed_text(2)), b"/FlateDecode /FlateDecode")
     assert read(twice, "c", ONE_MIB).text.strip() == "fogfog"
-
-
-def lzw(rounds: int) -> bytes:
-    """Seven million zeros a round: each code stands for one more than the code before it."""
-    bits = ""
-    for _ in range(rounds):
-        bits += f"{256:0{12 if bits else 9}b}{0:09b}"
-        for code in range(258, 4095):
-            bits += f"{code:0{max(9, (code + 1).bit_length())}b}"
-    bits += "0" * (-len(bits) % 8)
-    return int(bits, 2).to_bytes(len(bits) // 8, "big")
-
-
-@pytest.mark.parametrize(
-    ("content", "filters"),
-    [
-        (zlib.compress(bytes(200 * MIB)), b"/FlateDecode"),
-        (zlib.compress(zlib.compress(bytes(200 * MIB))), b"/FlateDecode /FlateDecode"),
-        (lzw(rounds=3), b"/LZWDecode"),
-    ],
-    ids=["deflated", "deflated twice", "LZW"],
-)
-def test_a_pdf_that_unpacks_to_too_much_is_refused_before_it_fills_the_memory(
-    tmp_path: Path, content: bytes, filters: bytes
-) -> None:
-    bomb = packed_pdf(tmp_path / "bomb.pdf", content, filters)
-    tracemalloc.start()
-    try:
-        refused(bomb, "unpacks to more than 8 MiB", "E2G_MAX_DOCUMENT_MB")
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 4 * bomb.stat().st_size + 60 * MIB
 
 
 def test_a_page_of_too_many_characters_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

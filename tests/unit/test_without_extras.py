@@ -101,12 +101,9 @@ def test_a_cluster_without_dask_is_said() -> None:
 
 
 @pytest.mark.parametrize("without", ["documents"], indirect=True)
-@pytest.mark.parametrize("suffix", ["pdf", "docx", "html"])
+@pytest.mark.parametrize("suffix", ["docx", "html"])
 @pytest.mark.usefixtures("without")
-def test_a_file_whose_parser_is_not_installed_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
-) -> None:
-    monkeypatch.delitem(sys.modules, "e2g_neo4j.documents.pdf", raising=False)
+def test_a_file_whose_parser_is_not_installed_is_named(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
     path.write_text("a text")
     with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*pip install -e .*\[documents\]"):
