@@ -6,13 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from e2g_neo4j.documents.layout import Line, Segment
 
 NEAR = 3.5
 """How far apart lines of one table are at most, as a multiple of the height of their glyphs."""
+
+LONGEST_LABEL = 110
+"""The most characters of a line within a table that is not divided."""
 
 CAPTION_LINES, CAPTION_CHARACTERS = 5, 110
 """The most lines of a caption, and the most characters of a line unless the caption begins with "Table 1"."""
@@ -27,7 +30,7 @@ _AFTER = re.compile(r"[)%]{1,2}|pts?\.?")
 
 _CURRENCY = re.compile(r"[$€£¥]|[A-Z]{3}|R\$|US\$")
 
-_LEADERS = re.compile(r"(?:[.·…_] ?){4,}")
+_DIVIDER = re.compile(r"(?:[.·…_] ?){4,}|(?<=[\d)%—–]) (?=[$€£¥]$)")
 
 _BULLET = re.compile(r"(?:[•·▪◦‣●○■□]|[–—-] |(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]) )")
 
@@ -59,16 +62,7 @@ def read_block(lines: Sequence[Line]) -> Iterator[list[str] | Table]:
 
 def _with_leaders(line: Line) -> Line:
     """Return a line whose leader dots are gaps, and whose bullets, currencies and percent signs are no cells."""
-    parts: list[Segment] = []
-    for one in line.segments:
-        pieces = [piece.strip() for piece in _LEADERS.split(one.text)]
-        if len(pieces) > 1 and any(pieces):
-            share = (one.x1 - one.x0) / max(len(one.text), 1)
-            for piece in filter(None, pieces):
-                begin = one.x0 + share * one.text.index(piece) if piece != pieces[-1] else one.x1 - share * len(piece)
-                parts.append(Segment(begin, begin + share * len(piece), piece))
-        else:
-            parts.append(one)
+    parts = [piece for one in line.segments for piece in _pieces(one)]
     merged: list[Segment] = []
     for one in parts:
         before = merged[-1] if merged else None
@@ -82,6 +76,18 @@ def _with_leaders(line: Line) -> Line:
         else:
             merged.append(one)
     return Line(line.y, line.size, merged)
+
+
+def _pieces(segment: Segment) -> Iterator[Segment]:
+    """Yield what leader dots divide, and the currency of the next figure apart from the figure before it."""
+    share = (segment.x1 - segment.x0) / len(segment.text)
+    start = 0
+    for found in chain(_DIVIDER.finditer(segment.text), (None,)):
+        text = segment.text[start : found.start() if found else None].strip()
+        if text:
+            begin = segment.x0 + share * segment.text.index(text, start)
+            yield Segment(begin, begin + share * len(text), text)
+        start = found.end() if found else start
 
 
 def _table_spans(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
@@ -100,7 +106,7 @@ def _table_spans(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
                 stop, single = place + 1, 0
             else:
                 single += 1
-                if single > 3 or len(line.text) > 160:
+                if single > 3 or len(line.text) > LONGEST_LABEL:
                     break
         while stop < len(lines) and _continues(lines[stop - 1], lines[stop], lines[at:stop]):
             stop += 1
@@ -137,7 +143,7 @@ def _values(line: Line) -> list[Segment]:
 
 def _is_title(line: Line, left: float) -> bool:
     """Return whether a line begins among the labels of a table and ends among its figures, which begin at `left`."""
-    return any(one.x0 < left - line.size and one.x1 > left + 2 * line.size for one in line.segments)
+    return len(line.segments) == 1 and line.x0 < left - 4 * line.size and line.x1 > left + 2 * line.size
 
 
 def _end(lines: Sequence[Line], first: int, stop: int) -> int:

@@ -11,7 +11,7 @@ from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import clean, shown, within
 from e2g_neo4j.types.documents import Section
 
-REPEATED = 1000
+REPEATED = 800
 """Characters of rows after which the header of a table is repeated, so that every part of it is understood alone."""
 
 LONGEST_HEADER = 400
@@ -85,8 +85,11 @@ class Builder:
 
 
 def row_line(cells: Sequence[str]) -> str:
-    """Return a row as a line of a table of Markdown."""
-    return f"| {' | '.join(' '.join(clean(cell).replace('|', '¦').split()) for cell in cells)} |"
+    """Return a row as a line of a table of Markdown, without the empty cells at its end."""
+    texts = [" ".join(clean(cell).replace("|", "¦").split()) for cell in cells]
+    while len(texts) > 1 and not texts[-1]:
+        texts.pop()
+    return f"| {' | '.join(texts)} |"
 
 
 def with_headers(lines: Sequence[str], headers: int) -> list[str]:
@@ -95,8 +98,8 @@ def with_headers(lines: Sequence[str], headers: int) -> list[str]:
     if not header or sum(map(len, header)) > LONGEST_HEADER:
         return list(lines)
     found, since = list(header), 0
-    for line in lines[headers:]:
-        if since > REPEATED:
+    for at, line in enumerate(lines[headers:], headers):
+        if since > REPEATED and at + 2 < len(lines):
             found += header
             since = 0
         found.append(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -15,7 +15,7 @@ from e2g_neo4j.types.documents import EXTRACTOR, Chunk, SourceDocument, Span, Ve
 from e2g_neo4j.types.graph import Summary
 from e2g_neo4j.types.mentions import ChunkMentions, DocumentNames, NameMerge
 from e2g_neo4j.types.properties import stored
-from e2g_neo4j.types.sections import heading_of, page_of
+from e2g_neo4j.types.sections import name_of, page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +166,19 @@ def chunk_row(read: EmbeddedChunk) -> dict[str, Any]:
     }
 
 
-def _pages_and_headings(chunk: Chunk, windows: Iterable[Span]) -> dict[str, Any]:
+def _pages_and_headings(chunk: Chunk, windows: Sequence[Span]) -> dict[str, Any]:
     """Return pages and headings of a chunk and of its windows, which are spans in its text. In a list, "" is none."""
     sections, start = chunk.sections, chunk.start
     spans = [(start + first, start + last) for first, last in windows]
+    texts = [chunk.text[first:last] for first, last in windows]
     kinds = {section.kind for section in sections}
     return {
         "page": page_of(sections, start, chunk.end),
-        "heading": heading_of(sections, start, chunk.end),
+        "heading": name_of(sections, chunk.text, start),
         "window_pages": [page_of(sections, *span) or "" for span in spans] if "page" in kinds else None,
-        "window_headings": [heading_of(sections, *span) or "" for span in spans] if "heading" in kinds else None,
+        "window_headings": [name_of(sections, text, first) or "" for text, (first, _) in zip(texts, spans, strict=True)]
+        if kinds & {"heading", "table"}
+        else None,
     }
 
 
@@ -199,7 +202,7 @@ def moved_chunk_rows(documents: Sequence[IndexedDocument]) -> Iterator[Mapping[s
             if chunk.id not in indexed.unchanged:
                 continue
             stored = indexed.before.chunks[chunk.id]
-            windows = ((start - stored["start"], end - stored["start"]) for start, end in stored["windows"])
+            windows = [(start - stored["start"], end - stored["start"]) for start, end in stored["windows"]]
             row = {
                 "id": chunk.id,
                 "index": chunk.index,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.types.documents import Chunk, SourceDocument, Span, TokenSpans
-from e2g_neo4j.types.sections import around
+from e2g_neo4j.types.sections import LONGEST_ROW, ROW, around, row_start
 
 BLOCK = 16_384
 """Characters that are tokenised in one call."""
@@ -34,8 +34,13 @@ Rank = tuple[int, int]
 """How good a boundary is, the smaller the better: 0 before a paragraph, 1 before a sentence, 2 before a word; then a
 hash of the text after it, so that one of many equal boundaries is the best."""
 
-_GAP = regex.compile(r"(?P<end>(?:[!?…]|(?<=\w{4})\.)[\"'”’»)\]_*]*)?\s+|(?P<full>[。！？][”’」』）]*)\s*")
-"""The gap before a paragraph, sentence or word. A full stop after a short word may belong to an abbreviation."""
+_GAP = regex.compile(
+    rf"^(?P<row>{regex.escape(ROW)}[^\n]{{0,{LONGEST_ROW}}}\n+)"
+    r"|(?P<end>(?:[!?…]|(?<=\w{4})\.)[\"'”’»)\]_*]*)?\s+|(?P<full>[。！？][”’」』）]*)\s*",
+    regex.M,
+)
+"""The gap before a paragraph, sentence or word, or a row of a table. A full stop after a short word may be that of an
+abbreviation."""
 
 
 def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200, overlap: int = 100) -> list[Chunk]:
@@ -62,8 +67,7 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
         raise ConfigurationError(
             f"Chunks of {size} tokens cannot share {overlap}: set E2G_CHUNK_OVERLAP below E2G_CHUNK_TOKENS."
         )
-    pages = [section for section in document.sections if section.kind == "page"]
-    headings = [section for section in document.sections if section.kind == "heading"]
+    sections = [[one for one in document.sections if one.kind == kind] for kind in ("page", "heading", "table")]
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     windows = list(_windows(document.text, token_spans, size, overlap))
@@ -80,7 +84,7 @@ def chunk(document: SourceDocument, token_spans: TokenSpans, *, size: int = 1200
                 end=end,
                 tokens=tokens,
                 own=(own, own_end),
-                sections=(*around(pages, start, end), *around(headings, start, end)),
+                sections=tuple(chain.from_iterable(around(some, start, end) for some in sections)),
             )
         )
     return chunks
@@ -176,11 +180,13 @@ def _parts(text: str, reach: int) -> Iterator[Span]:
 
 
 def _borders(text: str, start: int, end: int) -> Iterator[tuple[int, Rank]]:
-    """Yield where words begin after `start`, with the rank of the boundary."""
-    for gap in _GAP.finditer(text, start, end):
+    """Yield where words begin after `start`, with the rank of the boundary. Those inside of rows are left out."""
+    stop = text.find("\n", end, end + LONGEST_ROW) + 1 if row_start(text, end) < end else end
+    for gap in _GAP.finditer(text, row_start(text, start), stop or end):
         place = gap.end()
-        if place < end:
-            kind = 0 if gap[0].count("\n") > 1 else 1 if gap["end"] or gap["full"] else 2
+        if start < place < end:
+            whole = gap["end"] or gap["full"] or gap["row"]
+            kind = 0 if gap[0].count("\n") > 1 else 1 if whole else 2
             yield place, (kind, crc32(text[place : place + 32].encode("utf-8", "surrogatepass")))
 
 
@@ -234,7 +240,7 @@ def _best(text: str, starts: NDArray[np.int64], at: int, goal: int, slack: int, 
 def _shared(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
     """Return the first token of the next chunk after token `at`: at most `overlap` tokens before it."""
     lowest = max(0, at - overlap)
-    for is_boundary in (_begins_word, _begins_grapheme):
+    for is_boundary in (_begins_whole, _begins_word, _begins_grapheme):
         for token in range(lowest, at - overlap // 2):
             if is_boundary(text, int(starts[token])):
                 return token
@@ -243,6 +249,10 @@ def _shared(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
 
 def _begins_word(text: str, place: int) -> bool:
     return place == 0 or text[place - 1].isspace() or text[place].isspace()
+
+
+def _begins_whole(text: str, place: int) -> bool:
+    return _begins_word(text, place) and row_start(text, place) == place
 
 
 def _begins_grapheme(text: str, place: int) -> bool:

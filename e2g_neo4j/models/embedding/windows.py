@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from e2g_neo4j.models.embedding.base import Embedder, check, normalised
 from e2g_neo4j.types.documents import Span, Vectors
+from e2g_neo4j.types.sections import ROW, begins_table, row_start
 
 _BLOCK = 64_000
 """Characters that are embedded together and held in memory: about 64 windows, or some thousand names. Short texts are
@@ -125,7 +126,14 @@ def _good_border(text: str, spans: Sequence[Span], ideal: int, lowest: int, high
     reach = max((highest - lowest) // 2, 16)
     near = sorted(range(max(lowest, ideal - reach), min(highest, ideal + reach) + 1), key=lambda i: abs(i - ideal))
     words = [i for i in near if spans[i - 1][1] < spans[i][0]]
-    for i in words:
-        if text[: spans[i - 1][1]][-2:].rstrip("\"'”’)")[-1:] in (".", "!", "?", "。"):
+    whole = [i for i in words if row_start(text, spans[i][0]) == spans[i][0]]  # no row of a table is divided
+    tables = [i for i in whole if begins_table(text, spans[i][0])]
+    for i in tables or whole:
+        before = text[max(spans[i - 1][1] - 2, 0) : spans[i - 1][1]]
+        if (
+            before.rstrip("\"'”’)")[-1:] in (".", "!", "?", "。")
+            or tables
+            or text.startswith(f"\n{ROW}", spans[i][0] - 1)
+        ):
             return i
-    return words[0] if words else min(max(ideal, lowest), highest)
+    return (whole or words or [min(max(ideal, lowest), highest)])[0]
