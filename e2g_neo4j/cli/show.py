@@ -80,7 +80,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """Print the result of an index run."""
-    remarks(out, done.failed, done.warnings)
+    remarks(out, done.failed, done.warnings, done.losses)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
@@ -112,19 +112,22 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
-def remarks(out: Console, failed: Mapping[str, str], warnings: Mapping[str, str]) -> None:
-    """Print what could not be read, all of it, and what looks wrong."""
-    for verb, reasons in (("Left out", failed), ("Warning", warnings)):
+def remarks(
+    out: Console, failed: Mapping[str, str], warnings: Mapping[str, str], losses: Mapping[str, Sequence[str]]
+) -> None:
+    """Print what could not be read, all of it, what looks wrong, and what is not in the texts."""
+    lost = {source: "; ".join(what) for source, what in losses.items()}
+    for verb, reasons in (("Left out", failed), ("Warning", warnings), ("Not in the text", lost)):
         for number, (source, why) in enumerate(reasons.items()):
-            if number == MAX_WARNINGS and reasons is warnings:
-                out.print(f"And {plural(len(reasons) - number, 'more warning')}: --json lists all.")
+            if number == MAX_WARNINGS and reasons is not failed:
+                out.print(f"And {plural(len(reasons) - number, 'more')}: --json lists all.")
                 break
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 
 
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
-    remarks(out, found.failed, found.warnings)
+    remarks(out, found.failed, found.warnings, found.losses)
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")
@@ -296,12 +299,13 @@ def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
             corpus,
             one.title,
             one.state,
-            one.why or ("the previous version is visible" * (one.visible and one.state != "ready")),
+            one.why
+            or ("the previous version is visible" if one.visible and one.state != "ready" else "; ".join(one.losses)),
         ]
         for corpus, listed in found.items()
         for one in listed
     ]
-    table(out, ["corpus", "title", "state", "why"], rows, "No documents.")
+    table(out, ["corpus", "title", "state", "remarks"], rows, "No documents.")
     unfinished = [
         corpus for corpus, listed in found.items() if any(one.state in ("pending", "failed") for one in listed)
     ]

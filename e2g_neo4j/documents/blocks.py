@@ -92,7 +92,7 @@ def _pieces(segment: Segment) -> Iterator[Segment]:
 
 def _table_spans(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Yield the spans of lines that are tables: lines that are divided, and what stands between them."""
-    at = 0
+    at = ended = 0
     while at < len(lines):
         if len(lines[at].segments) < 2:
             at += 1
@@ -110,8 +110,17 @@ def _table_spans(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
                     break
         while stop < len(lines) and _continues(lines[stop - 1], lines[stop], lines[at:stop]):
             stop += 1
+        left = min(line.x0 for line in lines[at:stop])
+        while at > ended and _is_head(lines[at - 1], lines[at], left):
+            at -= 1
         yield from _parts(lines, at, stop)
-        at = stop
+        at = ended = stop
+
+
+def _is_head(line: Line, below: Line, left: float) -> bool:
+    """Return whether a line stands above the heads of columns alone, not above the labels, which begin at `left`."""
+    near = line.y - below.y < 2 * max(line.size, below.size)
+    return near and min(line.x0, below.x0) > left + 4 * line.size and len(line.text) <= LONGEST_LABEL
 
 
 def _parts(lines: Sequence[Line], at: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -96,7 +96,7 @@ def document_page(
 
 def document_info(row: Mapping[str, Any]) -> DocumentInfo:
     """Return the document of a row of `query/documents`."""
-    return DocumentInfo(**{**row, "properties": from_stored(dict(row["properties"]))})
+    return DocumentInfo(**{**row, "properties": from_stored(dict(row["properties"])), "losses": tuple(row["losses"])})
 
 
 def status(corpus: str | None) -> Operation[dict[str, list[DocumentInfo]]]:

@@ -26,7 +26,7 @@ Shape: TypeAlias = tuple[frozenset[str], frozenset[str]]
 OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
     label: frozenset(properties.split())
     for label, properties in {
-        "Document": "corpus id source title sha256 characters tokens chunks windows persistence state run "
+        "Document": "corpus id source title sha256 characters tokens chunks windows persistence losses state run "
         "work error chunker extractor names name_counts open_names resolved_names",
         "Chunk": "corpus corpus_key id document index level text start end tokens page heading terms embedding notes "
         "own told sentence_vectors term_windows window_headings window_shares window_weights",

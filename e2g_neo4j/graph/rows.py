@@ -123,6 +123,7 @@ def ready_row(indexed: IndexedDocument) -> dict[str, Any]:
         "chunks": len(indexed.chunks),
         "windows": indexed.windows,
         "persistence": indexed.persistence,
+        "losses": list(indexed.document.losses) or None,
         **name_properties(indexed.names),
     }
 

@@ -110,6 +110,7 @@ def index(
     report = yield from _index(models, documents, corpus, progress, budget_tokens, language=language)
     report.failed = reading.failed
     report.warnings = reading.warnings | report.warnings
+    report.losses = _losses(documents)
     seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
     report.seconds = {**seconds, "total": time.perf_counter() - began}
     return report
@@ -159,6 +160,7 @@ def plan(
     found = yield from with_vectors(pipeline.plan(documents, run), vectors)
     found.failed = reading.failed
     found.warnings = reading.warnings | found.warnings
+    found.losses = _losses(documents)
     return found
 
 
@@ -240,6 +242,10 @@ def import_corpus(
         yield from create_indexes(made_with, vectors)
         record = set_fingerprint(corpus, CorpusModels(own, vectors))
         return restore(execute_with(_cancellable(executor), vectors), archive, corpus, record, mark)
+
+
+def _losses(documents: Sequence[SourceDocument]) -> dict[str, list[str]]:
+    return {one.source: list(one.losses) for one in documents if one.losses}
 
 
 def _read(

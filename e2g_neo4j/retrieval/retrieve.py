@@ -31,10 +31,11 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of, side_by_side
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Rows, map_requests, reads_of, side_by_side
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
+from e2g_neo4j.types.documents import is_unread
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
@@ -42,6 +43,8 @@ TRIES = 4
 """How often a question is processed again because a corpus turns out to be made with other models."""
 
 TOLD_ABSENCES = 3
+
+TOLD_LOSSES = 10
 """Maximum number of pairs of which the reason says that no passage mentions them together."""
 
 
@@ -224,7 +227,17 @@ def _find_evidence(
     notes = [note for part in parts for note in out_of_date(options.strategy, part.rows)]
     notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
     notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
-    return _evidence(options.strategy, [part.query for part in parts], passages, facts, notes)
+    queries = [part.query for part in parts]
+    if not passages or any(query.linked.unknown for query in queries):
+        notes += yield from _unread(corpora)
+    return _evidence(options.strategy, queries, passages, facts, notes)
+
+
+def _unread(corpora: Sequence[str]) -> Operation[list[str]]:
+    """Return a note that names documents of which a part was not read: it may have what is said to be absent."""
+    rows: Rows = yield Read("query/losses", {"corpora": list(corpora), "limit": TOLD_LOSSES})
+    unread = [f"{row['title']}: {loss}" for row in rows for loss in row["losses"] if is_unread(loss)]
+    return [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
 
 
 @dataclass(frozen=True, slots=True)

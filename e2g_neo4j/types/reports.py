@@ -234,6 +234,7 @@ class IndexPlan:
         cost: the price of it, in the currency of the configured prices.
         failed: what cannot be read, with the reason, as in `IndexReport`.
         warnings: what looks wrong, as in `IndexReport`.
+        losses: what the files have and their texts have not, as in `IndexReport`.
     """
 
     corpus: str
@@ -245,6 +246,7 @@ class IndexPlan:
     cost: float
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    losses: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -259,6 +261,7 @@ class IndexReport:
             Lines, or by the source of a document that `resume` could not read again.
         warnings: what was indexed and looks wrong, such as text in another language than that of the pipeline, by path
             or source.
+        losses: what files have and their texts have not, such as "2 of 9 pages have no text (3, 7)", by source.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
@@ -280,6 +283,7 @@ class IndexReport:
     replaced: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    losses: dict[str, list[str]] = field(default_factory=dict)
     chunks: int = 0
     kept: int = 0
     tokens: int = 0
@@ -336,6 +340,7 @@ class DocumentInfo:
         characters: the length of the text, 0 until the document is visible.
         tokens: the length in tokens, 0 until the document is visible.
         properties: the properties that the user gave it.
+        losses: what its file has and its text has not, such as "2 of 9 pages have no text (3, 7)".
     """
 
     id: str
@@ -348,6 +353,7 @@ class DocumentInfo:
     characters: int
     tokens: int
     properties: Mapping[str, StoredProperty] = field(default_factory=dict, hash=False)
+    losses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ class _Document(Row):
     chunks: Count | None = None
     windows: Count | None = None
     persistence: Share | None = None
+    losses: Texts | None = None
     state: Literal["ready"] | None = None
     work: Literal["pending", "indexing", "failed"] | None = None
     error: Text | None = None

@@ -107,10 +107,10 @@ function render(corpus, documents) {
 }
 
 function row(corpus, document) {
-  const { title, source, state, why, visible, characters, chunks } = document;
+  const { title, source, state, why, visible, characters, chunks, losses } = document;
   const remove = () => deleteDocument(corpus, document, cell);
   const cell = make("td", { class: "task" }, make("button", { type: "button", "aria-label": `Delete ${title}`, onclick: remove }, "Delete"));
-  const notes = [why, visible && state !== "ready" ? "An earlier version can be asked." : ""].filter(Boolean);
+  const notes = [why, visible && state !== "ready" ? "An earlier version can be asked." : "", ...losses].filter(Boolean);
   return make(
     "tr",
     {},

@@ -59,17 +59,19 @@ function outcome(result) {
   return said.join(", ");
 }
 
-/** Say what was left out and why, and what looks wrong. Each reason names its file. */
-function remarks({ failed, warnings }) {
+/** Say what was left out and why, what looks wrong, and what is not in the texts. */
+function remarks({ failed, warnings, losses }) {
   const list = (label, reasons, kind) => {
     const said = Object.values(reasons ?? {});
     if (!said.length) return [];
     const items = said.map((one) => make("li", {}, one));
     return [make("details", { open: said.length <= 5 ? "" : null, class: kind }, make("summary", {}, label(said.length)), make("ul", {}, ...items))];
   };
+  const lost = Object.fromEntries(Object.entries(losses ?? {}).map(([source, what]) => [source, `${source}: ${what.join("; ")}`]));
   return [
     ...list((count) => `${counted(count, "source")} left out`, failed, "error"),
     ...list((count) => counted(count, "warning"), warnings, "note"),
+    ...list((count) => `not in the text of ${counted(count, "document")}`, lost, "note"),
   ];
 }
 
