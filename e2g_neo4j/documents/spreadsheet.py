@@ -1,0 +1,51 @@
+"""Spreadsheets: each sheet a heading, each of its blocks of cells a table."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+
+from e2g_neo4j.documents.archives import unpacked
+from e2g_neo4j.documents.builder import Builder
+from e2g_neo4j.documents.cells import add_tables, repeat_merged, write_value
+from e2g_neo4j.documents.reading import Limits, Reading, count
+from e2g_neo4j.documents.text import decode, read_bytes, shown
+from e2g_neo4j.errors import ReadingError
+
+
+def read(path: Path, limits: Limits) -> Reading:
+    """Read a spreadsheet of Excel or LibreOffice."""
+    builder, charts = Builder(path, limits), 0
+    packed = zipfile.is_zipfile(path)
+    data = unpacked(path, limits.bytes) if packed else io.BytesIO(read_bytes(path, limits.bytes))
+    try:
+        book = CalamineWorkbook.from_filelike(data)
+        for number, one in enumerate(book.sheets_metadata):
+            if one.typ not in (SheetTypeEnum.WorkSheet, SheetTypeEnum.DialogSheet):
+                charts += one.typ == SheetTypeEnum.ChartSheet
+                continue
+            sheet = book.get_sheet_by_index(number)
+            rows = [[write_value(cell) for cell in row] for row in sheet.iter_rows()]
+            repeat_merged(rows, sheet.merged_cell_ranges or ())
+            if any(map(any, rows)):
+                builder.heading(one.name, 2)
+                add_tables(builder, rows)
+    except CalamineError as error:
+        raise ReadingError(f"{shown(path)} {_advice(data.getvalue(), path, error)}") from error
+    builder.losses += count(charts, "sheet", "is a chart" if charts == 1 else "are charts")
+    return builder.reading()
+
+
+def _advice(data: bytes, path: Path, error: Exception) -> str:
+    if isinstance(error, PasswordError) or b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e" in data:
+        return "is protected with a password. Save it without one."
+    try:
+        text = decode(data, path).lstrip()
+    except ReadingError:
+        what = " ".join(str(error).split())[:200]
+        return f"cannot be read as a spreadsheet ({what}). Open it in its own program and save it again as .xlsx."
+    kind, suffix = ("a web page", ".html") if text.startswith("<") else ("text", ".csv")
+    return f"is {kind}, not a spreadsheet. Rename it to {shown(path.stem + suffix)}."
