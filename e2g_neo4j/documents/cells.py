@@ -20,13 +20,15 @@ def write_value(value: Any) -> str:
         case bool():
             return str(value).upper()
         case float():
-            return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else f"{value:.15g}"
         case datetime():
             value = (value + timedelta(microseconds=500_000)).replace(microsecond=0, tzinfo=None)
             day, clock = value.date().isoformat(), value.time().isoformat().removesuffix(":00")
             return day if clock == "00:00" else f"{day} {clock}"
-        case date() | time():
+        case date():
             return value.isoformat()
+        case time():
+            return value.isoformat("seconds")
     return str(value)
 
 
@@ -35,6 +37,8 @@ def repeat_merged(rows: Sequence[list[str]], merged: Iterable[tuple[Place, Place
     left = sum(map(len, rows))  # valid ones do not overlap
     for (top, start), (bottom, end) in merged:
         value = rows[top][start] if top < len(rows) and start < len(rows[top]) else ""
+        if start == 0 and end > 0 and not any(rows[top][end + 1 :] if value else ()):
+            continue  # a line above the columns or between rows
         for row in rows[top : bottom + 1] if value else ():
             covered = range(start, min(end + 1, len(row)))
             if (left := left - len(covered) - 1) < 0:
@@ -46,15 +50,10 @@ def repeat_merged(rows: Sequence[list[str]], merged: Iterable[tuple[Place, Place
 def add_tables(builder: Builder, rows: Iterable[Sequence[str]]) -> None:
     """Add a sheet: a table for each block of rows between empty ones. Lines above its columns become paragraphs."""
     for block in _blocks(rows):
-        width = max(map(len, block))
-        used = [column for column in range(width) if any(column < len(row) and row[column] for row in block)]
-        table = [[row[column] if column < len(row) else "" for column in used] for row in block]
-        first = 0
-        while first < len(table) and len(used) > 1 and len({cell for cell in table[first] if cell}) == 1:
-            first += 1
-        if len(used) == 1 or first == len(table):
-            first = len(table)
-        builder.add("\n".join(next(filter(None, row)) for row in table[:first]))
+        used = {column for row in block for column, cell in enumerate(row) if cell.strip()}
+        table = [[cell for column, cell in enumerate(row) if column in used] for row in block]
+        first = next((number for number, row in enumerate(table) if sum(map(bool, row)) > 1), len(table))
+        builder.add("\n".join("".join(row) for row in table[:first]))
         builder.table(table[first:])
 
 

@@ -1,8 +1,8 @@
 """Read files as documents: text with exact character offsets, pages and headings.
 
 Text and Markdown are not changed: `text` equals `Path(file).read_text(encoding="utf-8")` without a byte-order mark and
-front matter, so line ends are single newlines. Other formats are converted to plain text or Markdown, and offsets count characters of
-the result.
+front matter, so line ends are single newlines. Other formats are converted to plain text or Markdown, and offsets count
+characters of the result.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def explain(skipped: Iterable[Path]) -> dict[str, str]:
     """Return a sentence for each suffix of files that were skipped: how many, why, and what to do."""
     sentences: dict[str, str] = {}
     for suffix, number in sorted(Counter(path.suffix.lower() for path in skipped).items()):
-        files = f"{number:,} file{'s' * (number > 1)}"
+        ending = f"ending in {shown(suffix)}" if suffix else "without a suffix"
+        files = f"{number:,} file{'s' * (number > 1)} {ending}"
         them = "it" if number == 1 else "them"
         if suffix in BY_SUFFIX:
             why = f"in a folder. Name {them} to read {them}"
@@ -116,7 +117,9 @@ def explain(skipped: Iterable[Path]) -> dict[str, str]:
             why = f"not read. Save {them} as {CONVERTED[suffix]}"
         else:
             why = "not read" if suffix else f"not read. Rename {them} to end in .txt if that is text"
-        sentences[suffix] = f"{files} {f'ending in {shown(suffix)}' if suffix else 'without a suffix'} passed over: {why}."
+        sentences[suffix] = (
+            f"{files} {f'ending in {shown(suffix)}' if suffix else 'without a suffix'} passed over: {why}."
+        )
     return sentences
 
 

@@ -62,7 +62,7 @@ FORMATS = (
     Format("EPUB", "epub", (".epub",), ("application/epub+zip",)),
     Format("HTML", "html", (".htm", ".html"), ("text/html", "application/xhtml+xml")),
     Format("mail", "mail", (".eml",), ("message/rfc822",)),
-    Format("mailbox", "mailboxes", (".mbox",), ("application/mbox",)),
+    Format("mailbox", "mail", (".mbox",), ("application/mbox",)),
     Format("CSV", "delimited", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values")),
     Format("Jupyter notebook", "notebook", (".ipynb",), ("application/x-ipynb+json",)),
     Format("Markdown", "markdown", (".md", ".markdown"), ("text/markdown",), here=True),

@@ -20,7 +20,8 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
     """Yield the place and the document of each line: an object with `text` and perhaps `title`, `id`, `properties`.
 
     The title is put before the text, so that passages that only say "he" or "the town" can be found by it; offsets
-    include it. Fields of other names become properties, as far as they can. The key is the id, or else the number of the line.
+    include it. Fields of other names become properties, as far as they can. The key is the id, or else the number of
+    the line.
 
     Raises:
         OSError: the file cannot be read.
@@ -44,7 +45,9 @@ def document(row: Any, number: int, what: str) -> Reading:
     if title and text.strip():
         text = f"{title}\n\n{text}"
     declared = isinstance(given, dict)
-    others = {name: value for name, value in row.items() if name not in _FIELDS or (name == "properties" and not declared)}
+    others = {
+        name: value for name, value in row.items() if name not in _FIELDS or (name == "properties" and not declared)
+    }
     fitting, losses = fit_properties({**others, **(given if isinstance(given, dict) else {})})
     key = str(number if row.get("id") is None else row["id"])
     properties = fitting if fitting or declared else None

@@ -10,7 +10,7 @@ from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import decode, read_bytes
 from e2g_neo4j.types.documents import Section
 
-_RULE = re.compile(r"([!-/:-@\[-`{-~])\1*+[ \t]*+")
+_RULE = re.compile(r"([!-/:-@\[-`{-~])\1*+")
 
 _STARS = re.compile(r"\*+[ \t]++(?:(?:TODO|DONE)[ \t]++)?(?P<label>\S.*)")
 
@@ -27,10 +27,10 @@ def _read_rst(text: str) -> tuple[str | None, list[Section]]:
     sections: list[Section] = []
     start, before, title, begin = 0, "", "", 0
     for line in text.split("\n"):
-        if title.strip() and len(line.rstrip()) >= max(len(title.rstrip()), 2) and _RULE.fullmatch(line):
-            if not title.startswith((" ", "\t")) or before.rstrip() == line.rstrip():
-                if not _RULE.fullmatch(title):
-                    _add(sections, title, begin)
+        rule, label = line.rstrip(), title.strip()
+        underlined = label and len(rule) >= max(len(title.rstrip()), 2) and _RULE.fullmatch(rule)
+        if underlined and not _RULE.fullmatch(label) and (title[0] not in " \t" or before.rstrip() == rule):
+            _add(sections, label, begin)
         before, title, begin = title, line, start
         start += len(line) + 1
     return (sections[0].label if sections else None), sections
@@ -50,4 +50,5 @@ def _read_org(text: str) -> tuple[str | None, list[Section]]:
 
 def _add(sections: list[Section], label: str, start: int) -> None:
     check_headings(len(sections))
+    label = re.sub(r"\[\[(?:[^]\[]*+\]\[)?([^]\[]*+)\]\]|`", r"\1", label)  # without addresses of links
     sections.append(Section("heading", label.strip()[:200], start))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import mailbox
 import re
+from binascii import a2b_base64
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from email import message_from_bytes
 from email.header import decode_header, make_header
@@ -16,7 +20,7 @@ from e2g_neo4j.documents import html
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading, count
-from e2g_neo4j.documents.text import read_bytes, shown
+from e2g_neo4j.documents.text import read_bytes, shown, within
 from e2g_neo4j.errors import ReadingError
 
 _LISTED = 20
@@ -26,12 +30,26 @@ _LONGEST_HEADER = 10_000
 """Characters of a header that are read."""
 
 
-def read(path: Path, limits: Limits) -> Reading:
-    """Read a message."""
-    return replace(read_message(read_bytes(path, limits.bytes), path, limits), key=None)
+def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | ReadingError]]:
+    """Yield the message of a file, or each message of a mailbox, whose key is its Message-ID, or else its number."""
+    if path.suffix.lower() != ".mbox":
+        yield "its message", replace(_read(read_bytes(path, limits.bytes), path, limits), key=None)
+        return
+    before: set[str | None] = {None}
+    with closing(mailbox.mbox(path, create=False)) as box:
+        for number, index in enumerate(box.iterkeys(), 1):
+            place = f"message {number}"
+            try:
+                data = box.get_bytes(index)
+                within(len(data), limits.bytes, f"{shown(path)}, {place},")
+                reading = _read(data, path, limits)
+                yield place, replace(reading, key=str(number)) if reading.key in before else reading
+                before.add(reading.key)
+            except ReadingError as error:
+                yield place, error
 
 
-def read_message(data: bytes, path: Path, limits: Limits) -> Reading:
+def _read(data: bytes, path: Path, limits: Limits) -> Reading:
     """Read a message of a file. The key is its Message-ID."""
     builder = Builder(path, limits)
     attached: list[str] = []
@@ -57,13 +75,12 @@ def _add_headers(message: Message, builder: Builder) -> tuple[str, dict[str, Any
     builder.heading(subject)
     builder.add("\n".join(f"{name}: {text}" for name, text in found.items()))
     properties: dict[str, Any] = {name.lower(): text for name, text in found.items()}
-    for name in {"to", "cc"} & set(properties):
+    for name in {"from", "to", "cc"} & set(properties):
         people = getaddresses([properties[name]])
-        properties[name] = [f"{person} <{address}>" if person else address for person, address in people if address]
-    try:
+        listed = [f"{person} <{address}>" if person else address for person, address in people if address]
+        properties[name] = listed[0] if name == "from" and listed else listed
+    with suppress(KeyError, ValueError):  # none, or as it is written
         properties["date"] = parsedate_to_datetime(properties["date"]).isoformat()
-    except (KeyError, ValueError):
-        pass  # none, or as it is written
     return subject, properties
 
 
@@ -71,10 +88,8 @@ def _header(message: Message, name: str) -> str:
     """Return a header in one line, with its encoded words decoded."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
     text = str(raw)[:_LONGEST_HEADER].encode("ascii", "surrogateescape").decode("utf-8", "replace")
-    try:
+    with suppress(ValueError, LookupError):  # an unknown encoding
         text = str(make_header(decode_header(re.sub(r"\s+", " ", text))))
-    except (ValueError, LookupError):  # an unknown encoding
-        pass
     return " ".join(text.split())
 
 
@@ -84,6 +99,8 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
     if kind == "message/rfc822" and part.is_multipart():
         inner = part.get_payload(0)
         assert isinstance(inner, Message)  # noqa: S101
+        if part.get("Content-Transfer-Encoding", "").strip().lower() == "base64":  # against the rules
+            inner = message_from_bytes(a2b_base64(inner.as_bytes()))
         builder.add("Forwarded message:")
         _add_headers(inner, builder)
         return _add_body(inner, builder, attached) or True
@@ -94,7 +111,7 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
                 if _add_body(one, builder, attached):
                     return True
             return False
-        return any([_add_body(one, builder, attached) for one in parts])  # all of them
+        return sum(_add_body(one, builder, attached) for one in parts) > 0
     if name or part.get_content_disposition() == "attachment" or kind not in ("text/plain", "text/html"):
         attached.append(" ".join(_decoded(name or kind).split())[:100])
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -17,12 +19,14 @@ from e2g_neo4j.documents.reading import Limits, Reading, count
 _EMBEDDED = {"diagram": "diagram", "ole": "embedded object", "media": "recording", "chartex": "chart"}
 """What is lost, by a part of the address of its kind."""
 
+_FILE = re.compile(r"\S*\.(?:png|jpe?g|gif|emf|wmf|svg|bmp|tiff?)", re.I)
+
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a presentation: titles, texts, tables, data of charts, notes."""
     builder = Builder(path, limits)
     deck = Presentation(unpacked(path, limits.bytes))
-    lost: dict[str, int] = {"picture": 0}
+    lost = Counter[str]()
     slides = {slide.part.partname: slide for slide in deck.slides}  # one that is named twice is read once
     for number, slide in enumerate(slides.values(), 1):
         builder.page(str(number))
@@ -34,11 +38,10 @@ def read(path: Path, limits: Limits) -> Reading:
                 _add(builder, shape, lost)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) and notes.text.strip():
             builder.add(f"Notes: {notes.text}")
-    pictures = lost.pop("picture")
-    builder.losses += count(pictures, "picture", "has no description" if pictures == 1 else "have no description")
     for what, number in lost.items():
-        builder.losses += count(number, what, "is not read" if number == 1 else "are not read")
-    return builder.reading(deck.core_properties.title)
+        builder.losses += count(number, what, "without a description" if what == "picture" else "not read")
+    # The title that a file declares is that of its template as a rule.
+    return builder.reading(builder.first_heading or None)
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
@@ -46,7 +49,7 @@ def _shapes(shapes: Any) -> Iterator[Any]:
         yield from _shapes(shape.shapes) if hasattr(shape, "shapes") else [shape]
 
 
-def _add(builder: Builder, shape: Any, lost: dict[str, int]) -> None:
+def _add(builder: Builder, shape: Any, lost: Counter[str]) -> None:
     if shape.has_text_frame:
         builder.add("\n".join(paragraph.text for paragraph in shape.text_frame.paragraphs if paragraph.text.strip()))
     elif getattr(shape, "has_table", False):
@@ -54,12 +57,13 @@ def _add(builder: Builder, shape: Any, lost: dict[str, int]) -> None:
     elif getattr(shape, "has_chart", False):
         _add_chart(builder, shape.chart, lost)
     elif shape._element.tag.endswith("}pic"):
-        described = shape._element.xpath(".//p:cNvPr/@descr")
-        builder.add(f"Picture: {described[0]}" if described and described[0].strip() else "")
-        lost["picture"] += not (described and described[0].strip())
+        described = "".join(shape._element.xpath(".//p:cNvPr/@descr"))
+        described = "" if _FILE.fullmatch(described) else described.strip()
+        builder.add(f"Picture: {described}" if described else "")
+        lost["picture"] += not described
     elif kinds := shape._element.xpath(".//a:graphicData/@uri"):
         what = next((name for part, name in _EMBEDDED.items() if part in kinds[0]), "object")
-        lost[what] = lost.get(what, 0) + 1
+        lost[what] += 1
 
 
 def _add_table(builder: Builder, table: Any) -> None:
@@ -75,12 +79,13 @@ def _add_table(builder: Builder, table: Any) -> None:
     builder.table(rows)
 
 
-def _add_chart(builder: Builder, chart: Any, lost: dict[str, int]) -> None:
+def _add_chart(builder: Builder, chart: Any, lost: Counter[str]) -> None:
     title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
     try:
         for plot in chart.plots:
-            columns = [[str(one) for one in plot.categories], *(map(write_value, one.values) for one in plot.series)]
+            labels = [str(one) for one in plot.categories] or plot._element.xpath("c:ser[1]/c:xVal//c:v/text()")
+            columns = [labels, *(map(write_value, one.values) for one in plot.series)]
             header = ["", *(one.name for one in plot.series)]
             builder.table([header, *zip_longest(*columns, fillvalue="")], title or "Chart")
     except (ValueError, KeyError, AttributeError, NotImplementedError):  # of a kind that the library does not know
-        lost["chart"] = lost.get("chart", 0) + 1
+        lost["chart"] += 1

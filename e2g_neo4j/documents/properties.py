@@ -32,13 +32,13 @@ def fit_properties(given: Mapping[Any, Any]) -> tuple[dict[str, Property], list[
     for name, value in _flat(given):
         try:
             checked = check_properties({name: _simple(value)})
-            size += size_of(checked)
-            if len(fitting) == MAX_PROPERTIES or size > MAX_BYTES:
-                raise InputError("there are too many")
         except (InputError, ValueError, RecursionError):
-            lost.append(name[:40])
-        else:
+            checked = {}
+        size += size_of(checked)
+        if checked and len(fitting) < MAX_PROPERTIES and size <= MAX_BYTES:
             fitting |= checked
+        else:
+            lost.append(name[:40])
     named = ", ".join(map(repr, lost[:3])) + (", …" if len(lost) > 3 else "")
     rest = f"cannot be kept, for a name or value that is not allowed or for lack of space ({named})"
     return fitting, count(len(lost), "property", rest, "properties")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -15,17 +16,26 @@ from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.text import decode, read_bytes, shown
 from e2g_neo4j.errors import ReadingError
 
+_LOST = {
+    "picture": r"xl/media/.+|Pictures/.+",
+    "chart": r"xl/charts/chart\d+\.xml|Object \d+/content\.xml",
+    "list of comments": r"xl/comments\d+\.xml",
+}
+"""What is lost, by the names of parts of the file."""
+
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a spreadsheet of Excel or LibreOffice."""
-    builder, charts = Builder(path, limits), 0
-    packed = zipfile.is_zipfile(path)
+    builder = Builder(path, limits)
+    with path.open("rb") as file:
+        packed = file.read(2) == b"PK"
     data = unpacked(path, limits.bytes) if packed else io.BytesIO(read_bytes(path, limits.bytes))
     try:
-        book = CalamineWorkbook.from_filelike(data)
+        # By the suffix, errors are told and older files are read that are not recognised by what they begin with.
+        old = path.suffix.lower() == ".xls" and not packed
+        book = CalamineWorkbook.from_path(path) if old else CalamineWorkbook.from_filelike(data)
         for number, one in enumerate(book.sheets_metadata):
-            if one.typ not in (SheetTypeEnum.WorkSheet, SheetTypeEnum.DialogSheet):
-                charts += one.typ == SheetTypeEnum.ChartSheet
+            if one.typ != SheetTypeEnum.WorkSheet:
                 continue
             sheet = book.get_sheet_by_index(number)
             rows = [[write_value(cell) for cell in row] for row in sheet.iter_rows()]
@@ -35,7 +45,9 @@ def read(path: Path, limits: Limits) -> Reading:
                 add_tables(builder, rows)
     except CalamineError as error:
         raise ReadingError(f"{shown(path)} {_advice(data.getvalue(), path, error)}") from error
-    builder.losses += count(charts, "sheet", "is a chart" if charts == 1 else "are charts")
+    names = zipfile.ZipFile(data).namelist() if packed else []
+    for what, pattern in _LOST.items():
+        builder.losses += count(sum(map(bool, map(re.compile(pattern).fullmatch, names))), what, "not read")
     return builder.reading()
 
 

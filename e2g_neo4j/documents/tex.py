@@ -18,13 +18,15 @@ _COMMENT = re.compile(r"^[ \t]*+%[^\n]*+\n|(?<!\\)%[^\n]*+", re.M)
 
 _HEADING = re.compile(r"\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^]\n]{0,200}\])?" + _GROUP)
 
-_DROPPED = re.compile(
-    r"\\(?:label|index|vspace|hspace|bibliographystyle|bibliography|pagestyle|thispagestyle|setlength|includegraphics)"
+_DROP = (
+    r"(?:\\(?:label|index|vspace|hspace|bibliographystyle|bibliography|pagestyle|thispagestyle|setlength|includegraphics)"
     r"\*?(?:\[[^]\n]{0,200}\])?\{[^{}\n]{0,300}+\}(?:\{[^{}\n]{0,300}+\})?"
     r"|\\(?:maketitle|tableofcontents|centering|noindent|newpage|clearpage|bigskip|medskip|smallskip|hline)\b[ \t]*+"
     r"|\\(?:begin|end)\{(?:document|abstract|itemize|enumerate|description|figure|table|center|quote|tabular)\*?\}"
-    r"(?:\[[^]\n]{0,20}\]|\{[^{}\n]{0,100}\})*"
+    r"(?:\[[^]\n]{0,20}\]|\{[^{}\n]{0,100}\})*)"
 )
+
+_DROPPED = re.compile(rf"^[ \t]*+{_DROP}++[ \t]*+\n|{_DROP}", re.M)
 
 _STYLED = re.compile(r"\\(?:emph|text[a-z]{2,6}|underline|footnote|caption|url|href\{[^{}]{0,300}+\}|mbox)" + _GROUP)
 
