@@ -38,7 +38,7 @@ LEGIBLE = 14
 """Characters of a column that can still be read."""
 
 MAX_WARNINGS = 20
-"""Warnings that are printed. The others are counted."""
+"""Warnings, and suffixes of files that were passed over, that are printed. The others are counted."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """Print the result of an index run."""
-    remarks(out, done.failed, done.warnings)
+    remarks(out, done)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
@@ -112,19 +112,19 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
-def remarks(out: Console, failed: Mapping[str, str], warnings: Mapping[str, str]) -> None:
-    """Print what could not be read, all of it, and what looks wrong."""
-    for verb, reasons in (("Left out", failed), ("Warning", warnings)):
+def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
+    """Print what could not be read, all of it, what looks wrong, and what was passed over."""
+    for verb, reasons in (("Left out", done.failed), ("Warning", done.warnings), ("Passed over", done.passed_over)):
         for number, (source, why) in enumerate(reasons.items()):
-            if number == MAX_WARNINGS and reasons is warnings:
-                out.print(f"And {plural(len(reasons) - number, 'more warning')}: --json lists all.")
+            if number == MAX_WARNINGS and reasons is not done.failed:
+                out.print(f"And {plural(len(reasons) - number, 'more warning' if reasons is done.warnings else 'more suffix')}: --json lists all.")
                 break
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 
 
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
-    remarks(out, found.failed, found.warnings)
+    remarks(out, found)
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")

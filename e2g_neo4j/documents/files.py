@@ -106,20 +106,17 @@ def find(
 
 def explain(skipped: Iterable[Path]) -> dict[str, str]:
     """Return a sentence for each suffix of files that were skipped: how many, why, and what to do."""
-    sentences: dict[str, str] = {}
+    sentences = {}
     for suffix, number in sorted(Counter(path.suffix.lower() for path in skipped).items()):
-        ending = f"ending in {shown(suffix)}" if suffix else "without a suffix"
-        files = f"{number:,} file{'s' * (number > 1)} {ending}"
-        them = "it" if number == 1 else "them"
+        files, are, them = ("file", "is", "it") if number == 1 else ("files", "are", "them")
         if suffix in BY_SUFFIX:
-            why = f"in a folder. Name {them} to read {them}"
+            why = f"read only if you name {them}"
         elif suffix in CONVERTED:
             why = f"not read. Save {them} as {CONVERTED[suffix]}"
         else:
-            why = "not read" if suffix else f"not read. Rename {them} to end in .txt if that is text"
-        sentences[suffix] = (
-            f"{files} {f'ending in {shown(suffix)}' if suffix else 'without a suffix'} passed over: {why}."
-        )
+            why = "not read" if suffix else f"not read. Rename {them} to end in .txt if there is text in {them}"
+        ending = f"ending in {shown(suffix)}" if suffix else "without a suffix"
+        sentences[suffix] = f"{number:,} {files} {ending} {are} {why}."
     return sentences
 
 

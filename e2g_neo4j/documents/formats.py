@@ -55,16 +55,15 @@ FORMATS = (
         (".xlsx", ".xlsm", ".xls"),
         (f"{_OFFICE}.spreadsheetml.sheet", "application/vnd.ms-excel"),
     ),
-    Format("OpenDocument spreadsheet", "spreadsheet", (".ods",), (f"{_OPEN}.spreadsheet",)),
-    Format("OpenDocument text", "opendocument", (".odt",), (f"{_OPEN}.text",)),
-    Format("OpenDocument presentation", "opendocument", (".odp",), (f"{_OPEN}.presentation",)),
+    Format("OpenDocument", "opendocument", (".odt", ".odp"), (f"{_OPEN}.text", f"{_OPEN}.presentation")),
+    Format("sheets of OpenDocument", "spreadsheet", (".ods",), (f"{_OPEN}.spreadsheet",)),
     Format("RTF", "rtf", (".rtf",), ("application/rtf", "text/rtf"), rb"{\rtf"),
     Format("EPUB", "epub", (".epub",), ("application/epub+zip",)),
     Format("HTML", "html", (".htm", ".html"), ("text/html", "application/xhtml+xml")),
-    Format("mail", "mail", (".eml",), ("message/rfc822",)),
-    Format("mailbox", "mail", (".mbox",), ("application/mbox",)),
+    Format("mails", "mail", (".eml",), ("message/rfc822",)),
+    Format("mailboxes", "mail", (".mbox",), ("application/mbox",)),
     Format("CSV", "delimited", (".csv", ".tsv"), ("text/csv", "text/tab-separated-values")),
-    Format("Jupyter notebook", "notebook", (".ipynb",), ("application/x-ipynb+json",)),
+    Format("Jupyter notebooks", "notebook", (".ipynb",), ("application/x-ipynb+json",)),
     Format("Markdown", "markdown", (".md", ".markdown"), ("text/markdown",), here=True),
     Format("reStructuredText", "lightly_marked", (".rst",), ("text/x-rst", "text/prs.fallenstein.rst")),
     Format("Org", "lightly_marked", (".org",), ("text/org", "text/x-org")),
@@ -84,6 +83,8 @@ CONVERTED = {
 BY_SUFFIX = {suffix: one for one in FORMATS for suffix in one.suffixes}
 
 BY_MEDIA_TYPE = {kind: one for one in FORMATS for kind in one.media_types}
+
+NAMES = f"{', '.join(one.name for one in FORMATS[:-1])} and {FORMATS[-1].name}"
 
 SUFFIXES = tuple(sorted(BY_SUFFIX))
 

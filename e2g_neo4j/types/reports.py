@@ -234,6 +234,7 @@ class IndexPlan:
         cost: the price of it, in the currency of the configured prices.
         failed: what cannot be read, with the reason, as in `IndexReport`.
         warnings: what looks wrong, as in `IndexReport`.
+        passed_over: what folders and globs have and is not read, as in `IndexReport`.
     """
 
     corpus: str
@@ -245,6 +246,7 @@ class IndexPlan:
     cost: float
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -259,6 +261,7 @@ class IndexReport:
             Lines, or by the source of a document that `resume` could not read again.
         warnings: what was indexed and looks wrong, such as text in another language than that of the pipeline, by path
             or source.
+        passed_over: what folders and globs have and is not read, such as pictures: a sentence by suffix.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
@@ -280,6 +283,7 @@ class IndexReport:
     replaced: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
     kept: int = 0
     tokens: int = 0
