@@ -24,7 +24,9 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
     """Yield the documents of an array of objects with `text`, as in JSON Lines, or else one document of all values."""
     try:
         found = json.loads(decode(read_bytes(path, limits.bytes), path))
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise ReadingError(f"{shown(path)} is nested too deeply. Save its inner values.") from error
+    except ValueError as error:
         raise ReadingError(f"{shown(path)} is not JSON: {' '.join(str(error).split())}. Correct it.") from error
     rows = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     if rows and len(rows) == len(found) and 2 * sum(isinstance(row.get("text"), str) for row in rows) >= len(rows):

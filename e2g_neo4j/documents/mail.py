@@ -53,9 +53,9 @@ def _read(data: bytes, path: Path, limits: Limits) -> Reading:
     """Read a message of a file. The key is its Message-ID."""
     builder = Builder(path, limits)
     attached: list[str] = []
-    message = message_from_bytes(data)
-    subject, properties = _add_headers(message, builder)
     try:
+        message = message_from_bytes(data)
+        subject, properties = _add_headers(message, builder)
         _add_body(message, builder, attached)
     except RecursionError as error:
         raise ReadingError(f"{shown(path)} has messages that are nested too deeply. Save the inner ones.") from error

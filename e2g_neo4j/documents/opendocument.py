@@ -20,7 +20,7 @@ from e2g_neo4j.errors import ReadingError
 _INDENTED = 12
 """How often items of lists are indented at most."""
 
-_REPEATED = 1000
+_REPEATED = 100
 """How often a cell or a row is written at most that a file says to be repeated."""
 
 
@@ -127,7 +127,7 @@ class _Walk:
                 if max(down, across) > 1:
                     merged.append(((len(rows), len(cells)), (len(rows) + down - 1, len(cells) + across - 1)))
                 cells += [self.text(cell)] * min(_number(cell, "number-columns-repeated"), _REPEATED)
-            rows += [list(cells) for _ in range(min(_number(row, "number-rows-repeated"), _REPEATED))]
+            rows += [cells] * min(_number(row, "number-rows-repeated"), _REPEATED)
         repeat_merged(rows, merged)
         self.builder.table(rows, headers=headers or 1)
 

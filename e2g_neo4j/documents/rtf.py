@@ -18,7 +18,7 @@ from e2g_neo4j.errors import ReadingError
 
 # These patterns of the library take quadratic time. Without the first, links keep their text and lose their address.
 striprtf.HYPERLINKS = re.compile("(?!)()()()")
-striprtf.FONTTABLE = re.compile(r"\\f(\d{1,6})(?!\d)[^;\n]{0,300}?\\fcharset(\d{1,6})[^;]{0,200}?([^;]{1,100});")
+striprtf.FONTTABLE = re.compile(r"\\f(\d{1,6})(?!\d)[^;]{0,300}?\\fcharset(\d{1,6})()")
 
 _TEXT: Any = striprtf.rtf_to_text  # it has no types
 
