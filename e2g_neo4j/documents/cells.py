@@ -37,8 +37,6 @@ def repeat_merged(rows: Sequence[list[str]], merged: Iterable[tuple[Place, Place
     left = sum(map(len, rows))  # valid ones do not overlap
     for (top, start), (bottom, end) in merged:
         value = rows[top][start] if top < len(rows) and start < len(rows[top]) else ""
-        if start == 0 and end > 0 and not any(rows[top][end + 1 :] if value else ()):
-            continue  # a line above the columns or between rows
         for row in rows[top : bottom + 1] if value else ():
             covered = range(start, min(end + 1, len(row)))
             if (left := left - len(covered) - 1) < 0:

@@ -58,9 +58,8 @@ class _Walk:
                 text = self.text(one)
                 self.items += ["  " * min(depth - 1, _INDENTED) + f"- {text}"] if text else []
                 continue
-            if depth == 0 or name in ("h", "table"):
-                self.builder.add("\n".join(self.items))
-                self.items = []
+            if name in ("h", "table"):
+                self.end_list()
             match name:
                 case "h":
                     self.builder.heading(self.text(one), _number(one, "outline-level"))
@@ -79,9 +78,12 @@ class _Walk:
                         self.lost["page"] += 1
                         self.builder.page(str(self.lost["page"]))
                     self.through(one, depth + (name == "list"))
-        if depth <= 1:
-            self.builder.add("\n".join(self.items))
-            self.items = []
+                    if depth == 0:
+                        self.end_list()
+
+    def end_list(self) -> None:
+        self.builder.add("\n".join(self.items))
+        self.items = []
 
     def text(self, tree: Any) -> str:
         return "".join(self.pieces(tree)).strip()

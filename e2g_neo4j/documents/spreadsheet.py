@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
 from e2g_neo4j.documents.archives import unpacked
 from e2g_neo4j.documents.builder import Builder
-from e2g_neo4j.documents.cells import add_tables, repeat_merged, write_value
+from e2g_neo4j.documents.cells import Place, add_tables, repeat_merged, write_value
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.text import decode, read_bytes, shown
 from e2g_neo4j.errors import ReadingError
@@ -39,7 +40,8 @@ def read(path: Path, limits: Limits) -> Reading:
                 continue
             sheet = book.get_sheet_by_index(number)
             rows = [[write_value(cell) for cell in row] for row in sheet.iter_rows()]
-            repeat_merged(rows, sheet.merged_cell_ranges or ())
+            # A cell that is merged from the first column to the last one is a line above a table.
+            repeat_merged(rows, (at for at in sheet.merged_cell_ranges or () if at[0][1] or any(_right_of(at, rows))))
             if any(map(any, rows)):
                 builder.heading(one.name, 2)
                 add_tables(builder, rows)
@@ -49,6 +51,11 @@ def read(path: Path, limits: Limits) -> Reading:
     for what, pattern in _LOST.items():
         builder.losses += count(sum(map(bool, map(re.compile(pattern).fullmatch, names))), what, "not read")
     return builder.reading()
+
+
+def _right_of(merged: tuple[Place, Place], rows: Sequence[list[str]]) -> list[str]:
+    (top, _), (_, end) = merged
+    return rows[top][end + 1 :] if top < len(rows) else []
 
 
 def _advice(data: bytes, path: Path, error: Exception) -> str:

@@ -135,7 +135,19 @@ def test_a_font_that_maps_millions_of_glyphs_is_read_within_its_limits(tmp_path:
     ],
     ids=[
         *("letters", "lines", "forms", "tables", "entities", "chapters", "quotation", "list", "signs", "spaces", "row"),
-        *("merged", "paragraph", "repeated", "fonts", "fields", "wide", "parts", "addresses", "mailbox", "cells", "styles"),
+        *(
+            "merged",
+            "paragraph",
+            "repeated",
+            "fonts",
+            "fields",
+            "wide",
+            "parts",
+            "addresses",
+            "mailbox",
+            "cells",
+            "styles",
+        ),
         *("titles", "stars", "objects", "properties", "matter"),
     ],
 )
