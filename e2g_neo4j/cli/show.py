@@ -117,7 +117,9 @@ def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
     for verb, reasons in (("Left out", done.failed), ("Warning", done.warnings), ("Passed over", done.passed_over)):
         for number, (source, why) in enumerate(reasons.items()):
             if number == MAX_WARNINGS and reasons is not done.failed:
-                out.print(f"And {plural(len(reasons) - number, 'more warning' if reasons is done.warnings else 'more suffix')}: --json lists all.")
+                out.print(
+                    f"And {plural(len(reasons) - number, 'more warning' if reasons is done.warnings else 'more suffix')}: --json lists all."
+                )
                 break
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 

@@ -48,11 +48,10 @@ def repeat_merged(rows: Sequence[list[str]], merged: Iterable[tuple[Place, Place
 def add_tables(builder: Builder, rows: Iterable[Sequence[str]]) -> None:
     """Add a sheet: a table for each block of rows between empty ones. Lines above its columns become paragraphs."""
     for block in _blocks(rows):
-        used = {column for row in block for column, cell in enumerate(row) if cell.strip()}
-        table = [[cell for column, cell in enumerate(row) if column in used] for row in block]
-        first = next((number for number, row in enumerate(table) if sum(map(bool, row)) > 1), len(table))
-        builder.add("\n".join("".join(row) for row in table[:first]))
-        builder.table(table[first:])
+        first = next((number for number, row in enumerate(block) if sum(map(bool, row)) > 1), len(block))
+        builder.add("\n".join("".join(row) for row in block[:first]))
+        used = {column for row in block[first:] for column, cell in enumerate(row) if cell.strip()}
+        builder.table([cell for column, cell in enumerate(row) if column in used] for row in block[first:])
 
 
 def _blocks(rows: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

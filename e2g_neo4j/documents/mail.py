@@ -87,7 +87,7 @@ def _add_headers(message: Message, builder: Builder) -> tuple[str, dict[str, Any
 def _header(message: Message, name: str) -> str:
     """Return a header in one line, with its encoded words decoded."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-    text = str(raw)[:_LONGEST_HEADER].encode("ascii", "surrogateescape").decode("utf-8", "replace")
+    text = str(raw)[:_LONGEST_HEADER].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     with suppress(ValueError, LookupError):  # an unknown encoding
         text = str(make_header(decode_header(re.sub(r"\s+", " ", text))))
     return " ".join(text.split())
@@ -117,10 +117,10 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
         return False
     data = part.get_payload(decode=True)
     assert isinstance(data, bytes)  # noqa: S101
-    try:
-        text = data.decode(part.get_content_charset() or "utf-8")
-    except (LookupError, UnicodeDecodeError):
-        text = data.decode("windows-1252", "replace")
+    text = data.decode("windows-1252", "replace")
+    for charset in ("utf-8", part.get_content_charset() or "utf-8"):  # the declared one counts, if it is right
+        with suppress(LookupError, UnicodeDecodeError):
+            text = data.decode(charset)
     builder.add(html.convert(io.BytesIO(text.encode("utf-8", "replace"))) if kind == "text/html" else text)
     return bool(text.strip())
 

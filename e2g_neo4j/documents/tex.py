@@ -40,6 +40,9 @@ _SIGNS = {"~": " ", "``": "“", "''": "”", r"\%": "%", r"\&": "&", r"\$": "$"
 def read(path: Path, limits: Limits) -> Reading:
     """Read a document of LaTeX."""
     source = _COMMENT.sub("", decode(read_bytes(path, limits.bytes), path))
+    source = _ACCENT.sub(lambda one: unicodedata.normalize("NFC", (one[2] or one[3]) + _MARKS[one[1]]), source)
+    for _ in range(3):  # styles in styles
+        source = _STYLED.sub(r"\1", source)
     preamble, begun, body = source.partition(r"\begin{document}")
     body = body.partition(r"\end{document}")[0] if begun else source
     title = re.search(r"\\title(?:\[[^]\n]{0,200}\])?" + _GROUP, preamble + body[:10_000])
@@ -51,11 +54,9 @@ def read(path: Path, limits: Limits) -> Reading:
 
 
 def _plain(body: str) -> str:
-    body = _ACCENT.sub(lambda one: unicodedata.normalize("NFC", (one[2] or one[3]) + _MARKS[one[1]]), body)
-    for _ in range(3):  # styles in styles
-        body = _STYLED.sub(r"\1", body)
+    body = _DROPPED.sub("", body)
     body = _HEADING.sub(lambda one: f"\n\n{'#' * _LEVELS[one[1]]} {' '.join(one[2].split())}\n\n", body)
-    body = re.sub(r"\\item\b[ \t]*+", "- ", _DROPPED.sub("", body)).replace("\\\\", "\n")
+    body = re.sub(r"\\item\b[ \t]*+", "- ", body).replace("\\\\", "\n")
     for sign, written in _SIGNS.items():
         body = body.replace(sign, written)
     return clean(body)
