@@ -226,8 +226,8 @@ def corpus_path(corpus: str, *parts: str) -> str:
 def batches(
     sources: Iterable[str | Path | SourceDocument], reading: ReadingReport
 ) -> Iterator[Sequence[tuple[str, Path] | SourceDocument]]:
-    """Return documents, and files with their names, in groups that fit into one request. `reading` takes the reasons why
-    others are not read."""
+    """Return documents, and files with their names, in groups that fit into one request. `reading` takes why others are
+    not read."""
     documents: list[SourceDocument] = []
     files: list[tuple[str, Path]] = []
     skipped: set[Path] = set()

@@ -114,12 +114,14 @@ def report(out: Console, done: IndexReport) -> None:
 
 def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
     """Print what could not be read, all of it, what looks wrong, and what was passed over."""
-    for verb, reasons in (("Left out", done.failed), ("Warning", done.warnings), ("Passed over", done.passed_over)):
+    for verb, reasons, noun in (
+        ("Left out", done.failed, ""),
+        ("Warning", done.warnings, "more warning"),
+        ("Passed over", done.passed_over, "more ending"),
+    ):
         for number, (source, why) in enumerate(reasons.items()):
-            if number == MAX_WARNINGS and reasons is not done.failed:
-                out.print(
-                    f"And {plural(len(reasons) - number, 'more warning' if reasons is done.warnings else 'more suffix')}: --json lists all."
-                )
+            if number == MAX_WARNINGS and noun:
+                out.print(f"And {plural(len(reasons) - number, noun)}: --json lists all.")
                 break
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 

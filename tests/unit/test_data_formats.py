@@ -252,8 +252,8 @@ def test_a_notebook_is_its_text_its_code_and_what_it_printed(tmp_path: Path) -> 
     document = stored(tmp_path / "a.ipynb", json.dumps(notebook))
     assert document.title == "Tides"
     assert document.text == (
-        "# Tides\n![]() The sea.\n\n```python\n# no heading\nprint('fog')\n```\n\n```\nfog\n```\n\n```\n<Figure>\n```\n\n"
-        "```\nValueError: no tide\n```"
+        "# Tides\n![]() The sea.\n\n```python\n# no heading\nprint('fog')\n```\n\n```\nfog\n```\n\n"
+        "```\n<Figure>\n```\n\n```\nValueError: no tide\n```"
     )
     assert labels(document) == ["Tides"]
     assert document.losses == ("2 pictures not in the text",)
@@ -269,7 +269,10 @@ def test_what_is_no_notebook_is_told(tmp_path: Path, content: str) -> None:
 
 
 def test_titles_of_restructuredtext_are_headings(tmp_path: Path) -> None:
-    text = "=========\n The fog\n=========\n\nAda wrote.\n\n``Tides``\n---------\n\nLow ::\n\n  code\n  ----\n\n====  ====\nA     B\n"
+    text = (
+        "=========\n The fog\n=========\n\nAda wrote.\n\n``Tides``\n---------\n\nLow ::\n\n  code\n  ----\n\n"
+        "====  ====\nA     B\n"
+    )
     document = stored(tmp_path / "a.rst", text)
     assert document.text == text
     assert labels(document) == ["The fog", "Tides"]
@@ -277,7 +280,7 @@ def test_titles_of_restructuredtext_are_headings(tmp_path: Path) -> None:
 
 
 def test_headlines_of_org_are_headings(tmp_path: Path) -> None:
-    text = "#+TITLE: The fog bank\n* TODO Tides :sea:\nLow.\n** See [[https://example.org][the quay]]\n*bold* no headline\n"
+    text = "#+TITLE: The fog bank\n* TODO Tides :sea:\nLow.\n** See [[https://example.org][the quay]]\n*bold* text\n"
     document = stored(tmp_path / "a.org", text)
     assert (document.text, document.title) == (text, "The fog bank")
     assert labels(document) == ["Tides", "See the quay"]

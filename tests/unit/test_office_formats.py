@@ -12,14 +12,18 @@ from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
+from rich.console import Console
 
+from e2g_neo4j.cli.show import remarks
 from e2g_neo4j.documents.files import ReadingReport, find, read, read_each, read_files
 from e2g_neo4j.documents.formats import BY_MEDIA_TYPE, CONVERTED, FORMATS, SUFFIXES
 from e2g_neo4j.documents.processes import read_file
 from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.uploads import suffix_of
 from e2g_neo4j.errors import ReadingError
+from e2g_neo4j.remote_base import batches
 from e2g_neo4j.types.documents import SourceDocument
+from e2g_neo4j.types.reports import IndexReport
 
 LIMITS = Limits(2**20)
 
@@ -171,8 +175,9 @@ def ods(body: str) -> bytes:
 def test_sheets_of_opendocument_are_read(tmp_path: Path) -> None:
     day = '<table:table-cell office:value-type="date" office:date-value="1908-02-01"><text:p>1 Feb</text:p>'
     body = (
-        '<table:table table:name="Log"><table:table-row><table:table-cell office:value-type="string"><text:p>Day</text:p>'
-        '</table:table-cell><table:table-cell office:value-type="string"><text:p>Ships</text:p></table:table-cell>'
+        '<table:table table:name="Log"><table:table-row><table:table-cell office:value-type="string">'
+        '<text:p>Day</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>Ships</text:p>'
+        "</table:table-cell>"
         f'</table:table-row><table:table-row>{day}</table:table-cell><table:table-cell office:value-type="float" '
         'office:value="4"><text:p>4</text:p></table:table-cell></table:table-row></table:table>'
     )
@@ -318,3 +323,22 @@ def test_other_processes_read_the_same(tmp_path: Path) -> None:
     path = tmp_path / "a.rtf"
     path.write_bytes(rb"{\rtf1 fog {\pict 00}}")
     assert read_file(path, "c", LIMITS) == [read(path, "c", LIMITS)]
+
+
+def test_the_client_of_the_service_lists_what_its_folders_hold_too(tmp_path: Path) -> None:
+    for name in ("one/a.txt", "one/b.png", "two/c.txt", "two/d.PNG"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("fog")
+    reading = ReadingReport()
+    assert len(list(batches([tmp_path / "one", tmp_path / "two", tmp_path / "one"], reading))) == 1
+    assert reading.passed_over == {".png": "2 files ending in .png are not read."}
+
+
+def test_what_was_passed_over_is_printed() -> None:
+    out = Console(file=io.StringIO(), width=200)
+    skipped = {f".{number}": f"1 file ending in .{number} is not read." for number in range(25)}
+    remarks(out, IndexReport("c", passed_over=skipped))
+    lines = out.file.getvalue().splitlines()
+    assert lines[0] == "Passed over: 1 file ending in .0 is not read."
+    assert lines[20:] == ["And 5 more endings: --json lists all."]
