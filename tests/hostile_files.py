@@ -9,6 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+
 PAGES = [b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Kids [3 0 R] /Count 1>>"]
 FONT = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
 CID_FONT = (
@@ -208,6 +212,19 @@ def merged_cells(number: int) -> bytes:
     rows = "".join(number_cell(f"A{row}") for row in range(1, number + 1))
     merged = f'<mergeCell ref="A1:C{number}"/>' * number
     return xlsx(rows, f"<mergeCells>{merged}</mergeCells>")
+
+
+def chart(number: int) -> bytes:
+    """A presentation with a chart of so many points."""
+    data = CategoryChartData()
+    data.categories = [str(one) for one in range(number)]
+    data.add_series("Fog", range(number))
+    deck, saved = Presentation(), io.BytesIO()
+    shapes = deck.slides.add_slide(deck.slide_layouts[5]).shapes
+    shapes.add_chart(XL_CHART_TYPE.LINE, 0, 0, 9, 9, data)
+    shapes.add_table(number // 8, 2, 0, 0, 9, 9)
+    deck.save(saved)
+    return saved.getvalue()
 
 
 ODF = "urn:oasis:names:tc:opendocument:xmlns"

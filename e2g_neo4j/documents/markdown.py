@@ -33,7 +33,7 @@ def split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
     if re.match(r"---[ \t]*\n", text) and (end := _END.search(text, 4, _LONGEST)):
         try:
             facts = yaml.load(text[3 : end.start()], _Loader)  # noqa: S506 a safe one
-        except (yaml.YAMLError, ValueError, RecursionError):
+        except (yaml.YAMLError, ValueError, ArithmeticError, AttributeError, TypeError, RecursionError):
             return {}, text
         if isinstance(facts, dict):
             return facts, text[end.end() :]

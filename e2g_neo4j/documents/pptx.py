@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import zip_longest
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from e2g_neo4j.documents.reading import Limits, Reading, count
 
 _EMBEDDED = {"diagram": "diagram", "ole": "embedded object", "media": "recording", "chartex": "chart"}
 """What is lost, by a part of the address of its kind."""
+
+_FIRST_DAY = datetime(1899, 12, 30)
 
 _FILE = re.compile(r"\S*\.(?:png|jpe?g|gif|emf|wmf|svg|bmp|tiff?)", re.I)
 
@@ -40,8 +43,7 @@ def read(path: Path, limits: Limits) -> Reading:
             builder.add(f"Notes: {notes.text}")
     for what, number in lost.items():
         builder.losses += count(number, what, "without a description" if what == "picture" else "not read")
-    # The title that a file declares is that of its template as a rule.
-    return builder.reading(builder.first_heading or None)
+    return builder.reading()  # the title that a file declares is that of its template as a rule
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
@@ -55,7 +57,7 @@ def _add(builder: Builder, shape: Any, lost: Counter[str]) -> None:
     elif getattr(shape, "has_table", False):
         _add_table(builder, shape.table)
     elif getattr(shape, "has_chart", False):
-        _add_chart(builder, shape.chart, lost)
+        _add_chart(builder, shape.chart)
     elif shape._element.tag.endswith("}pic"):
         described = "".join(shape._element.xpath(".//p:cNvPr/@descr"))
         described = "" if _FILE.fullmatch(described) else described.strip()
@@ -79,13 +81,26 @@ def _add_table(builder: Builder, table: Any) -> None:
     builder.table(rows)
 
 
-def _add_chart(builder: Builder, chart: Any, lost: Counter[str]) -> None:
-    title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
-    try:
-        for plot in chart.plots:
-            labels = [str(one) for one in plot.categories] or plot._element.xpath("c:ser[1]/c:xVal//c:v/text()")
-            columns = [labels, *(map(write_value, one.values) for one in plot.series)]
-            header = ["", *(one.name for one in plot.series)]
-            builder.table([header, *zip_longest(*columns, fillvalue="")], title or "Chart")
-    except (ValueError, KeyError, AttributeError, NotImplementedError):  # of a kind that the library does not know
-        lost["chart"] += 1
+def _add_chart(builder: Builder, chart: Any) -> None:
+    """Add the data of a chart: a column for each series. The library takes quadratic time for them."""
+    for plot in chart._chartSpace.xpath(".//c:plotArea/*[c:ser]"):
+        series = plot.xpath("c:ser")
+        columns = [_points(one, "c:val|c:yVal") for one in series]
+        labels = {place: text for one in series for place, text in _points(one, "c:cat|c:xVal").items()}
+        header = ["", *("".join(one.xpath("c:tx//c:v/text()")) for one in series)]
+        places = dict.fromkeys(place for one in (labels, *columns) for place in one)
+        rows = ([one.get(place, "") for one in (labels, *columns)] for place in places)
+        builder.table([header, *rows], "".join(chart._chartSpace.xpath("c:chart/c:title//a:t/text()")) or "Chart")
+
+
+def _points(series: Any, path: str) -> dict[str, str]:
+    """Return the points of a series by their places, as a person sees them."""
+    found: dict[str, str] = {}
+    for part in series.xpath(path):
+        days = re.search("[ymd]", "".join(part.xpath(".//c:formatCode/text()")).replace("General", ""))
+        for one in part.xpath(".//c:pt"):
+            found[one.get("idx")] = text = one.findtext("{*}v", "")
+            if not part.xpath("c:strRef|c:strLit|c:multiLvlStrRef"):
+                with suppress(ValueError, OverflowError):
+                    found[one.get("idx")] = write_value(_FIRST_DAY + timedelta(float(text)) if days else float(text))
+    return found

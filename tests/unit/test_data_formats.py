@@ -152,10 +152,12 @@ def test_front_matter_is_title_and_properties_and_no_text(tmp_path: Path) -> Non
         "---\nfog: never ends\n",
         "---\na: " + "[" * 5000 + "\n---\nfog\n",
         "---\na: " + "x" * 70_000 + "\n---\nfog\n",
+        "---\na: !!timestamp fog\n---\nfog\n",
+        "---\na: 1" + ":1" * 5000 + ".5\n---\nfog\n",
         "fog\n---\na: b\n---\n",
         "----\na: b\n---\n",
     ],
-    ids=["broken", "line", "aliases", "date", "endless", "nested", "long", "later", "rule"],
+    ids=["broken", "line", "aliases", "date", "endless", "nested", "long", "instant", "sixties", "later", "rule"],
 )
 def test_what_is_no_front_matter_stays_text(tmp_path: Path, text: str) -> None:
     document = stored(tmp_path / "a.md", text)

@@ -98,13 +98,14 @@ def test_charts_are_tables_and_pictures_without_a_description_are_lost(tmp_path:
     data = CategoryChartData()
     data.categories = ["May", "June"]
     data.add_series("Ships", (4, 7.5))
+    data.add_series("Ships", (1, 0.1 + 0.2))
     made = slide(deck, "Traffic").shapes
     made.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(2), Inches(2), data)
     for described in ("a lighthouse", "", "image1.png"):
         picture = made.add_picture(io.BytesIO(PICTURE), 0, 0)
         picture._element.nvPicPr.cNvPr.set("descr", described)
     document = saved(deck, tmp_path / "traffic.pptx")
-    assert "|  | Ships |\n| May | 4 |\n| June | 7.5 |" in document.text
+    assert "|  | Ships | Ships |\n| May | 4 | 1 |\n| June | 7.5 | 0.3 |" in document.text
     assert "Picture: a lighthouse" in document.text
     assert "image1.png" not in document.text
     assert document.losses == ("2 pictures without a description",)
@@ -336,9 +337,9 @@ def test_the_client_of_the_service_lists_what_its_folders_hold_too(tmp_path: Pat
 
 
 def test_what_was_passed_over_is_printed() -> None:
-    out = Console(file=io.StringIO(), width=200)
+    printed = io.StringIO()
     skipped = {f".{number}": f"1 file ending in .{number} is not read." for number in range(25)}
-    remarks(out, IndexReport("c", passed_over=skipped))
-    lines = out.file.getvalue().splitlines()
+    remarks(Console(file=printed, width=200), IndexReport("c", passed_over=skipped))
+    lines = printed.getvalue().splitlines()
     assert lines[0] == "Passed over: 1 file ending in .0 is not read."
     assert lines[20:] == ["And 5 more endings: --json lists all."]
