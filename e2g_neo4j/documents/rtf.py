@@ -37,7 +37,8 @@ def read(path: Path, limits: Limits) -> Reading:
     except LookupError:
         page = "cp1252"
     raw, builder = _without_binary(data).decode(page, "replace"), Builder(path, limits)
-    raw = re.sub(r"\\par\b ?(?=[}\s]*+\\(?:nest)?cell\b)", " ", raw)
+    # A paragraph that ends in a cell is not the end of a row, and `\*` inside of a group does not hide the group.
+    raw = re.sub(r"\\par\b ?(?=[}\s]*+\\(?:nest)?cell\b)|(?<![{\s\\])\\\*", " ", raw)
     text = _TEXT(raw, page, errors="replace").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     for table, group in groupby(text.split("\n"), lambda line: line.rstrip().endswith("|")):
         if table:
@@ -46,6 +47,7 @@ def read(path: Path, limits: Limits) -> Reading:
             builder.add("\n".join(group))
     pictures = raw.count(r"\pict") - raw.count(r"\nonshppict")
     builder.losses += count(max(pictures, 0), "picture", "not in the text")
+    builder.losses += count(raw.count(r"\footnote"), "footnote", "not in the text")
     title = _TITLE.search(raw[: 2**16])
     reading = builder.reading(_TEXT(f"{{{title[1]}}}", page, errors="replace") if title else None)
     builder.sections[:] = sorted([*chapters(reading.text), *builder.sections], key=lambda one: one.start)

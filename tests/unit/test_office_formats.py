@@ -273,6 +273,12 @@ def test_rtf_gives_text_tables_and_title_in_its_code_page(tmp_path: Path) -> Non
     assert document.losses == ("1 picture not in the text",)
 
 
+def test_rtf_loses_no_group_for_a_word_in_it(tmp_path: Path) -> None:
+    document = stored(tmp_path / "a.rtf", rb"{\rtf1 {\b0\*\cs7 fog}{\*\hidden no}{\footnote In May.} \\*}")
+    assert document.text == "fog \\*"
+    assert document.losses == ("1 footnote not in the text",)
+
+
 def test_a_doc_that_is_rtf_is_read_where_others_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "letter.doc").write_bytes(rb"{\rtf1 fog}")
     (tmp_path / "old.doc").write_bytes(b"\xd0\xcf\x11\xe0")
