@@ -20,7 +20,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from e2g_neo4j import errors
-from e2g_neo4j.documents.files import ReadingReport, find
+from e2g_neo4j.documents.files import ReadingReport, explain, find
 from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import AccessError, ConfigurationError, E2GError, InputError, UnreachableError
 from e2g_neo4j.runtime.loopback import without_proxy
@@ -224,20 +224,22 @@ def corpus_path(corpus: str, *parts: str) -> str:
 
 
 def batches(
-    sources: Iterable[str | Path | SourceDocument], failed: dict[str, str]
+    sources: Iterable[str | Path | SourceDocument], reading: ReadingReport
 ) -> Iterator[Sequence[tuple[str, Path] | SourceDocument]]:
-    """Return documents, and files with their names, in groups that fit into one request. `failed` takes the reasons why
-    files cannot be read."""
+    """Return documents, and files with their names, in groups that fit into one request. `reading` takes why others are
+    not read."""
     documents: list[SourceDocument] = []
     files: list[tuple[str, Path]] = []
+    skipped: set[Path] = set()
     for one in sources:
         if isinstance(one, SourceDocument):
             documents.append(one)
         else:
             root = Path(one).expanduser()
-            found = find(one, failed)
+            found = find(one, reading.failed, skipped)
             files += [(str(file.relative_to(root.absolute())) if root.is_dir() else file.name, file) for file in found]
-    if not (documents or files or failed):
+    reading.passed_over = explain(skipped)
+    if not (documents or files or reading.failed):
         find([])  # says that there is nothing to read
     yield from _groups(documents, lambda one: len(one.text.encode()))
     yield from _groups(files, lambda one: _size(one[1]))

@@ -104,7 +104,7 @@ class RemoteE2G(RemoteBase):
             properties = check_properties(properties)
             sources = [one.with_properties(properties) if isinstance(one, SourceDocument) else one for one in sources]
         reading = ReadingReport()
-        groups = list(batches(sources, reading.failed))
+        groups = list(batches(sources, reading))
         reading.check(strict=strict, read=bool(groups))
         for batch in groups if strict and len(groups) > 1 else ():
             # nothing is written before
@@ -127,7 +127,7 @@ class RemoteE2G(RemoteBase):
         if report is None:
             reading.check(strict=True, read=False)
             report = IndexReport(corpus)
-        report.failed = reading.failed | report.failed
+        report.failed, report.passed_over = reading.failed | report.failed, reading.passed_over
         return report
 
     @like(E2G.plan)
@@ -135,13 +135,13 @@ class RemoteE2G(RemoteBase):
         self, sources: Iterable[str | Path | SourceDocument], corpus: str, language: str | None, strict: bool
     ) -> IndexPlan:
         reading = ReadingReport()
-        [*groups] = batches(sources, reading.failed)
+        [*groups] = batches(sources, reading)
         reading.check(strict=strict, read=bool(groups))
         if len(groups) > 1:
             raise InputError(f"Plan at most {FILES_AT_ONCE} files and {BYTES_AT_ONCE // 2**20} MiB at once.")
         found = self._upload(groups[0], corpus, None, reading.failed, language=language, dry_run=True, strict=strict)
         plan = TypeAdapter(IndexPlan).validate_python(found)
-        plan.failed = reading.failed | plan.failed
+        plan.failed, plan.passed_over = reading.failed | plan.failed, reading.passed_over
         return plan
 
     @like(E2G.delete)

@@ -39,6 +39,7 @@ from typer.main import get_command
 
 from e2g_neo4j import AsyncE2G, Settings, errors
 from e2g_neo4j.cli.app import COMMANDS, app
+from e2g_neo4j.documents.formats import FORMATS
 from e2g_neo4j.retrieval.requirements import mode_info
 from e2g_neo4j.retrieval.strategies import STRATEGIES
 from e2g_neo4j.service.app import create_app
@@ -241,7 +242,17 @@ def statements(folder: str, page: Page) -> str:
     return table(("name", "result", "parameters"), rows)
 
 
+def formats(_: str, page: Page) -> str:
+    """The formats of files that can be indexed."""
+    rows = [
+        [one.name, ", ".join(f"`{suffix}`" for suffix in one.suffixes), "" if one.in_folders else "only if named"]
+        for one in FORMATS
+    ]
+    return table(("format", "suffixes", "in folders"), rows)
+
+
 TABLES: dict[str, Callable[[str, Page], str]] = {
+    "formats": formats,
     "commands": commands,
     "settings": settings,
     "errors": exceptions,

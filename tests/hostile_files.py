@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import zipfile
 import zlib
 from collections.abc import Sequence
+
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 
 PAGES = [b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Kids [3 0 R] /Count 1>>"]
 FONT = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
@@ -174,3 +179,136 @@ def spaced_heading_row(number: int) -> bytes:
 
 def empty_lists(number: int) -> bytes:
     return b'{"text": "fog", "more": [%s[]]}\n' % (b"[]," * number)
+
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATIONS = RELATION.removesuffix("/officeDocument")
+
+
+def xlsx(rows: str, rest: str = "") -> bytes:
+    """A spreadsheet of one sheet with these rows."""
+    return _zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
+            'ContentType="application/xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="a" Type="{RELATION}" '
+            'Target="xl/workbook.xml"/></Relationships>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="a" '
+            f'Type="{RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{RELATIONS}"><sheets><sheet name="Fog" sheetId="1" '
+            'r:id="a"/></sheets></workbook>',
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData>{rest}</worksheet>',
+        }
+    )
+
+
+def number_cell(place: str, value: int = 1) -> str:
+    row = place.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return f'<row r="{row}"><c r="{place}"><v>{value}</v></c></row>'
+
+
+def merged_cells(number: int) -> bytes:
+    """Every row has a value, and each of as many merged cells covers all rows."""
+    rows = "".join(number_cell(f"A{row}") for row in range(1, number + 1))
+    merged = f'<mergeCell ref="A1:C{number}"/>' * number
+    return xlsx(rows, f"<mergeCells>{merged}</mergeCells>")
+
+
+def chart(number: int) -> bytes:
+    """A presentation with a chart of so many points."""
+    data = CategoryChartData()
+    data.categories = [str(one) for one in range(number)]
+    data.add_series("Fog", range(number))
+    deck, saved = Presentation(), io.BytesIO()
+    shapes = deck.slides.add_slide(deck.slide_layouts[5]).shapes
+    shapes.add_chart(XL_CHART_TYPE.LINE, 0, 0, 9, 9, data)
+    shapes.add_table(number // 8, 2, 0, 0, 9, 9)
+    deck.save(saved)
+    return saved.getvalue()
+
+
+ODF = "urn:oasis:names:tc:opendocument:xmlns"
+MANIFEST = f'<m:manifest xmlns:m="{ODF}:manifest:1.0"/>'
+
+
+def odt(body: str) -> bytes:
+    names = " ".join(f'xmlns:{name}="{ODF}:{name}:1.0"' for name in ("office", "text", "table"))
+    content = (
+        f"<office:document-content {names}><office:body><office:text>{body}</office:text></office:body>"
+        "</office:document-content>"
+    )
+    return _zipped({"content.xml": content, "META-INF/manifest.xml": MANIFEST})
+
+
+def repeated_cells(number: int) -> bytes:
+    """Each row and each cell claims to be there a billion times."""
+    cell = '<table:table-cell table:number-columns-repeated="999999999"><text:p>fog</text:p></table:table-cell>'
+    row = f'<table:table-row table:number-rows-repeated="999999999">{cell}</table:table-row>'
+    return odt(f"<table:table>{row * number}</table:table>")
+
+
+def long_paragraph(number: int) -> bytes:
+    return odt(f"<text:p>{'fog<text:s/><text:span>Ada</text:span>' * number}</text:p>")
+
+
+def font_table(number: int) -> bytes:
+    return rb"{\rtf1{\fonttbl" + rb"\f1\fcharset0 " * number + rb"}fog}"
+
+
+def fields(number: int) -> bytes:
+    return rb"{\rtf1 " + rb"{\field{\*\fldinst{HYPERLINK " * number + b"fog}"
+
+
+def wide_then_long(number: int) -> bytes:
+    return b"x," * number + b"x\n" + b"a,b\n" * number
+
+
+def parts(number: int) -> bytes:
+    part = b"--b\nContent-Type: text/plain\n\nfog\n"
+    return b"Subject: Fog\nContent-Type: multipart/mixed; boundary=b\n\n" + part * number + b"--b--\n"
+
+
+def mails_in_mails(number: int) -> bytes:
+    return b"Content-Type: message/rfc822\n\n" * number + b"Subject: Fog\n\nfog\n"
+
+
+def addresses(number: int) -> bytes:
+    return b"Subject: " + b"=?utf-8?q?fog?= " * number + b"\nTo: " + b"(a <a@example.org>, " * number + b"\n\nfog\n"
+
+
+def messages(number: int) -> bytes:
+    return b"From ada@example.org Mon Jun 01 04:28:28 2009\nSubject: Fog\n\nfog\n\n" * number
+
+
+def cells(number: int) -> bytes:
+    cell = '{"cell_type": "code", "source": ["fog"], "outputs": [{"output_type": "stream", "text": ["```"]}]}'
+    return f'{{"cells": [{", ".join([cell] * number)}]}}'.encode()
+
+
+def styles_of_tex(number: int) -> bytes:
+    return rb"\emph{\section[\href{\label[\begin{itemize}[ " * number + rb"\index{fog} " * number
+
+
+def open_titles(number: int) -> bytes:
+    return b"fog\n===\n=== " * number + b"[[fog][" * number + b"=" * number + b" " * number
+
+
+def stars(number: int) -> bytes:
+    return b"* " * number + b"\n" + b"* TODO [[fog] :a:" * number + b" " * number
+
+
+def nested_values(number: int) -> bytes:
+    return b'{"a":' * number + b"1" + b"}" * number
+
+
+def flat_rows(number: int) -> bytes:
+    """An array of objects, each with a name of its own."""
+    return json.dumps([{f"n{one}": 1} for one in range(number)]).encode()
+
+
+def many_properties(number: int) -> bytes:
+    return json.dumps({"text": "fog", "a": {f"n{one}": [1, "a"] for one in range(number)}}).encode()
+
+
+def front_matter(number: int) -> bytes:
+    return b"---\n" + b"a: [" * number + b"\n---\nfog\n"

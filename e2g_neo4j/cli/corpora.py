@@ -23,6 +23,7 @@ from e2g_neo4j.cli.options import (
 )
 from e2g_neo4j.client import E2G
 from e2g_neo4j.documents.files import ReadingReport
+from e2g_neo4j.documents.formats import NAMES
 from e2g_neo4j.errors import INCOMPLETE, QueryError
 from e2g_neo4j.graph.archive.format import Format
 from e2g_neo4j.graph.catalog import choose_documents
@@ -58,7 +59,6 @@ def index(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Index documents: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines."""
     given = dict(map(parse_property, properties)) if properties else None
     unread: dict[str, str] = {}
     sources = chosen_sources(paths, corpus, title, source, fetch=fetch, failed=unread)
@@ -85,6 +85,9 @@ def index(
         failed = report.failed
     if failed:
         raise typer.Exit(INCOMPLETE)
+
+
+index.__doc__ = f"Index documents: {NAMES}."
 
 
 def print_report(report: IndexReport, *, as_json: bool) -> None:

@@ -38,7 +38,7 @@ LEGIBLE = 14
 """Characters of a column that can still be read."""
 
 MAX_WARNINGS = 20
-"""Warnings that are printed. The others are counted."""
+"""Warnings, and suffixes of files that were passed over, that are printed. The others are counted."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def progress(*, quiet: bool) -> Iterator[reports.Progress]:
 
 def report(out: Console, done: IndexReport) -> None:
     """Print the result of an index run."""
-    remarks(out, done.failed, done.warnings, done.losses)
+    remarks(out, done)
     if not done.documents:
         corpus = f"corpus [bold]{escape(done.corpus)}[/bold]"
         replaced = f"; properties replaced of {done.properties_replaced}" if done.properties_replaced else ""
@@ -112,22 +112,25 @@ def report(out: Console, done: IndexReport) -> None:
         spending(out, done.spending, done.cost)
 
 
-def remarks(
-    out: Console, failed: Mapping[str, str], warnings: Mapping[str, str], losses: Mapping[str, Sequence[str]]
-) -> None:
-    """Print what could not be read, all of it, what looks wrong, and what is not in the texts."""
-    lost = {source: "; ".join(what) for source, what in losses.items()}
-    for verb, reasons in (("Left out", failed), ("Warning", warnings), ("Not in the text", lost)):
+def remarks(out: Console, done: IndexReport | IndexPlan) -> None:
+    """Print what could not be read, all of it, what looks wrong, what is not in the texts, and what was passed over."""
+    lost = {source: "; ".join(what) for source, what in done.losses.items()}
+    for verb, reasons, noun in (
+        ("Left out", done.failed, ""),
+        ("Warning", done.warnings, "more warning"),
+        ("Not in the text", lost, "more document"),
+        ("Passed over", done.passed_over, "more ending"),
+    ):
         for number, (source, why) in enumerate(reasons.items()):
-            if number == MAX_WARNINGS and reasons is not failed:
-                out.print(f"And {plural(len(reasons) - number, 'more')}: --json lists all.")
+            if number == MAX_WARNINGS and noun:
+                out.print(f"And {plural(len(reasons) - number, noun)}: --json lists all.")
                 break
             out.print(f"{verb}: {escape(why if source in why else f'{source}: {why}')}")
 
 
 def plan(out: Console, found: IndexPlan) -> None:
     """Print what an index run would do, and its cost."""
-    remarks(out, found.failed, found.warnings, found.losses)
+    remarks(out, found)
     if not found.documents:
         number = plural(found.unchanged, "document")
         out.print(f"Nothing to do: {number} of corpus [bold]{escape(found.corpus)}[/bold] unchanged.")

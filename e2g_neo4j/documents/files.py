@@ -1,8 +1,8 @@
 """Read files as documents: text with exact character offsets, pages and headings.
 
-Text and Markdown are not changed: `text` equals `Path(file).read_text(encoding="utf-8")` without a byte-order mark, so
-line ends are single newlines. Other formats are converted to plain text or Markdown, and offsets count characters of
-the result.
+Text and Markdown are not changed: `text` equals `Path(file).read_text(encoding="utf-8")` without a byte-order mark and
+front matter, so line ends are single newlines. Other formats are converted to plain text or Markdown, and offsets count
+characters of the result.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
 
-from e2g_neo4j.documents.formats import BY_SUFFIX, KINDS, format_of, signed_format
+from e2g_neo4j.documents.formats import BY_SUFFIX, CONVERTED, KINDS, signed_format
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import shown, within
@@ -41,10 +43,12 @@ class ReadingReport:
     Attributes:
         failed: the reason, by path, by `upload:NAME`, or by path and number of the line of JSON Lines.
         warnings: what is odd, by path or `upload:NAME`.
+        passed_over: what folders and globs have and is not read, a sentence by suffix.
     """
 
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
 
     def check(self, *, strict: bool, read: bool) -> None:
         """Check whether to go on.
@@ -65,15 +69,20 @@ class ReadingReport:
             raise ReadingError(f"Nothing was indexed: {len(reasons)} sources cannot be read. {listed}{more}")
 
 
-def find(paths: str | Path | Iterable[str | Path], failed: dict[str, str] | None = None) -> list[Path]:
+def find(
+    paths: str | Path | Iterable[str | Path],
+    failed: dict[str, str] | None = None,
+    skipped: set[Path] | None = None,
+) -> list[Path]:
     """Return the files that paths refer to: files, folders with subfolders, and globs (also `**`), with `~` expanded.
 
-    In folders and globs, hidden files and files with an unknown suffix are skipped. In folders, JSON Lines are skipped
-    too, because they often contain something else. The result is sorted and has no duplicates.
+    In folders and globs, hidden files and files with an unknown suffix are skipped. In folders, JSON and JSON Lines are
+    skipped too, because they often contain something else. The result is sorted and has no duplicates.
 
     Args:
         paths: the paths.
         failed: takes the reason for each path that refers to no readable file; None: the first one is raised.
+        skipped: takes the files that are skipped and not hidden, for `explain`.
 
     Raises:
         ReadingError: there is no path, or without `failed`, one refers to no readable file.
@@ -84,7 +93,7 @@ def find(paths: str | Path | Iterable[str | Path], failed: dict[str, str] | None
     found: list[Path] = []
     for one in given:
         try:
-            found += _expand(str(one), failed)
+            found += _expand(str(one), failed, skipped)
         except ReadingError as error:
             if failed is None:
                 raise
@@ -95,7 +104,23 @@ def find(paths: str | Path | Iterable[str | Path], failed: dict[str, str] | None
     return list(by_resolved.values())
 
 
-def _expand(given: str, failed: dict[str, str] | None) -> list[Path]:
+def explain(skipped: Iterable[Path]) -> dict[str, str]:
+    """Return a sentence for each suffix of files that were skipped: how many, why, and what to do."""
+    sentences = {}
+    for suffix, number in sorted(Counter(path.suffix.lower() for path in skipped).items()):
+        files, are, them = ("file", "is", "it") if number == 1 else ("files", "are", "them")
+        if suffix in BY_SUFFIX:
+            why = f"read only if you name {them}"
+        elif suffix in CONVERTED:
+            why = f"not read. Save {them} as {CONVERTED[suffix]}"
+        else:
+            why = "not read" if suffix else f"not read. Rename {them} to end in .txt if there is text in {them}"
+        ending = f"ending in {shown(suffix)}" if suffix else "without a suffix"
+        sentences[suffix] = f"{number:,} {files} {ending} {are} {why}."
+    return sentences
+
+
+def _expand(given: str, failed: dict[str, str] | None, skipped: set[Path] | None) -> list[Path]:
     if given.startswith(UPLOAD):
         raise ReadingError(
             f"{shown(given)} names an upload, not a file. Give the absolute path of a file of this name."
@@ -103,17 +128,17 @@ def _expand(given: str, failed: dict[str, str] | None) -> list[Path]:
     try:
         path = Path(given).expanduser()
         if given and path.is_dir():
-            files = list(_below(path, failed))
+            files = list(_below(path, failed, skipped))
         elif given and path.exists():
             files = [path]
         elif any(sign in given for sign in "*?["):
             hits = [Path(hit) for hit in glob.glob(str(path), recursive=True)]  # noqa: PTH207 (absolute ones too)
-            below = (file for hit in hits for file in (_below(hit, failed) if hit.is_dir() else [hit]))
-            files = [file for file in below if _known(file)]
+            below = (file for hit in hits for file in (_below(hit, failed, skipped) if hit.is_dir() else [hit]))
+            files = [file for file in below if _known(file, skipped)]
         else:
             raise ReadingError(f"{shown(given)} does not exist. Check the path.")
         if not files:
-            hint = " Name .jsonl files themselves." if path.is_dir() else ""
+            hint = " Name .json and .jsonl files themselves." if path.is_dir() else ""
             raise ReadingError(f"{shown(given)} contains no documents. Supported files end in {KINDS}.{hint}")
         return list(_checked_files(files, failed))
     except (OSError, ValueError, RuntimeError) as error:  # too long a name, no such user, circular links
@@ -130,7 +155,7 @@ def _checked_files(files: Iterable[Path], failed: dict[str, str] | None) -> Iter
             failed[shown(file)] = str(error)
 
 
-def _below(folder: Path, failed: dict[str, str] | None) -> Iterator[Path]:
+def _below(folder: Path, failed: dict[str, str] | None, skipped: set[Path] | None) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if failed is None:
             raise error
@@ -140,12 +165,20 @@ def _below(folder: Path, failed: dict[str, str] | None) -> Iterator[Path]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             file = Path(place, name)
-            if not name.startswith(".") and _known(file) and format_of(file).in_folders and file.is_file():
+            if not name.startswith(".") and file.is_file() and _known(file, skipped, in_folder=True):
                 yield file
 
 
-def _known(path: Path) -> bool:
-    return path.suffix.lower() in BY_SUFFIX
+def _known(path: Path, skipped: set[Path] | None, *, in_folder: bool = False) -> bool:
+    known = BY_SUFFIX.get(path.suffix.lower())
+    if known is None and path.suffix.lower() in CONVERTED:  # a .doc may be RTF
+        with suppress(OSError, ReadingError):
+            known = signed_format(path)
+    if known is not None and (known.in_folders or not in_folder):
+        return True
+    if skipped is not None:
+        skipped.add(path.absolute())
+    return False
 
 
 def _checked_file(path: Path) -> Path:
@@ -153,9 +186,9 @@ def _checked_file(path: Path) -> Path:
         raise ReadingError(f"{shown(path)} does not exist. Check the path.")
     if not path.is_file():
         raise ReadingError(f"{shown(path)} is not a file. Name a file, a folder or a glob.")
-    format_of(path)
     if not os.access(path, os.R_OK):
         raise ReadingError(f"{shown(path)} is not readable for you. Change its permissions.")
+    signed_format(path)
     utf8(str(path.resolve()), f"The name of {shown(path)}")
     return path.absolute()
 
@@ -171,7 +204,10 @@ def read_files(
         report: takes what cannot be read.
     """
     documents: list[SourceDocument] = []
-    for path in find(paths, report.failed):
+    skipped: set[Path] = set()
+    found = find(paths, report.failed, skipped)
+    report.passed_over = explain(skipped)
+    for path in found:
         try:
             documents += read(path, report)
         except ReadingError as error:
@@ -258,7 +294,7 @@ def _part(
 ) -> SourceDocument:
     if isinstance(reading, ReadingError):
         raise reading
-    source = f"{path.resolve()}#{reading.key}"
+    source = str(path.resolve()) if reading.key is None else f"{path.resolve()}#{reading.key}"
     if source in before:
         raise ReadingError(f"{what}: this id was there before. Make it unique.")
     return _document(reading, corpus, source, path, limits, what)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from e2g_neo4j.documents.headings import chapters
+from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ReadingError
@@ -19,7 +20,8 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
     """Yield the place and the document of each line: an object with `text` and perhaps `title`, `id`, `properties`.
 
     The title is put before the text, so that passages that only say "he" or "the town" can be found by it; offsets
-    include it. Fields of other names become properties. The key is the id, or else the number of the line.
+    include it. Fields of other names become properties, as far as they can. The key is the id, or else the number of
+    the line.
 
     Raises:
         OSError: the file cannot be read.
@@ -29,32 +31,35 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
             if line.strip():
                 place = f"line {number}"
                 try:
-                    yield place, _reading(_parse(line, f"{shown(path)}, {place}", limits.bytes), number)
+                    what = f"{shown(path)}, {place}"
+                    yield place, document(_parse(line, what, limits.bytes), number, what)
                 except ReadingError as error:
                     yield place, error
 
 
-def _reading(row: Mapping[str, Any], number: int) -> Reading:
-    text, title = row["text"], row.get("title")
+def document(row: Any, number: int, what: str) -> Reading:
+    """Return the document of an object. Raise ReadingError, which begins with `what`, if it is none with a text."""
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        raise ReadingError(f'{what} has no "text". Each must be an object such as {{"title": "…", "text": "…"}}.')
+    text, title, given = row["text"], row.get("title"), row.get("properties")
     if title and text.strip():
         text = f"{title}\n\n{text}"
-    properties = row.get("properties")
-    if others := {name: value for name, value in row.items() if name not in _FIELDS and value is not None}:
-        properties = {**others, **properties} if isinstance(properties, dict) else others
+    declared = isinstance(given, dict)
+    others = {
+        name: value for name, value in row.items() if name not in _FIELDS or (name == "properties" and not declared)
+    }
+    fitting, losses = fit_properties({**others, **(given if isinstance(given, dict) else {})})
     key = str(number if row.get("id") is None else row["id"])
-    return Reading(text, str(title) if title else None, chapters(text), properties, key=key)
+    properties = fitting if fitting or declared else None
+    return Reading(text, str(title) if title else None, chapters(text), properties, losses, key)
 
 
-def _parse(line: bytes, what: str, max_bytes: int) -> Mapping[str, Any]:
-    """Return the object of a line. Raises ReadingError, which begins with `what`, if it is not an object with text."""
+def _parse(line: bytes, what: str, max_bytes: int) -> Any:
     within(len(line), _longest(max_bytes), f"{what},")
     try:
-        row = json.loads(line.decode("utf-8-sig"))
+        return json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ReadingError(f"{what} is not JSON in UTF-8: {error}. Correct it.") from error
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise ReadingError(f'{what} has no "text". Each line must be an object such as {{"title": "…", "text": "…"}}.')
-    return row
 
 
 def _lines(file: BinaryIO, longest: int) -> Iterator[bytes]:

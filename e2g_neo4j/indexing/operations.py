@@ -108,7 +108,7 @@ def index(
     if properties is not None:
         documents = [one.with_properties(properties) for one in documents]
     report = yield from _index(models, documents, corpus, progress, budget_tokens, language=language)
-    report.failed = reading.failed
+    report.failed, report.passed_over = reading.failed, reading.passed_over
     report.warnings = reading.warnings | report.warnings
     report.losses = _losses(documents)
     seconds = {"schema": parsing - began, "parsing": parsed - parsing, **report.seconds}
@@ -158,7 +158,7 @@ def plan(
     summariser = _summariser(models, dry_run, SummaryCache(executor.execute, corpus, read_only=True), meter)
     run = IndexRun(corpus, models, summariser, meter, until_cancelled(executor.cancelled, None))
     found = yield from with_vectors(pipeline.plan(documents, run), vectors)
-    found.failed = reading.failed
+    found.failed, found.passed_over = reading.failed, reading.passed_over
     found.warnings = reading.warnings | found.warnings
     found.losses = _losses(documents)
     return found

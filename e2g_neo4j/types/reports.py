@@ -235,6 +235,7 @@ class IndexPlan:
         failed: what cannot be read, with the reason, as in `IndexReport`.
         warnings: what looks wrong, as in `IndexReport`.
         losses: what the files have and their texts have not, as in `IndexReport`.
+        passed_over: what folders and globs have and is not read, as in `IndexReport`.
     """
 
     corpus: str
@@ -247,6 +248,7 @@ class IndexPlan:
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
     losses: dict[str, list[str]] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -262,6 +264,7 @@ class IndexReport:
         warnings: what was indexed and looks wrong, such as text in another language than that of the pipeline, by path
             or source.
         losses: what files have and their texts have not, such as "2 of 9 pages have no text (3, 7)", by source.
+        passed_over: what folders and globs have and is not read, such as pictures: a sentence by suffix.
         chunks: the number of new chunks.
         kept: the number of chunks of changed documents that were kept.
         tokens: the tokens of the new chunks.
@@ -284,6 +287,7 @@ class IndexReport:
     failed: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
     losses: dict[str, list[str]] = field(default_factory=dict)
+    passed_over: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
     kept: int = 0
     tokens: int = 0

@@ -66,8 +66,19 @@ def stored(folder: Path, suffix: str, content: bytes) -> Path:
         (".jsonl", make.empty_lists(2_000_000), "E2G_PARSE_MEMORY_MB"),
         (".txt", b"CHAPTER I\n\n" * 250_000, "more than 200,000 headings"),
         (".md", b"# Fog\n" * 250_000, "more than 200,000 headings"),
+        (".xlsx", make.xlsx(" " * 40 * MIB), "The markup in .* is larger .*E2G_MAX_DOCUMENT_MB"),
+        (".xlsx", make.xlsx(make.number_cell("A1") + make.number_cell("XFD1048576")), "E2G_PARSE_MEMORY_MB"),
+        (".csv", b"x," * 14_000_000, "E2G_PARSE_MEMORY_MB"),
+        (".json", b"[" * 100_000, "nested too deeply"),
+        (".json", make.nested_values(500), "nested more than 100 deep"),
+        (".eml", make.mails_in_mails(1000), "nested too deeply"),
+        (".rst", b"fog\n===\n" * 250_000, "more than 200,000 headings"),
+        (".rtf", b"{\\rtf1 " + b"{" * 4 * MIB, "E2G_PARSE_MEMORY_MB"),
     ],
-    ids=["forms", "runs", "widths", "tables", "entities", "package", "lists", "chapters", "headings"],
+    ids=[
+        *("forms", "runs", "widths", "tables", "entities", "package", "lists", "chapters", "headings"),
+        *("bomb", "claimed", "columns", "arrays", "objects", "mails", "titles", "groups"),
+    ],
 )
 def test_a_small_file_that_grows_is_refused(tmp_path: Path, suffix: str, content: bytes, message: str) -> None:
     limits = Limits(MIB if suffix == ".pdf" else 32 * MIB, memory_mb=256, seconds=10)
@@ -105,8 +116,30 @@ def test_a_font_that_maps_millions_of_glyphs_is_read_within_its_limits(tmp_path:
         (".md", make.heading_signs, 100_000),
         (".txt", make.spaced_heading, 1000),
         (".jsonl", make.spaced_heading_row, 1000),
+        (".xlsx", make.merged_cells, 1500),
+        (".pptx", make.chart, 500),
+        (".odt", make.long_paragraph, 1500),
+        (".odt", make.repeated_cells, 5),
+        (".rtf", make.font_table, 2000),
+        (".rtf", make.fields, 2000),
+        (".csv", make.wide_then_long, 4000),
+        (".eml", make.parts, 1000),
+        (".eml", make.addresses, 4000),
+        (".mbox", make.messages, 150),
+        (".ipynb", make.cells, 1000),
+        (".tex", make.styles_of_tex, 1500),
+        (".rst", make.open_titles, 8000),
+        (".org", make.stars, 8000),
+        (".json", make.flat_rows, 2000),
+        (".jsonl", make.many_properties, 2000),
+        (".md", make.front_matter, 2000),
     ],
-    ids=["letters", "lines", "forms", "tables", "entities", "chapters", "quotation", "list", "signs", "spaces", "row"],
+    ids=[
+        *("letters", "lines", "forms", "tables", "entities", "chapters", "quotation", "list", "signs", "spaces", "row"),
+        *("merged", "chart", "paragraph", "repeated", "fonts", "fields"),
+        *("wide", "parts", "addresses", "mailbox", "cells", "styles"),
+        *("titles", "stars", "objects", "properties", "matter"),
+    ],
 )
 def test_costs_do_not_grow_with_the_square(
     tmp_path: Path, suffix: str, grown: Callable[[int], bytes], number: int

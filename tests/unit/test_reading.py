@@ -71,7 +71,7 @@ def marks(document: SourceDocument, kind: str = "heading") -> list[tuple[str, st
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    for name in ("b.txt", "a.md", "deep/er/c.HTML", "deep/d.csv", ".hidden.txt", ".git/e.txt", "deep/rows.jsonl"):
+    for name in ("b.txt", "a.md", "deep/er/c.HTML", "deep/d.dat", ".hidden.txt", ".git/e.txt", "deep/rows.jsonl"):
         written(tmp_path / name, "text")
     return tmp_path
 
@@ -125,9 +125,9 @@ def test_json_lines_are_read_when_named_and_left_out_of_folders(shelf: Path) -> 
         ("", "'' does not exist"),
         ("bad\0name.txt", "does not exist|cannot be read"),
         ("x" * 5000, "does not exist|cannot be read"),
-        ("deep/*.csv", r"\*\.csv contains no documents.*\.txt"),
+        ("deep/*.dat", r"\*\.dat contains no documents.*\.txt"),
         ("no/*/match", "match contains no documents"),
-        ("deep/d.csv", r"d\.csv has an unsupported file type.*\.epub"),
+        ("deep/d.dat", r"d\.dat has an unsupported file type.*\.epub"),
         ("~nobody_of_this_name/x.txt", "nobody_of_this_name"),
         ("empty", "empty contains no documents"),
     ],

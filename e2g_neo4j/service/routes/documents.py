@@ -110,7 +110,7 @@ async def add_documents(
 
     `language` is the language of a new corpus; by default, that of most of the text.
 
-    The kind of a file is that of its name: text, Markdown, HTML, PDF, DOCX, EPUB, JSON Lines.
+    The kind of a file is that of its name, or else that of its content type.
     """
     check_corpus_name(corpus)
     async with request.form(max_files=MAX_FILES, max_fields=10) as form:

@@ -1,0 +1,66 @@
+"""Notebooks of Jupyter, as Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from e2g_neo4j.documents.headings import markdown_headings
+from e2g_neo4j.documents.reading import Limits, Reading, count
+from e2g_neo4j.documents.text import clean, decode, read_bytes, shown
+from e2g_neo4j.errors import ReadingError
+
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
+
+_INLINE = re.compile(r"\(data:image/[^)\s]*|\(attachment:[^)\s]*")
+
+
+def read(path: Path, limits: Limits) -> Reading:
+    """Read a notebook: its texts, its code, and what the code printed."""
+    pictures: list[str] = []
+    try:
+        notebook = json.loads(decode(read_bytes(path, limits.bytes), path))
+        cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
+        language = notebook.get("metadata", {}).get("language_info", {}).get("name", "")
+        text = clean("\n\n".join(part for cell in cells for part in _parts(cell, str(language), pictures)))
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise ReadingError(f"{shown(path)} is no notebook of Jupyter. Open it there and save it again.") from error
+    title, sections = markdown_headings(text)
+    losses = count(len(pictures), "picture", "not in the text")
+    return Reading(text, title, sections, losses=losses)
+
+
+def _parts(cell: dict[str, Any], language: str, pictures: list[str]) -> Iterator[str]:
+    text = _joined(cell.get("source", cell.get("input", "")))
+    match cell.get("cell_type"):
+        case "code":
+            yield _fenced(text, language)
+        case "heading":  # of older notebooks
+            yield f"{'#' * int(cell.get('level', 1))} {text}"
+        case "markdown":
+            pictures += _INLINE.findall(text)
+            yield _INLINE.sub("(", text)
+        case _:
+            yield text
+    for output in cell.get("outputs", ()):
+        data = output.get("data", output)
+        pictures += [kind for kind in data if kind.startswith("image/") or kind in ("png", "jpeg", "svg")][:1]
+        if "text/markdown" in data:
+            yield _joined(data["text/markdown"])
+        elif output.get("output_type") in ("error", "pyerr"):
+            yield _fenced(f"{output.get('ename')}: {output.get('evalue')}")
+        else:
+            yield _fenced(_joined(data.get("text/plain", data.get("text", ""))))
+
+
+def _joined(text: Any) -> str:
+    return "".join(map(str, text)) if isinstance(text, list) else str(text)
+
+
+def _fenced(text: str, language: str = "") -> str:
+    text = _COLOURS.sub("", text).strip("\n")
+    fence = "~~~~" if "```" in text else "```"
+    return f"{fence}{language}\n{text}\n{fence}" if text.strip() else ""
