@@ -391,7 +391,7 @@ def _document(
 
 
 def title_of(path: PurePath) -> str:
-    """Derive a title from a file name: "345_the_secret_garden" becomes "The secret garden"."""
-    name = re.sub(r"^\d+_+(?=[^\W\d])", "", path.stem).replace("_", " ").strip()
+    """Derive a title from a file name: "345_the_secret_garden" becomes "The secret garden". Years stay."""
+    name = re.sub(r"^(?!(?:19|20)\d\d_)\d+_+(?=[^\W\d])", "", path.stem).replace("_", " ").strip()
     name = (name if " " in name else name.replace("-", " ")).strip()
     return name[:1].upper() + name[1:] if name.islower() else name or path.name

@@ -100,7 +100,7 @@ class _Pages:
         empty = [number for number in empty if number not in unread]
         if len(empty) + len(unread) == len(pages):
             raise ReadingError(
-                f"{shown(self._path)} is a PDF without text. If its pages are scanned, run OCR first (ocrmypdf)."
+                f"{shown(self._path)} is a PDF without text. If its pages are scanned, pass --ocr, or set E2G_OCR=true."
             )
         for numbers, what in ((empty, "no text"), (unread, "faults and were not read")):
             if numbers:

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
@@ -26,11 +26,13 @@ import psutil
 from e2g_neo4j.documents import parser_process
 from e2g_neo4j.documents.files import ReadingReport, read_all
 from e2g_neo4j.documents.formats import signed_format
+from e2g_neo4j.documents.ocr import with_text
 from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.text import shown
 from e2g_neo4j.errors import ReadingError
 from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import Section, SourceDocument
+from e2g_neo4j.types.ids import document_id
 
 POLL_SECONDS = 0.05
 """How often to look whether the caller still waits, and at the memory where the system does not limit it."""
@@ -82,6 +84,11 @@ def read_file(
     check()
     if path.is_file() and signed_format(path).here:
         return read_all(path, corpus, limits, report)
+    if limits.ocr and path.is_file() and signed_format(path).module == "pdf":
+        source = str(path.resolve())
+        with with_text(path, limits, check) as copy:
+            [document] = read_file(copy, corpus, replace(limits, ocr=False), check, report)
+        return [replace(document, id=document_id(corpus, source), source=source)]
     while not _slots.acquire(timeout=POLL_SECONDS):
         check()
     try:

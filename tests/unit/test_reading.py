@@ -355,6 +355,7 @@ def test_a_link_is_its_target(tmp_path: Path) -> None:
         ("345_dracula.txt", "Dracula"),
         ("1342_pride_and_prejudice.txt", "Pride and prejudice"),
         ("1984.txt", "1984"),
+        ("2022_Q3_report.txt", "2022 Q3 report"),
         ("2024_05_01.txt", "2024 05 01"),
         ("Already Fine.txt", "Already Fine"),
         ("two-words.txt", "Two words"),
