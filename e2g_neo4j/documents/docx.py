@@ -11,8 +11,8 @@ from typing import Any
 from e2g_neo4j.documents.archives import parse_xml, unpacked
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.formulas import local, write_formula
-from e2g_neo4j.documents.markup import is_described, raised
-from e2g_neo4j.documents.numbering import Numbering, Styles, child, integer, is_on, value
+from e2g_neo4j.documents.inline import is_described, raised
+from e2g_neo4j.documents.numbering import SIGNS, WINGDINGS, Numbering, Styles, child, integer, is_on, value
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.tables import LONGEST_REPEATED, Cell, fill_grid, header_rows
 from e2g_neo4j.documents.text import shown
@@ -27,13 +27,6 @@ _THROUGH = frozenset(
 
 _SILENT = frozenset(("ASK", "INDEX", "MACROBUTTON", "PRINT", "PRIVATE", "RD", "SET", "TA", "TC", "XE", "HYPERLINK"))
 """Fields that need not show a text."""
-
-_SIGNS = {
-    "symbol": dict(zip(b"abcdefghijklmnopqrstuvwxyzDFGLPQSW", "αβχδεφγηιϕκλμνοπθρστυϖωξψζΔΦΓΛΠΘΣΩ", strict=True))
-    | {0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•", 0xB9: "≠", 0xBB: "≈", 0xAE: "→"}
-}
-
-_WINGDINGS = {0x6F: "☐", 0xA8: "☐", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0x4A: "☺", 0xE0: "→", 0xF0: "→"}
 
 
 def read(path: Path, limits: Limits) -> Reading:
@@ -186,15 +179,10 @@ class _Document:
 
     def _table(self, element: Any) -> None:
         rows = list(_within(element, "tr"))
-        if self.cell is not None:
-            for row in rows:
-                for cell in _within(row, "tc"):
-                    self._blocks(cell)
-            return
-        if max((sum(1 for _ in _within(row, "tc")) for row in rows), default=0) <= 1:
-            for row in rows:
-                for cell in _within(row, "tc"):
-                    self._blocks(cell)
+        widest = max((sum(1 for _ in _within(row, "tc")) for row in rows), default=0)
+        if self.cell is not None or widest <= 1:  # in another table, or for the layout
+            for cell in (cell for row in rows for cell in _within(row, "tc")):
+                self._blocks(cell)
             return
         caption, self.caption = self.caption, ""
         self._end_lines()
@@ -296,8 +284,8 @@ class _Document:
         elif name == "sym":
             code = int(value(element, "char") or "20", 16) % 0xF000
             font = (value(element, "font") or "").lower()
-            if font in _SIGNS or font.startswith("wingdings"):
-                self._put(_SIGNS.get(font, _WINGDINGS).get(code, " "))
+            if font in SIGNS or font.startswith("wingdings"):
+                self._put(SIGNS.get(font, WINGDINGS).get(code, " "))
             else:
                 self._put(chr(code) if 32 <= code < 0xD800 else " ")
         elif name in ("footnoteReference", "endnoteReference"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from e2g_neo4j.documents import markup
+from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.archives import parse_xml, unpacked
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.formulas import local
@@ -72,7 +72,7 @@ def _add_chapter(builder: Builder, path: Path, content: bytes, title: str | None
     page, _ = decode(content, path, declared_encoding(content))
     if "<?xml" in page[:100] or "xhtml" in page[:1000]:
         page = _CLOSED.sub(r"<\1\2></\1>", page)
-    tree = markup.parse(page)
+    tree = visible.parse(page)
     body = tree if (found := tree.find("body")) is None else found
     texts = [text for text in body.itertext() if any(map(str.isalnum, text))]
     if title and texts and not any(body.find(f".//h{level}") is not None for level in range(1, 7)):

@@ -11,7 +11,7 @@ from typing import Any
 import trafilatura
 from lxml import etree, html  # type: ignore[import-untyped]
 
-from e2g_neo4j.documents import markup
+from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.reading import Limits, Reading, count
 from e2g_neo4j.documents.text import decode, read_bytes
@@ -55,7 +55,7 @@ def read(path: Path, limits: Limits) -> Reading:
     """Read a web page."""
     data = read_bytes(path, limits.bytes)
     page, uncertain = decode(data, path, declared_encoding(data))
-    tree = markup.parse(page)
+    tree = visible.parse(page)
     builder = Builder(path, limits)
     part, asides, losses = (tree, set(), []) if limits.whole_page else _main_part(tree)
     heading = part.find(".//h1") if part is tree or part.find(".//h1") is not None else tree.find(".//h1")
@@ -63,7 +63,7 @@ def read(path: Path, limits: Limits) -> Reading:
         builder.heading("".join(heading.itertext()))
     builder.losses += uncertain + markup.losses(markup.walk(part, builder, asides)) + losses
     # The title of a page often contains the name of the site, so its first heading is preferred.
-    return builder.reading(builder.first_heading or markup.title_of(tree))
+    return builder.reading(builder.first_heading or visible.title_of(tree))
 
 
 def declared_encoding(data: bytes) -> str | None:
@@ -123,7 +123,7 @@ def _measure(tree: Any, main: set[tuple[str, ...]]) -> tuple[Counter[Any], ...]:
             1 if begins else -1
         )
         owner = element if begins else element.getparent()
-        if begins and element.tag in markup.BLOCKS:
+        if begins and element.tag in visible.BLOCKS:
             blocks.append((element, []))
         elif not begins and element is blocks[-1][0]:
             _, words = blocks.pop()

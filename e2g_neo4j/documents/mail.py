@@ -15,7 +15,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from e2g_neo4j.documents import markup
+from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading, count
@@ -121,7 +121,7 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
         with suppress(LookupError, UnicodeDecodeError):
             text = data.decode(charset)
     if kind == "text/html":
-        builder.losses += markup.losses(markup.walk(markup.parse(text), builder))
+        builder.losses += markup.losses(markup.walk(visible.parse(text), builder))
     else:
         builder.add(text)
     return bool(text.strip())

@@ -1,150 +1,26 @@
-"""HTML as text: a tree of what is visible, and one walk over it, in time that grows with the size of the page."""
+"""HTML as text: one walk over a tree, in time that grows with the size of the page."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from typing import Any
 
-from lxml import etree, html  # type: ignore[import-untyped]
+from lxml import etree  # type: ignore[import-untyped]
 
 from e2g_neo4j.documents.builder import Builder
-from e2g_neo4j.documents.formulas import write_formula
+from e2g_neo4j.documents.inline import bare_tex, formula_of, in_brackets, is_described, numeral, raised
 from e2g_neo4j.documents.reading import count
 from e2g_neo4j.documents.tables import Cell, fill_grid, header_rows
-from e2g_neo4j.documents.text import CONTROLS
-
-DEPTH = 256
-"""How deep elements may be nested. What is nested deeper is text of the element at this depth."""
+from e2g_neo4j.documents.visible import BLOCKS, HEADINGS
 
 NESTED = 20
 """How deep lists and quotations are indented. Deeper ones are indented like these."""
 
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-
-BLOCKS = frozenset(
-    """
-    address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure
-    footer form header hr li main menu nav ol optgroup p pre search section summary table tbody td tfoot th
-    thead tr ul
-    """.split()  # noqa: SIM905
-) | set(_HEADINGS)
-
-_NEVER = frozenset(
-    """
-    annotation-xml applet area audio base button canvas datalist embed frame frameset iframe input link map
-    meta meter noembed noframes noscript object option param progress rp script select style svg template
-    textarea track video xmp
-    """.split()  # noqa: SIM905
-)
-"""Elements without text for readers: programs, controls, and what stands in for something else."""
-
-_HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:\D|$)|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$)",
-    re.I,
-)
-
 _STRUCK = ("s", "del", "strike")
 
-_NAME = re.compile(r"[a-z_][a-z0-9_-]*", re.I)
-
 _SPACE = re.compile(r"[ \t\r\n\f\xa0]+")
-
-_NOTE = re.compile(r"\[?\(?(\d{1,3}|[a-z]|[*†‡§¶]{1,3}|note \d+)\)?\]?", re.I)
-
-_UNIT = re.compile(
-    r"(?<![^\W\d_])(?:[^\W\d_]|km|cm|mm|dm|nm|ft|in|mi|yd|kg|mol|sec|min|ha)$|[\d)\]}]$|[=+*/(−]\s?\w{1,3}$"
-)
-"""What a power follows: a number, a letter, a unit or a bracket."""
-
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|er?|re|ère|[eè]me|os?|as?|º|ª|tm|sm|r|®|™|me|lle|mme|ste?|d)\.?", re.I)
-
-_WORDS = re.compile(r"[^\W\d_]{2,}.*\s.*[^\W\d_]{2,}", re.S)
-
-_FILE = re.compile(r"\.(?:jpe?g|png|gif|svg|webp|bmp)\b", re.I)
-
-
-class _Visible:
-    """The target of a parser: builds a tree of the elements that are visible, at most DEPTH deep."""
-
-    def __init__(self) -> None:
-        self._tree = etree.TreeBuilder(parser=html.HTMLParser())
-        self._open: list[str | None] = ["html"]
-        self._kept = 1
-        self._skipped = 0
-        self._tables: list[Any] = []
-        self._tree.start("html", {})
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        tag = tag.rpartition("}")[2].lower()
-        if self._skipped or _is_hidden(tag, attributes):
-            self._skipped += 1
-        elif self._kept >= DEPTH or tag == "html":
-            self._open.append(None)
-            if tag in BLOCKS:
-                self._tree.data(" ")
-        else:
-            kept = {
-                name: CONTROLS.sub("", value)
-                for key, value in attributes.items()
-                if _NAME.fullmatch(name := key.rpartition("}")[2].rpartition(":")[2])
-            }
-            name = tag if _NAME.fullmatch(tag) else "span"
-            element = self._tree.start(name, kept)
-            if name == "table":
-                if self._tables:
-                    self._tables[-1].set("holds", "tables")
-                self._tables.append(element)
-            self._open.append(name)
-            self._kept += 1
-
-    def end(self, _: str) -> None:
-        if self._skipped:
-            self._skipped -= 1
-        elif len(self._open) > 1 and (tag := self._open.pop()):
-            self._close(tag)
-
-    def _close(self, tag: str) -> None:
-        self._tree.end(tag)
-        self._kept -= 1
-        if tag == "table":
-            self._tables.pop()
-
-    def data(self, text: str) -> None:
-        if not self._skipped:
-            self._tree.data(CONTROLS.sub("", text))
-
-    def close(self) -> Any:
-        for tag in reversed(self._open):
-            if tag:
-                self._close(tag)
-        return self._tree.close()
-
-
-def _is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
-    if tag in ("html", "body"):  # scripts show them
-        return False
-    return (
-        tag in _NEVER
-        or "hidden" in attributes
-        or (tag != "img" and attributes.get("aria-hidden", "").strip().lower() == "true")
-        or (tag == "dialog" and "open" not in attributes)
-        or ("style" in attributes and _HIDING.search(attributes["style"][:10_000]) is not None)
-    )
-
-
-def parse(page: str) -> Any:
-    """Return the tree of what is visible of a page. Its root is `html`."""
-    parser = etree.HTMLParser(target=_Visible(), encoding="utf-8", huge_tree=True)
-    parser.feed(page.encode("utf-8", "replace") or b" ")
-    return parser.close()
-
-
-def title_of(tree: Any) -> str:
-    """Return the title in the head of a page."""
-    found = tree.find(".//head//title")
-    return "" if found is None else "".join(found.itertext())
 
 
 def walk(element: Any, builder: Builder, skipped: Container[Any] = ()) -> Counter[str]:
@@ -211,7 +87,7 @@ class _Walk:
                     passed = element
                     continue
                 if tag == "math":
-                    self.line.append(f" {_formula(element)} ")
+                    self.line.append(f" {formula_of(element)} ")
                     events.skip_subtree()
                     passed = element
                     continue
@@ -250,7 +126,7 @@ class _Walk:
             return
         if self.cell is not None:
             self.cell.append(" ".join(lines))
-        elif (level := _HEADINGS.get(tag)) is not None:
+        elif (level := HEADINGS.get(tag)) is not None:
             self._end_lines()
             self.marker = None
             self.builder.heading(" ".join(lines).rstrip("¶🔗 "), level)
@@ -384,7 +260,7 @@ class _Walk:
 
     def _end_sub(self, _: Any) -> None:
         _, text = self._take()
-        self.line.append(text if not text.strip() or text.strip().isdigit() else f"_{_in_brackets(text.strip())}")
+        self.line.append(text if not text.strip() or text.strip().isdigit() else f"_{in_brackets(text.strip())}")
 
     def _start_link(self, element: Any) -> None:
         self._mark(element)
@@ -414,7 +290,7 @@ class _Walk:
     def _picture(self, element: Any) -> None:
         alt = " ".join((element.get("alt") or "").split())
         if "\\" in alt or (alt and "math" in element.get("class", "")):  # a formula
-            self.line.append(f" {_bare_tex(alt[:2000])} ")
+            self.line.append(f" {bare_tex(alt[:2000])} ")
         elif is_described(alt):
             self.line.append(f" [Picture: {alt[:500]}] ")
         elif element.get("aria-hidden") != "true" and (
@@ -480,67 +356,6 @@ def is_layout(table: Any) -> bool:
     if most <= 1 or table.get("holds") is None:
         return most <= 1
     return not any(cell.tag == "th" for row in rows for cell in row) and table.find("caption") is None
-
-
-def is_described(alt: str) -> bool:
-    """Return whether the description of a picture consists of words, and is no name of a file."""
-    return _WORDS.search(alt[:500]) is not None and _FILE.search(alt[:500]) is None
-
-
-def raised(text: str, before: str, *, linked: bool = False) -> str:
-    """Return raised text: the mark of a note as "[1]", a power as "^6".
-
-    Args:
-        text: what is raised.
-        before: the end of the text before it.
-        linked: whether it is a link.
-    """
-    bare = text.strip()
-    if not bare or _ORDINAL.fullmatch(bare):
-        return text
-    note = _NOTE.fullmatch(bare)
-    if linked or (note and not (_UNIT.search(before) and not bare.startswith(("[", "(", "*", "†", "‡", "§")))):
-        inner = bare if note is None else note[1]
-        return f"{'' if not before or before[-1].isspace() else ' '}{inner if inner.startswith('[') else f'[{inner}]'}"
-    if (before and before[-1].isalnum()) or before.endswith((")", "]")):
-        return f"^{_in_brackets(bare)}"
-    return text
-
-
-def _formula(element: Any) -> str:
-    note = element.find(".//annotation")
-    tex = element.get("alttext") or ("" if note is None else note.text or "")
-    return _bare_tex(" ".join(tex.split())) or " ".join(write_formula(element).split())
-
-
-def _bare_tex(tex: str) -> str:
-    found = re.fullmatch(r"\{\\(?:display|text)style\s(.*)\}", tex)
-    return found[1].strip() if found else tex
-
-
-def _in_brackets(text: str) -> str:
-    return text if len(text) == 1 or re.fullmatch(r"[-+−]?[\d.]+", text) else f"({text})"
-
-
-def numeral(number: int, kind: str) -> str:
-    """Return the number of an item of a list of this type: 1, a, A, i or I."""
-    if kind in "aA" and number > 0:
-        letters = ""
-        while number:
-            number, rest = divmod(number - 1, 26)
-            letters = chr(97 + rest) + letters
-        return letters.upper() if kind == "A" else letters
-    if kind in "iI" and 0 < number < 4000:
-        found = ""
-        for value, sign in _ROMAN:
-            times, number = divmod(number, value)
-            found += sign * times
-        return found.upper() if kind == "I" else found
-    return str(number)
-
-
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
 def _number(value: str | None, default: int) -> int:

@@ -1,4 +1,4 @@
-"""The styles of Word documents, and the numbers that Word shows before paragraphs."""
+"""The styles of Word documents, the numbers that Word shows before paragraphs, and signs of its symbol fonts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from e2g_neo4j.documents.formulas import local
-from e2g_neo4j.documents.markup import numeral
+from e2g_neo4j.documents.inline import numeral
 
 LEVELS = 9
 
@@ -20,6 +20,13 @@ _HEADING = re.compile(
 _TITLE = re.compile(r"title|titel|titre|título|titolo|tytuł|название|otsikko|název|标题|標題|表題|제목", re.I)
 
 _KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+
+SIGNS = {
+    "symbol": dict(zip(b"abcdefghijklmnopqrstuvwxyzDFGLPQSW", "αβχδεφγηιϕκλμνοπθρστυϖωξψζΔΦΓΛΠΘΣΩ", strict=True))
+    | {0xA3: "≤", 0xB0: "°", 0xB1: "±", 0xB3: "≥", 0xB4: "×", 0xB7: "•", 0xB9: "≠", 0xBB: "≈", 0xAE: "→"}
+}
+
+WINGDINGS = {0x6F: "☐", 0xA8: "☐", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0x4A: "☺", 0xE0: "→", 0xF0: "→"}
 
 
 def child(element: Any, *names: str) -> Any:
