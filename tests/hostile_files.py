@@ -161,6 +161,41 @@ def deep_quotation(number: int) -> bytes:
     return nested(["blockquote"], number, "fog<br>" * 60 * number)
 
 
+def spanning_cells(number: int) -> bytes:
+    """A table whose cells cover all that they can, and so much that only the limit of the text ends it."""
+    return nested(["table"], 1, f"<tr><td colspan=1000 rowspan=65534>{'fog ' * 40}<td>x" * number)
+
+
+def nested_cells(number: int) -> bytes:
+    return nested(["table", "tr", "td"], number, "fog")
+
+
+def nested_lists(number: int) -> bytes:
+    return nested(["ul", "li"], number, "fog")
+
+
+def notes_of_a_page(number: int) -> bytes:
+    return nested(["p"], 1, '<a href="#x">fog</a><sup><a href="#n">1</a></sup> ' * number)
+
+
+def notes(number: int) -> bytes:
+    """As many references to one footnote."""
+    reference = '<w:r><w:footnoteReference w:id="1"/></w:r>'
+    return docx(f"<w:p>{reference * number}</w:p>" * 2)
+
+
+def deep_formula(number: int) -> bytes:
+    inner = "<w:r><w:t>fog</w:t></w:r>" * number
+    return docx(f"<w:p><w:oMath>{'<w:f><w:num>' * 100}{inner}{'</w:num></w:f>' * 100}</w:oMath></w:p>" * 4)
+
+
+def numbered(number: int) -> bytes:
+    """Items of a list that has no definition, nine levels deep."""
+    properties = '<w:pPr><w:numPr><w:ilvl w:val="{}"/><w:numId w:val="1"/></w:numPr></w:pPr>'
+    item = f"<w:p>{properties}<w:r><w:t>x</w:t></w:r></w:p>"
+    return docx("".join(item.format(at % 9) for at in range(number)))
+
+
 def long_list(number: int) -> bytes:
     return nested(["ol"], 1, "<li>fog" * number)
 

@@ -43,6 +43,9 @@ def index(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done and its cost.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Index nothing unless everything can be read.")] = False,
     fetch: Annotated[bool, typer.Option("--fetch", help="Download the web addresses among the paths.")] = False,
+    whole_page: Annotated[
+        bool, typer.Option("--whole-page", help="Read all of a web page, also menus and the like.")
+    ] = False,
     title: Annotated[str | None, typer.Option("--title", help="The title of the document, if it is one.")] = None,
     source: Annotated[
         str | None,
@@ -61,16 +64,17 @@ def index(
 ) -> None:
     given = dict(map(parse_property, properties)) if properties else None
     unread: dict[str, str] = {}
-    sources = chosen_sources(paths, corpus, title, source, fetch=fetch, failed=unread)
+    sources = chosen_sources(paths, corpus, title, source, whole_page=whole_page, fetch=fetch, failed=unread)
     ReadingReport(unread).check(strict=strict, read=bool(sources))
+    settings = load_settings().model_copy(update={"whole_page": True}) if whole_page else None
     if dry_run:
-        with E2G() as e2g:
+        with E2G(settings=settings) as e2g:
             plan = e2g.plan(sources, corpus=corpus, language=language, strict=strict)
         plan.failed = unread | plan.failed
         print_result(plan, show.plan, as_json=as_json)
         failed = plan.failed
     else:
-        with E2G() as e2g, show.progress(quiet=as_json) as progress:
+        with E2G(settings=settings) as e2g, show.progress(quiet=as_json) as progress:
             report = e2g.index(
                 sources,
                 corpus=corpus,

@@ -17,6 +17,7 @@ from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.text import decode, within
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.operations import Source
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.settings import load_settings
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
@@ -33,6 +34,7 @@ def chosen_sources(
     source: str | None,
     *,
     fetch: bool = False,
+    whole_page: bool = False,
     failed: dict[str, str] | None = None,
 ) -> Sequence[Source]:
     """Return what `e2g index` is to index.
@@ -43,6 +45,7 @@ def chosen_sources(
         title: The title of the document.
         source: The source of the text on standard input.
         fetch: Whether to fetch web addresses.
+        whole_page: Whether menus and the like of web pages are read too.
         failed: Takes the reason for each web address that cannot be read. Default: The first one is raised.
 
     Raises:
@@ -63,12 +66,15 @@ def chosen_sources(
         return paths
     if title is not None and not utf8(title, "The title").strip():
         raise InputError("The title is empty. Pass another, or omit --title.")
-    limits = limits_of(load_settings(), LIBRARY)
+    settings = load_settings()
+    settings.whole_page |= whole_page
+    limits = limits_of(settings, LIBRARY)
     if "-" in paths:
         data = sys.stdin.buffer.read(limits.bytes + 1)
         within(len(data), limits.bytes, "The text on standard input")
-        text = decode(data, Path("standard input"))
-        return [from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=limits.bytes)]
+        text, losses = decode(data, Path("standard input"))
+        document = from_text(text, corpus=corpus, source=source or "stdin", title=title, max_bytes=limits.bytes)
+        return [replace(document, losses=tuple(losses))]
     fetched: list[SourceDocument] = []
     for address in addresses:
         try:
@@ -106,7 +112,9 @@ def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
             path = PurePosixPath(unquote(urlsplit(address).path))
             kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
             found = BY_SUFFIX.get(path.suffix.lower()) or BY_MEDIA_TYPE.get(kind)
-            if found is None or hasattr(found.reader, "read_each"):
+            with needs(address, "documents"):
+                is_one = found is not None and not hasattr(found.reader, "read_each")
+            if found is None or not is_one:
                 raise ReadingError(f"{address} is of the type {kind or 'unknown'}: download it, and convert it.")
             content = bytearray()
             for part in reply.iter_bytes():

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import io
-import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote
-from xml.etree import ElementTree
 from xml.parsers import expat
+
+from lxml import etree  # type: ignore[import-untyped]
 
 from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ReadingError
@@ -25,8 +23,6 @@ _LOCKED = re.compile(rb'URI="[^"]+\.x?html?"')  # a chapter, not only a font
 _XML_SUFFIXES = {".xml", ".rels", ".opf", ".ncx", ""}
 
 _MARKUP_SUFFIXES = _XML_SUFFIXES | {".xhtml", ".html", ".htm"}
-
-_DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
 def unpacked(path: Path, max_bytes: int) -> io.BytesIO:
@@ -86,51 +82,7 @@ def _check_xml(content: bytes, name: str, max_depth: int | None) -> None:
         parser.Parse(content, True)
 
 
-def epub(packed: io.BytesIO, convert: Callable[[io.BytesIO], str]) -> Iterator[tuple[str | None, str]]:
-    """Yield the parts of an EPUB: first its title and what else it says about itself, then None and each chapter.
-
-    Args:
-        packed: the file.
-        convert: converts a chapter to Markdown.
-    """
-    with zipfile.ZipFile(packed) as book:
-        container = ElementTree.fromstring(book.read("META-INF/container.xml"))  # noqa: S314 without entities: see unpacked
-        [root, *_] = _named(container, "rootfile")
-        package = ElementTree.fromstring(book.read(root.get("full-path", "")))  # noqa: S314 likewise
-        facts = {key: _facts(package, key) for key in ("title", "creator", "publisher", "date", "description")}
-        title = next(iter(facts["title"]), None)
-        yield (
-            title,
-            "\n".join(
-                f"{label}: {value}"
-                for label, value in (
-                    ("Title", title),
-                    ("Authors", ", ".join(facts["creator"])),
-                    *((key.capitalize(), next(iter(facts[key]), None)) for key in ("publisher", "date", "description")),
-                )
-                if value
-            ),
-        )
-        folder = posixpath.dirname(root.get("full-path", ""))
-        addresses = {item.get("id"): item.get("href", "") for item in _named(package, "item")}
-        there = set(book.namelist())
-        # A chapter that is named twice is read once.
-        named = dict.fromkeys(addresses.get(one.get("idref"), "") for one in _named(package, "itemref"))
-        chapters = [_in_archive(address, folder, there) for address in named]
-        for chapter in dict.fromkeys(one for one in chapters if one):
-            yield None, convert(io.BytesIO(book.read(chapter))).strip()
-
-
-def _in_archive(address: str, folder: str, there: set[str]) -> str | None:
-    """Return the name of a file in an archive by its address, which may be quoted, or None if it is not there."""
-    names = (posixpath.normpath(posixpath.join(folder, one)) for one in (unquote(address), address))
-    return next((one for one in names if one in there), None)
-
-
-def _named(tree: ElementTree.Element, name: str) -> list[ElementTree.Element]:
-    return [one for one in tree.iter() if one.tag.rpartition("}")[2] == name]
-
-
-def _facts(package: ElementTree.Element, key: str) -> list[str]:
-    texts = ("".join(one.itertext()).strip() for one in package.iter(f"{_DUBLIN_CORE}{key}"))
-    return [text for text in texts if text]
+def parse_xml(content: bytes) -> Any:
+    """Return the root of XML, as far as it can be read. Nothing in it is expanded or fetched."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True)
+    return etree.fromstring(content, parser)

@@ -60,7 +60,13 @@ class Builder:
             caption: what it is called.
             headers: how many rows at its beginning say what its columns are.
         """
-        lines = [line for line in map(row_line, rows) if line.strip("| ")]
+        lines: list[str] = []
+        size = 0
+        for row in rows:
+            size += sum(map(len, row)) + 3 * len(row)
+            within(self._size + size, self._limits.bytes + 2, shown(self._path))  # merged cells can become many
+            if (line := row_line(row)).strip("| "):
+                lines.append(line)
         if not lines:
             return
         self._tables += 1

@@ -19,10 +19,11 @@ _SAMPLE = 2**14
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a table whose first row says what its columns are."""
-    text = decode(read_bytes(path, limits.bytes), path)
+    text, losses = decode(read_bytes(path, limits.bytes), path)
     builder, delimiter = Builder(path, limits), "\t" if path.suffix.lower() == ".tsv" else _find_delimiter(text)
     if text[:4].lower() == "sep=":  # Excel
         delimiter, (_, _, text) = text[4:5].strip() or delimiter, text.partition("\n")
+    builder.losses += losses
     csv.field_size_limit(2**31 - 1)
     add_tables(builder, (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)))
     return builder.reading()

@@ -22,6 +22,7 @@ from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import shown, within
 from e2g_neo4j.errors import ConfigurationError, InputError, ReadingError
+from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 from e2g_neo4j.types.properties import Properties
@@ -239,10 +240,12 @@ def read_each(path: Path, corpus: str, limits: Limits, report: ReadingReport | N
     try:
         path = _checked_file(path)
         source, kind = str(path.resolve()), signed_format(path)
-        if hasattr(kind.reader, "read_each"):
-            yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report)
+        with needs(shown(path), "documents"):
+            reader = kind.reader
+        if hasattr(reader, "read_each"):
+            yield from _several(reader.read_each(path, limits), path, corpus, limits, report)
             return
-        yield _document(kind.reader.read(path, limits), corpus, source, path, limits, shown(path))
+        yield _document(reader.read(path, limits), corpus, source, path, limits, shown(path))
     except (ReadingError, MemoryError):
         raise
     except ConfigurationError as error:  # a parser is not installed

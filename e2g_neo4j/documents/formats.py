@@ -47,7 +47,7 @@ _OPEN = "application/vnd.oasis.opendocument"
 
 FORMATS = (
     Format("PDF", "pdf", (".pdf",), ("application/pdf",), b"%PDF-"),
-    Format("Word", "docx", (".docx",), (f"{_OFFICE}.wordprocessingml.document",)),
+    Format("Word", "docx", (".docx", ".docm", ".dotx"), (f"{_OFFICE}.wordprocessingml.document",)),
     Format("PowerPoint", "pptx", (".pptx", ".pptm"), (f"{_OFFICE}.presentationml.presentation",)),
     Format(
         "Excel",

@@ -23,7 +23,7 @@ _COLUMNS = 100
 def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | ReadingError]]:
     """Yield the documents of an array of objects with `text`, as in JSON Lines, or else one document of all values."""
     try:
-        found = json.loads(decode(read_bytes(path, limits.bytes), path))
+        found = json.loads(decode(read_bytes(path, limits.bytes), path)[0])
     except RecursionError as error:
         raise ReadingError(f"{shown(path)} is nested too deeply. Save its inner values.") from error
     except ValueError as error:

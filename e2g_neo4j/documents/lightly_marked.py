@@ -17,9 +17,9 @@ _STARS = re.compile(r"\*+[ \t]++(?:(?:TODO|DONE)[ \t]++)?(?P<label>\S.*)")
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a text. Only its encoding and its line ends change."""
-    text = decode(read_bytes(path, limits.bytes), path)
+    text, losses = decode(read_bytes(path, limits.bytes), path)
     title, sections = (_read_org if path.suffix.lower() == ".org" else _read_rst)(text)
-    return Reading(text, title, sections)
+    return Reading(text, title, sections, losses=losses)
 
 
 def _read_rst(text: str) -> tuple[str | None, list[Section]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import mailbox
 import re
 from binascii import a2b_base64
@@ -16,7 +15,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from e2g_neo4j.documents import html
+from e2g_neo4j.documents import markup, visible
 from e2g_neo4j.documents.builder import Builder
 from e2g_neo4j.documents.properties import fit_properties
 from e2g_neo4j.documents.reading import Limits, Reading, count
@@ -121,7 +120,10 @@ def _add_body(part: Message, builder: Builder, attached: list[str]) -> bool:
     for charset in ("utf-8", part.get_content_charset() or "utf-8"):  # the declared one counts, if it is right
         with suppress(LookupError, UnicodeDecodeError):
             text = data.decode(charset)
-    builder.add(html.convert(io.BytesIO(text.encode("utf-8", "replace"))) if kind == "text/html" else text)
+    if kind == "text/html":
+        builder.losses += markup.losses(markup.walk(visible.parse(text), builder))
+    else:
+        builder.add(text)
     return bool(text.strip())
 
 

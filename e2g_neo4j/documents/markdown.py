@@ -21,11 +21,12 @@ _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\n*", re.M)
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a Markdown file. Only its encoding, its line ends and its front matter change."""
-    facts, text = split_front_matter(decode(read_bytes(path, limits.bytes), path))
+    whole, uncertain = decode(read_bytes(path, limits.bytes), path)
+    facts, text = split_front_matter(whole)
     title, sections = markdown_headings(text)
     declared = facts.pop("title", None)
     fitting, losses = fit_properties(facts)
-    return Reading(text, str(declared) if declared else title, sections, fitting or None, losses)
+    return Reading(text, str(declared) if declared else title, sections, fitting or None, [*uncertain, *losses])
 
 
 def split_front_matter(text: str) -> tuple[dict[Any, Any], str]:

@@ -22,7 +22,7 @@ def read(path: Path, limits: Limits) -> Reading:
     """Read a notebook: its texts, its code, and what the code printed."""
     pictures: list[str] = []
     try:
-        notebook = json.loads(decode(read_bytes(path, limits.bytes), path))
+        notebook = json.loads(decode(read_bytes(path, limits.bytes), path)[0])
         cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
         language = notebook.get("metadata", {}).get("language_info", {}).get("name", "")
         text = clean("\n\n".join(part for cell in cells for part in _parts(cell, str(language), pictures)))

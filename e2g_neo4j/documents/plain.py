@@ -11,5 +11,5 @@ from e2g_neo4j.documents.text import decode, read_bytes
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a text file. Only its encoding and its line ends change."""
-    text = decode(read_bytes(path, limits.bytes), path)
-    return Reading(text, sections=chapters(text))
+    text, losses = decode(read_bytes(path, limits.bytes), path)
+    return Reading(text, sections=chapters(text), losses=losses)

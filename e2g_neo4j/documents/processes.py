@@ -58,7 +58,10 @@ def limits_of(settings: Settings, defaults: tuple[int, float]) -> Limits:
     """Return the limits that the settings name, or else the defaults."""
     memory_mb, seconds = defaults
     return Limits(
-        settings.max_document_mb * 2**20, settings.parse_memory_mb or memory_mb, settings.parse_seconds or seconds
+        settings.max_document_mb * 2**20,
+        settings.parse_memory_mb or memory_mb,
+        settings.parse_seconds or seconds,
+        whole_page=settings.whole_page,
     )
 
 

@@ -62,7 +62,7 @@ def _advice(data: bytes, path: Path, error: Exception) -> str:
     if isinstance(error, PasswordError) or b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e" in data:
         return "is protected with a password. Save it without one."
     try:
-        text = decode(data, path).lstrip()
+        text = decode(data, path)[0].lstrip()
     except ReadingError:
         what = " ".join(str(error).split())[:200]
         return f"cannot be read as a spreadsheet ({what}). Open it in its own program and save it again as .xlsx."

@@ -39,7 +39,8 @@ _SIGNS = {"~": " ", "``": "“", "''": "”", r"\%": "%", r"\&": "&", r"\$": "$"
 
 def read(path: Path, limits: Limits) -> Reading:
     """Read a document of LaTeX."""
-    source = _COMMENT.sub("", decode(read_bytes(path, limits.bytes), path))
+    source, uncertain = decode(read_bytes(path, limits.bytes), path)
+    source = _COMMENT.sub("", source)
     source = _ACCENT.sub(lambda one: unicodedata.normalize("NFC", (one[2] or one[3]) + _MARKS[one[1]]), source)
     for _ in range(3):  # styles in styles
         source = _STYLED.sub(r"\1", source)
@@ -49,7 +50,9 @@ def read(path: Path, limits: Limits) -> Reading:
     pictures, others = body.count(r"\includegraphics"), len(re.findall(r"\\(?:input|include)\{", body))
     text = _plain(body)
     heading, sections = markdown_headings(text)
-    losses = count(pictures, "picture", "not in the text") + count(others, "included file", "not in the text")
+    losses = (
+        uncertain + count(pictures, "picture", "not in the text") + count(others, "included file", "not in the text")
+    )
     return Reading(text, _plain(title[1]).replace("\n", " ") if title else heading, sections, losses=losses)
 
 

@@ -1,56 +1,52 @@
 """Recognise the language of documents: that of a new corpus, and documents in another one than their corpus.
 
-A pipeline finds nonsense in them. Only clear cases count: most letters belong to another script, or frequent words of
-another language abound and those of the pipeline's do not. Tables, names and code have few of either.
+A pipeline finds nonsense in them. Only clear cases count, and only words: formulas, tables of figures, keys of answers
+and code have few different ones.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Set
-from importlib import import_module
+from collections.abc import Iterable
+
+import regex  # type: ignore[import-untyped]
 
 from e2g_neo4j.types.documents import SourceDocument
 
 NAMES = {
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "hu": "Hungarian",
-    "it": "Italian",
-    "nb": "Norwegian",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "sv": "Swedish",
-    "tr": "Turkish",
-}
-"""Languages in Latin script that are told apart, by their codes in spaCy."""
+    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish",
+    "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque",
+    "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "gu": "Gujarati", "he": "Hebrew", "hi": "Hindi",
+    "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic", "it": "Italian",
+    "ja": "Japanese", "kn": "Kannada", "ko": "Korean", "la": "Latin", "lt": "Lithuanian", "lv": "Latvian",
+    "mk": "Macedonian", "ml": "Malayalam", "mr": "Marathi", "ms": "Malay", "nb": "Norwegian", "nl": "Dutch",
+    "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
+    "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish",
+    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
+"""Languages that are told apart, by their codes in spaCy."""
 
-CHINESE = "zh"
+PACKAGES = {"ja": "spacy[ja]", "ko": "spacy[ko]", "th": "spacy[th]", "vi": "pyvi"}
+"""What spaCy needs for a language, beyond itself."""
 
-_CHINESE = "Chinese"
+_CODES = {name: code for code, name in NAMES.items()}
 
-_CODES = {name: code for code, name in NAMES.items()} | {_CHINESE: CHINESE}
+_SAME = {"no": "nb", "nn": "nb"}
+"""Languages that the library tells apart, and NAMES does not."""
 
 SAMPLE = 4000
 """Characters that are looked at in the first, second and third third of a text."""
 
-FEWEST_WORDS, FEWEST_LETTERS = 20, 40
-"""Shorter texts are not judged."""
+FEWEST_WORDS, FEWEST_LETTERS = 12, 40
+"""Texts with fewer different words, or with fewer letters, are not judged."""
 
-OWN_SHARE, OTHER_SHARE, OTHER_WORDS = 0.3, 0.3, 5
-"""A text is in the pipeline's language if this share of its words are frequent ones of it. It is in another language if
-this share are frequent ones of that, at least so many different ones, and at least twice as many as the pipeline's."""
+WORDS_AT_ONCE = 60
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+MARGIN = 4
+"""A text is in another language if it is so much more likely, in the logarithm for each word."""
+
+_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+(?:['’]\p{L}+)?")
 
 
 def corpus_language(documents: Iterable[SourceDocument], default: str) -> str:
@@ -58,67 +54,89 @@ def corpus_language(documents: Iterable[SourceDocument], default: str) -> str:
 
     Args:
         documents: the documents.
-        default: the language of text that is in no other one as far as is clear.
+        default: the language of text that is in no other one as far as is clear, or in one that spaCy cannot read here.
     """
     sizes: Counter[str] = Counter()
     for document in documents:
         sizes[_CODES.get(other_language(document.text, default) or "", default)] += len(document.text)
-    return sizes.most_common(1)[0][0] if sizes else default
+    language = sizes.most_common(1)[0][0] if sizes else default
+    return language if can_be_read(language) else default
+
+
+def can_be_read(language: str) -> bool:
+    """Return whether the packages are installed that spaCy needs for a language."""
+    if language not in PACKAGES:
+        return True
+    import spacy
+
+    try:
+        spacy.blank(language)
+    except ImportError:
+        return False
+    return True
 
 
 def other_language(text: str, language: str) -> str | None:
-    """Return the language or script that a text appears to be in, such as "German" or "cyrillic script".
+    """Return the language or script that a text appears to be in, such as "German" or "georgian script".
 
     Args:
         text: the text.
-        language: the code of the pipeline's language. Only those of NAMES and Chinese are compared.
+        language: the code of the pipeline's language. Only those of NAMES are compared.
 
     Returns:
         None if it appears to be in the pipeline's language, and if that is unclear.
     """
-    if language not in NAMES and language != CHINESE:
+    if language not in NAMES:
         return None
     third = len(text) // 3
-    sample = text if len(text) <= 3 * SAMPLE else " ".join(text[at : at + SAMPLE] for at in (0, third, 2 * third))
-    letters = [one for one in sample if one.isalpha()]
-    if len(letters) < FEWEST_LETTERS:
-        return None
+    samples = [text] if len(text) <= 3 * SAMPLE else [text[at : at + SAMPLE] for at in (0, third, 2 * third)]
+    [(found, times)] = Counter(_other_language(sample, language) for sample in samples).most_common(1)
+    return found if times > len(samples) / 2 else None
+
+
+def _other_language(sample: str, language: str) -> str | None:
+    words = list(dict.fromkeys(_WORD.findall(sample.lower())))
+    letters = [one for word in words for one in word]
     scripts = Counter(unicodedata.name(one, "?").split()[0] for one in letters)
-    script, number = scripts.most_common(1)[0]
-    if script == "CJK" and language == CHINESE:
+    script, number = scripts.most_common(1)[0] if scripts else ("LATIN", 0)
+    different = len(words) if script == "LATIN" else len(set(letters))
+    if len(letters) < FEWEST_LETTERS or different < FEWEST_WORDS:
         return None
-    if script != "LATIN":
-        if number <= len(letters) / 2 and scripts["LATIN"]:
-            return None
-        chinese = script == "CJK" and not scripts["HIRAGANA"] + scripts["KATAKANA"]
-        return _CHINESE if chinese else f"{script.lower()} script"
-    words = [one.lower() for one in _WORD.findall(sample)]
-    own = _share(words, _frequent_words(language)) if language in NAMES else 0.0
-    if len(words) < FEWEST_WORDS or own >= OWN_SHARE:
+    if script != "LATIN" and number <= len(letters) / 2 and scripts["LATIN"]:
         return None
-    shares = {
-        code: _share(words, frequent)
-        for code in NAMES
-        if code != language and len(set(words) & (frequent := _frequent_words(code))) >= OTHER_WORDS
-    }
-    best = max(shares, key=shares.__getitem__, default=language)
-    return NAMES[best] if shares.get(best, 0.0) >= max(OTHER_SHARE, 2 * own) else None
+    scores = _scores(words)
+    best = max((code for code in scores if code in NAMES), key=scores.__getitem__)
+    if max(scores, key=scores.__getitem__) != best and script not in (
+        "LATIN",
+        "CYRILLIC",
+        "ARABIC",
+        "CJK",
+        "DEVANAGARI",
+    ):
+        return f"{script.lower()} script"  # none of NAMES is written so
+    if best == language or scores[best] - scores[language] < MARGIN * len(words):
+        return None
+    return NAMES[best]
+
+
+def _scores(words: list[str]) -> dict[str, float]:
+    """Return how likely these words are in each language, as a logarithm. They are judged a few at a time, since the
+    library gives less weight to what comes again."""
+    import py3langid  # type: ignore[import-untyped]
+
+    scores: dict[str, float] = {}
+    for at in range(0, len(words), WORDS_AT_ONCE):
+        ranked = py3langid.rank(" ".join(words[at : at + WORDS_AT_ONCE]))
+        for code, score in {_SAME.get(code, code): float(score) for code, score in reversed(ranked)}.items():
+            scores[code] = scores.get(code, 0.0) + score
+    return scores
 
 
 def name_of(language: str) -> str:
     """Return the English name of a language, or its code if there is none."""
-    return _CHINESE if language == CHINESE else NAMES.get(language, language)
+    return NAMES.get(language, language)
 
 
 def code_of(name: str) -> str | None:
     """Return the code of a language that `other_language` has named, or None for a script."""
     return _CODES.get(name)
-
-
-def _share(words: list[str], frequent: Set[str]) -> float:
-    return sum(word in frequent for word in words) / len(words) if words else 0.0
-
-
-def _frequent_words(language: str) -> Set[str]:
-    found: Set[str] = import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
-    return found

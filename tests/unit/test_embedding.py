@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -23,7 +24,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 from tiers import at_length
 
+from e2g_neo4j.documents.files import from_text
 from e2g_neo4j.errors import ModelError
+from e2g_neo4j.indexing.chunking import chunk
 from e2g_neo4j.models.embedding import openvino_model, sentence_transformers
 from e2g_neo4j.models.embedding.adapted import adapted
 from e2g_neo4j.models.embedding.base import Embedder, Precision
@@ -31,6 +34,7 @@ from e2g_neo4j.models.embedding.load import load_embedder
 from e2g_neo4j.models.embedding.ollama import OllamaEmbedder
 from e2g_neo4j.models.embedding.sentence_transformers import LocalEmbedder
 from e2g_neo4j.models.embedding.windows import embed_long, embed_with_parts, windows
+from e2g_neo4j.retrieval.passages import ScoredNode, fitting
 
 STORY = " ".join(
     f"On day {i} the keeper of the lighthouse wrote to his daughter in Trieste. She seldom answered, and he knew why."
@@ -391,3 +395,27 @@ def test_every_window_fits_when_it_stands_alone(text: str, repeat: int) -> None:
     cut = windows(embedder, text * repeat)
     assert [start for start, _ in cut[1:]] == [end for _, end in cut[:-1]]
     assert all(len(embedder.token_spans((text * repeat)[start:end])) <= embedder.window_tokens for start, end in cut)
+
+
+ENDLESS = {
+    "Chinese": ("老人读完信把它交给女儿一言不发地走进花园" * 60, 1),
+    "Japanese": ("おじいさんはてがみをよみおわるとそれをむすめにわたし" * 60, 1),
+    "Thai": ("เมื่อชายชราอ่านจดหมายจบเขาก็มอบมันให้ลูกสาว" * 40, 2),
+    "Amharic": ("ሰላምለዓለም" * 200, 1),
+    "packed": (b64encode(bytes(number * number % 251 for number in range(9000))).decode(), 4),
+    "one letter": ("x" * 9000, 4),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_text_without_spaces_counts_by_its_characters(embedder: Embedder, kind: str) -> None:
+    text, width = ENDLESS[kind]
+    spans = embedder.token_spans(text)
+    assert len(spans) >= len(text) / width / 1.2
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+    chunks = chunk(from_text(text, corpus="c", source="s"), embedder.token_spans, size=200, overlap=20)
+    assert all(len(one.text) <= 200 * width * 1.2 for one in chunks)
+    assert all(len(embedder.token_spans(text[start:end])) <= 510 for start, end in windows(embedder, text))
+    whole = ScoredNode({"text": text, "level": 0, "start": 0, "id": "a"}, 1.0)
+    [kept] = fitting([whole], 600, embedder.token_spans)
+    assert len(kept.row["text"]) <= 600 * width * 1.2

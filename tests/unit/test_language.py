@@ -33,11 +33,20 @@ FOREIGN = {
     "trädgården utan att säga "
     "ett ord.",
     "Chinese": "老人读完信,把它交给女儿,一言不发地走进花园。花园里有一张长椅,他的弟弟已经在那里等着他了,刚从城里回来。",
-    "cyrillic script": "Когда старик прочитал письмо, он отдал его дочери и молча вышел в сад.",
-    "greek script": "Όταν ο γέρος διάβασε το γράμμα, το έδωσε στην κόρη του και βγήκε στον κήπο χωρίς λέξη.",
-    "arabic script": "عندما انتهى الرجل العجوز من قراءة الرسالة أعطاها لابنته وخرج إلى الحديقة دون أن يقول كلمة.",
-    "hiragana script": "おじいさんはてがみをよみおわると、それをむすめにわたし、なに"
+    "Russian": "Когда старик прочитал письмо, он отдал его дочери и молча вышел в сад.",
+    "Greek": "Όταν ο γέρος διάβασε το γράμμα, το έδωσε στην κόρη του και βγήκε στον κήπο χωρίς λέξη.",
+    "Arabic": "عندما انتهى الرجل العجوز من قراءة الرسالة أعطاها لابنته وخرج إلى الحديقة دون أن يقول كلمة.",
+    "Japanese": "おじいさんはてがみをよみおわると、それをむすめにわたし、なに"
     "もいわずににわへでていきました。とてもしずかでした。",
+    "Hindi": "जब बूढ़े आदमी ने पत्र पढ़ लिया, तो उसने उसे अपनी बेटी को दे दिया और बिना कुछ कहे बगीचे में चला गया।",
+    "Korean": "노인은 편지를 다 읽고 나서 그것을 딸에게 주고 말없이 정원으로 "
+    "나갔다. 정원에는 벤치가 하나 있었다. 그의 동생이 기다리고 있었다.",
+    "Thai": "เมื่อชายชราอ่านจดหมายจบ เขาก็มอบมันให้ลูกสาวและเดินออกไปที่สวนโดยไม่พูดอะไรสักคำ",
+    "Hebrew": "כאשר הזקן סיים לקרוא את המכתב הוא נתן אותו לבתו ויצא אל הגן בלי לומר מילה.",
+    "Ukrainian": "Коли старий прочитав листа, він віддав його доньці й мовчки вийшов у сад, де стояла лавка.",
+    "Romanian": "Când bătrânul a terminat de citit scrisoarea, i-a dat-o fiicei sale și a ieșit în grădină fără să "
+    "spună un cuvânt.",
+    "georgian script": "როდესაც მოხუცმა წერილი წაიკითხა, ის თავის ქალიშვილს მისცა და უსიტყვოდ ბაღში გავიდა.",
 }
 
 ENGLISH = {
@@ -58,6 +67,18 @@ ENGLISH = {
     "and his wife would add c'est la vie, or honi soit qui mal y pense.",
     "short": "Guten Tag!",
     "Greek letters": "α, β, γ, δ and ε are the angles of the figure, and π is the ratio of the circle.",
+    "formulas": "a = b + c\nx = (-b ± sqrt(b^2 - 4ac)) / 2a\nF = G m M / r^2\nsin a cos b + cos a sin b\n" * 9,
+    "Greek formulas": "α + β = γ, ∂f/∂x = λ(x − μ)² / σ², Σ xᵢ = 0, ∫ e^{−λt} dt\n" * 9,
+    "answers": " ".join(f"{number}. {'ABCD'[number * 7 % 4]}" for number in range(1, 90)),
+    "figures": "\n".join(f"{number} {number * 3.7:.2f} {number * 17 % 91} kg {number % 7} EUR" for number in range(90)),
+    "chemistry": "C6H12O6 + 6 O2 -> 6 CO2 + 6 H2O\nNaOH + HCl -> NaCl + H2O\n" * 9,
+    "columns": "id,name,a,e,i,o,u\n1,Ada,x,y,z,0,1\n2,Bob,o,a,e,1,0\n" * 9,
+    "foreign names": "Popescu, Ion; García, José; Müller, Hans; Smith, John; Rossi, Maria; Nowak, Jan; Kovács, Anna",
+    "addresses": "Quill & Sons, 14 Harbour St, Lantry LT4 7QA, UK\nFarran GmbH, Hauptstr. 5, 10115 Berlin\nLuigi "
+    "Conti, Via Roma 12, 00184 Roma\n" * 4,
+    "web addresses": "https://www.example.org/a/b?c=d\nhttp://foo.bar/baz.html\nwww.site.com/index.php?id=4\n" * 8,
+    "contents": "Contents\n1 Introduction 3\n2 Method 7\n2.1 Data 9\n3 Results 15\n4 Discussion 22\nIndex 41\n",
+    "packed": "SGVsbG8gd29ybGQhIFRoaXMgaXMgYSB0ZXN0IG9mIGJhc2U2NCBlbmNvZGluZy4g" * 10,
     "signs": "★★★ 2.5 € §§ 17–19 %%% --- *** === ::: " * 20,
 }
 
@@ -95,7 +116,8 @@ def test_a_new_corpus_is_in_the_language_of_most_of_its_text() -> None:
     )
     assert corpus_language([english, german, short], "en") == "de"
     assert corpus_language([english, short], "en") == "en"
-    assert corpus_language([from_text(FOREIGN["cyrillic script"], corpus="c", source="r")], "en") == "en"
+    assert corpus_language([from_text(FOREIGN["Russian"], corpus="c", source="r")], "en") == "ru"
+    assert corpus_language([from_text(FOREIGN["georgian script"], corpus="c", source="r")], "en") == "en"
     assert corpus_language([from_text(FOREIGN["Chinese"], corpus="c", source="z")], "en") == "zh"
     assert corpus_language([], "de") == "de"
 

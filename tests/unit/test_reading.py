@@ -175,7 +175,7 @@ def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 def test_good_files_are_read_beside_bad_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad: dict[str, str | bytes] = {
         "empty.txt": "",
-        "latin.md": "naïve".encode("latin-1"),
+        "odd.md": bytes(range(128, 256)),
         "broken.pdf": "%PDF-1.4 broken",
         "gone.txt": "x",
         "secret.txt": "x",
@@ -283,8 +283,8 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(tmp_path: Path, enc
     assert read(written(tmp_path / "a.txt", (mark + text).encode(encoding)), "c", ONE_MIB).text == text
 
 
-def test_another_encoding_is_named_with_the_place_and_the_way_out(tmp_path: Path) -> None:
-    path = written(tmp_path / "it's a café.txt", "naïve".encode("latin-1"))
+def test_an_unknown_encoding_is_named_with_the_place_and_the_way_out(tmp_path: Path) -> None:
+    path = written(tmp_path / "it's a café.txt", b"na" + bytes(range(239, 127, -1)))
     message = refused(path, "UTF-8", "0xef", "offset 2", "iconv -f", "-t UTF-8")
     assert str(path).replace("'", "'\"'\"'") in message  # quoted for a shell
     refused(written(tmp_path / "odd.txt", b"\xff\xfea\0b"), "UTF-16")
@@ -293,7 +293,7 @@ def test_another_encoding_is_named_with_the_place_and_the_way_out(tmp_path: Path
 @pytest.mark.parametrize(
     "content",
     [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"MZ\x90\0\x03", b"text\0text", bytes(range(256)), b"\x01\x02\x03abc",
-     "sixteen".encode("utf-16-le")],
+     "sixteen\0".encode("utf-16-le")],
 )  # fmt: skip
 @pytest.mark.parametrize("suffix", [".txt", ".md", ".html"])
 def test_binary_content_is_called_so(tmp_path: Path, content: bytes, suffix: str) -> None:
@@ -451,7 +451,7 @@ def test_html_becomes_markdown(tmp_path: Path) -> None:
     assert marks(document) == [("The Lamp", "# The Lamp"), ("Later", "## Later")]
     assert "Zoë met Ada at the_quay." in document.text
     assert "Rain & fog." in document.text
-    assert not re.search("track|base64|example", document.text)
+    assert not re.search("track|base64|example.org", document.text)
     assert document.title == "The Lamp"
     bare = read(written(tmp_path / "b.htm", "<head><title>A\n page</title></head><body><p>words</body>"), "c", ONE_MIB)
     assert (bare.title, bare.text) == ("A page", "words")
@@ -460,16 +460,16 @@ def test_html_becomes_markdown(tmp_path: Path) -> None:
 def test_html_is_read_in_the_encoding_that_it_declares(tmp_path: Path) -> None:
     page = PAGE.format(head='<meta charset="iso-8859-1">').encode("latin-1")
     assert "Zoë" in read(written(tmp_path / "a.html", page), "c", ONE_MIB).text
-    for head in ("", '<meta charset="utf-8">'):
-        refused(written(tmp_path / "b.html", PAGE.format(head=head).encode("latin-1")), "UTF-8", "iconv")
-    unknown = PAGE.format(head='<meta charset="klingon">').encode("latin-1")
-    refused(written(tmp_path / "c.html", unknown), "klingon")
+    for head in ("", '<meta charset="utf-8">', '<meta charset="klingon">'):
+        document = read(written(tmp_path / "b.html", PAGE.format(head=head).encode("latin-1")), "c", ONE_MIB)
+        assert "Zoë" in document.text
+        assert "windows-1252, which is a guess" in document.losses[0]
 
 
 def test_html_with_open_tags_keeps_its_shape(tmp_path: Path) -> None:
     page = "<ul><li>one<li>two</ul><table><tr><td>left<td>right</table><p>a<p>b &lt; c"
     text = read_all(written(tmp_path / "open.html", page.encode()), "c", ONE_MIB)[0].text
-    assert text.startswith("* one\n* two\n")
+    assert text.startswith("- one\n- two\n")
     assert "| left | right |" in text
     assert text.endswith("a\n\nb < c")
 
@@ -743,7 +743,7 @@ def check_whole(path: Path) -> None:
 
 def test_importing_the_reader_loads_no_parser() -> None:
     code = "import sys, e2g_neo4j.documents.files"
-    code += "\nprint([m for m in ('markitdown', 'pdfminer', 'bs4') if m in sys.modules])"
+    code += "\nprint([m for m in ('charset_normalizer', 'lxml', 'pdfminer', 'trafilatura') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

