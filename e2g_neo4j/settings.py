@@ -135,6 +135,7 @@ class Settings(BaseSettings):
     parse_seconds: float | None = Field(
         None, gt=0, description="Maximum processor time for reading a file, in s. Default: 1800, in the service 300."
     )
+    ocr: bool = Field(False, description="Whether the text of scanned PDFs is recognised, with ocrmypdf.")
     whole_page: bool = Field(False, description="Whether menus and the like of web pages are read too.")
     public_url: str | None = Field(
         None, pattern=r"^https?://[^/\s]+/?$", description="Address of the service for others, such as https://HOST."

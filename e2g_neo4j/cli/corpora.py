@@ -46,6 +46,7 @@ def index(
     whole_page: Annotated[
         bool, typer.Option("--whole-page", help="Read all of a web page, also menus and the like.")
     ] = False,
+    ocr: Annotated[bool, typer.Option("--ocr", help="Recognise the text of scanned PDFs, with ocrmypdf.")] = False,
     title: Annotated[str | None, typer.Option("--title", help="The title of the document, if it is one.")] = None,
     source: Annotated[
         str | None,
@@ -64,9 +65,10 @@ def index(
 ) -> None:
     given = dict(map(parse_property, properties)) if properties else None
     unread: dict[str, str] = {}
-    sources = chosen_sources(paths, corpus, title, source, whole_page=whole_page, fetch=fetch, failed=unread)
+    asked = {name: True for name, wanted in (("whole_page", whole_page), ("ocr", ocr)) if wanted}
+    settings = load_settings().model_copy(update=asked)
+    sources = chosen_sources(paths, corpus, title, source, settings, fetch=fetch, failed=unread)
     ReadingReport(unread).check(strict=strict, read=bool(sources))
-    settings = load_settings().model_copy(update={"whole_page": True}) if whole_page else None
     if dry_run:
         with E2G(settings=settings) as e2g:
             plan = e2g.plan(sources, corpus=corpus, language=language, strict=strict)

@@ -17,8 +17,7 @@ from e2g_neo4j.documents.reading import Limits
 from e2g_neo4j.documents.text import decode, within
 from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.indexing.operations import Source
-from e2g_neo4j.runtime.lazy_imports import needs
-from e2g_neo4j.settings import load_settings
+from e2g_neo4j.settings import Settings
 from e2g_neo4j.types.documents import SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 
@@ -32,9 +31,9 @@ def chosen_sources(
     corpus: str,
     title: str | None,
     source: str | None,
+    settings: Settings,
     *,
     fetch: bool = False,
-    whole_page: bool = False,
     failed: dict[str, str] | None = None,
 ) -> Sequence[Source]:
     """Return what `e2g index` is to index.
@@ -44,8 +43,8 @@ def chosen_sources(
         corpus: The corpus.
         title: The title of the document.
         source: The source of the text on standard input.
+        settings: How files are read.
         fetch: Whether to fetch web addresses.
-        whole_page: Whether menus and the like of web pages are read too.
         failed: Takes the reason for each web address that cannot be read. Default: The first one is raised.
 
     Raises:
@@ -66,8 +65,6 @@ def chosen_sources(
         return paths
     if title is not None and not utf8(title, "The title").strip():
         raise InputError("The title is empty. Pass another, or omit --title.")
-    settings = load_settings()
-    settings.whole_page |= whole_page
     limits = limits_of(settings, LIBRARY)
     if "-" in paths:
         data = sys.stdin.buffer.read(limits.bytes + 1)
@@ -112,9 +109,7 @@ def fetch_document(address: str, corpus: str, limits: Limits) -> SourceDocument:
             path = PurePosixPath(unquote(urlsplit(address).path))
             kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
             found = BY_SUFFIX.get(path.suffix.lower()) or BY_MEDIA_TYPE.get(kind)
-            with needs(address, "documents"):
-                is_one = found is not None and not hasattr(found.reader, "read_each")
-            if found is None or not is_one:
+            if found is None or hasattr(found.reader, "read_each"):
                 raise ReadingError(f"{address} is of the type {kind or 'unknown'}: download it, and convert it.")
             content = bytearray()
             for part in reply.iter_bytes():

@@ -21,8 +21,7 @@ from e2g_neo4j.documents.formats import BY_SUFFIX, CONVERTED, KINDS, signed_form
 from e2g_neo4j.documents.headings import chapters
 from e2g_neo4j.documents.reading import Limits, Reading
 from e2g_neo4j.documents.text import shown, within
-from e2g_neo4j.errors import ConfigurationError, InputError, ReadingError
-from e2g_neo4j.runtime.lazy_imports import needs
+from e2g_neo4j.errors import InputError, ReadingError
 from e2g_neo4j.types.documents import UPLOAD, SourceDocument
 from e2g_neo4j.types.ids import document_id, utf8
 from e2g_neo4j.types.properties import Properties
@@ -240,16 +239,12 @@ def read_each(path: Path, corpus: str, limits: Limits, report: ReadingReport | N
     try:
         path = _checked_file(path)
         source, kind = str(path.resolve()), signed_format(path)
-        with needs(shown(path), "documents"):
-            reader = kind.reader
-        if hasattr(reader, "read_each"):
-            yield from _several(reader.read_each(path, limits), path, corpus, limits, report)
+        if hasattr(kind.reader, "read_each"):
+            yield from _several(kind.reader.read_each(path, limits), path, corpus, limits, report)
             return
-        yield _document(reader.read(path, limits), corpus, source, path, limits, shown(path))
+        yield _document(kind.reader.read(path, limits), corpus, source, path, limits, shown(path))
     except (ReadingError, MemoryError):
         raise
-    except ConfigurationError as error:  # a parser is not installed
-        raise ReadingError(str(error)) from error
     except Exception as error:  # parsers raise many kinds of exceptions for broken files
         if isinstance(error, OSError) and error.strerror:
             raise ReadingError(f"{shown(path)} cannot be read: {error.strerror}. Check the file.") from error

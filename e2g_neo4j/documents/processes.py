@@ -62,6 +62,7 @@ def limits_of(settings: Settings, defaults: tuple[int, float]) -> Limits:
         settings.parse_memory_mb or memory_mb,
         settings.parse_seconds or seconds,
         whole_page=settings.whole_page,
+        ocr=settings.ocr,
     )
 
 

