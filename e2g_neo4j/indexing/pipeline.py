@@ -321,8 +321,8 @@ def _language_warnings(documents: Sequence[SourceDocument], run: IndexRun) -> di
     for source, other in found.items():
         if other is not None:
             code = code_of(other)
-            file = quote(source) if Path(source).is_file() else "FILE"
-            command = f"`e2g index {file} --corpus {quote(f'{run.corpus}-{code}')} --language {code}`"
+            file = source if Path(source).is_file() else "FILE"
+            command = f"`e2g index {quote(file)} --corpus {quote(f'{run.corpus}-{code}')} --language {code}`"
             into = command if code else "`e2g index FILE --corpus OTHER` with a pipeline in E2G_SPACY_MODEL"
             if code and not can_be_read(code):
                 into = f"{command} after `{pip_install(PACKAGES[code])}`"
