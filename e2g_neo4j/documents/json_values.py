@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ _COLUMNS = 100
 
 def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | ReadingError]]:
     """Yield the documents of an array of objects with `text`, as in JSON Lines, or else one document of all values."""
+    text, losses = decode(read_bytes(path, limits.bytes), path)
     try:
-        found = json.loads(decode(read_bytes(path, limits.bytes), path)[0])
+        found = json.loads(text)
     except RecursionError as error:
         raise ReadingError(f"{shown(path)} is nested too deeply. Save its inner values.") from error
     except ValueError as error:
@@ -37,7 +39,8 @@ def read_each(path: Path, limits: Limits) -> Iterator[tuple[str, Reading | Readi
             except ReadingError as error:
                 yield place, error
     else:
-        yield "its values", _values(found, rows, path, limits)
+        reading = _values(found, rows, path, limits)
+        yield "its values", replace(reading, losses=[*reading.losses, *losses])
 
 
 def _values(found: Any, rows: list[dict[str, Any]], path: Path, limits: Limits) -> Reading:

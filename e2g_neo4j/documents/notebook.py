@@ -21,15 +21,16 @@ _INLINE = re.compile(r"\(data:image/[^)\s]*|\(attachment:[^)\s]*")
 def read(path: Path, limits: Limits) -> Reading:
     """Read a notebook: its texts, its code, and what the code printed."""
     pictures: list[str] = []
+    source, uncertain = decode(read_bytes(path, limits.bytes), path)
     try:
-        notebook = json.loads(decode(read_bytes(path, limits.bytes), path)[0])
+        notebook = json.loads(source)
         cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
         language = notebook.get("metadata", {}).get("language_info", {}).get("name", "")
         text = clean("\n\n".join(part for cell in cells for part in _parts(cell, str(language), pictures)))
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise ReadingError(f"{shown(path)} is no notebook of Jupyter. Open it there and save it again.") from error
     title, sections = markdown_headings(text)
-    losses = count(len(pictures), "picture", "not in the text")
+    losses = [*count(len(pictures), "picture", "not in the text"), *uncertain]
     return Reading(text, title, sections, losses=losses)
 
 

@@ -35,7 +35,7 @@ Rank = tuple[int, int]
 hash of the text after it, so that one of many equal boundaries is the best."""
 
 _GAP = regex.compile(
-    rf"^(?P<row>{regex.escape(ROW)}[^\n]{{0,{LONGEST_ROW}}}\n+)"
+    rf"^(?P<row>{regex.escape(ROW)}[^\n]{{0,{LONGEST_ROW}}}(?:\n+|\Z))"
     r"|(?P<end>(?:[!?…]|(?<=\w{4})\.)[\"'”’»)\]_*]*)?\s+|(?P<full>[。！？][”’」』）]*)\s*",
     regex.M,
 )
@@ -240,8 +240,9 @@ def _best(text: str, starts: NDArray[np.int64], at: int, goal: int, slack: int, 
 def _shared(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
     """Return the first token of the next chunk after token `at`: at most `overlap` tokens before it."""
     lowest = max(0, at - overlap)
-    for is_boundary in (_begins_whole, _begins_word, _begins_grapheme):
-        for token in range(lowest, at - overlap // 2):
+    most = at - overlap // 2
+    for is_boundary, until in ((_begins_whole, at + 1), (_begins_word, most), (_begins_grapheme, most)):
+        for token in range(lowest, until):
             if is_boundary(text, int(starts[token])):
                 return token
     return lowest

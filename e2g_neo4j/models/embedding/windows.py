@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -103,10 +104,24 @@ def windows(model: Tokenizes, text: str) -> list[Span]:
         return [(0, len(text))]
     for count in range(-(-len(spans) // limit), len(spans) + 1):
         cut = _cut(text, spans, count, limit)
+        if not all(_begins_whole(text, start) for start, _ in cut):
+            cut = _fill(text, spans, limit)
         # A window that begins inside a word may have more tokens on its own than within the text.
         if all(len(model.token_spans(text[start:end])) <= limit for start, end in cut):
             break
     return cut
+
+
+def _fill(text: str, spans: Sequence[Span], limit: int) -> list[Span]:
+    """Return spans that are as full as rows of tables permit, which are divided only where they are longer."""
+    starts, at = [0], 0
+    while at + limit < len(spans):
+        ends = (
+            i for i in range(at + limit, at, -1) if _begins_whole(text, spans[i][0]) and spans[i - 1][1] < spans[i][0]
+        )
+        at = next(ends, at + limit)
+        starts.append(spans[at][0])
+    return list(pairwise([*starts, len(text)]))
 
 
 def _cut(text: str, spans: Sequence[Span], count: int, limit: int) -> list[Span]:
@@ -122,18 +137,23 @@ def _cut(text: str, spans: Sequence[Span], count: int, limit: int) -> list[Span]
 
 
 def _good_border(text: str, spans: Sequence[Span], ideal: int, lowest: int, highest: int) -> int:
-    """Return the token nearest to `ideal` that begins a sentence, otherwise a word, otherwise `ideal`."""
+    """Return the token nearest to `ideal` that begins a table, otherwise a sentence or row, otherwise a word, otherwise
+    `ideal`. One inside of a row is the last choice."""
     reach = max((highest - lowest) // 2, 16)
-    near = sorted(range(max(lowest, ideal - reach), min(highest, ideal + reach) + 1), key=lambda i: abs(i - ideal))
-    words = [i for i in near if spans[i - 1][1] < spans[i][0]]
-    whole = [i for i in words if row_start(text, spans[i][0]) == spans[i][0]]  # no row of a table is divided
-    tables = [i for i in whole if begins_table(text, spans[i][0])]
-    for i in tables or whole:
-        before = text[max(spans[i - 1][1] - 2, 0) : spans[i - 1][1]]
-        if (
-            before.rstrip("\"'”’)")[-1:] in (".", "!", "?", "。")
-            or tables
-            or text.startswith(f"\n{ROW}", spans[i][0] - 1)
-        ):
+    words = [i for i in range(lowest, highest + 1) if spans[i - 1][1] < spans[i][0]]
+    words.sort(key=lambda i: abs(i - ideal))
+    near = [i for i in words if abs(i - ideal) <= reach]
+    whole = [i for i in near if _begins_whole(text, spans[i][0])] or [
+        i for i in words if _begins_whole(text, spans[i][0])
+    ]
+    if tables := [i for i in whole if begins_table(text, spans[i][0])]:
+        return tables[0]
+    for i in whole:
+        before = text[max(spans[i - 1][1] - 2, 0) : spans[i - 1][1]].rstrip("\"'”’)")
+        if before[-1:] in (".", "!", "?", "。") or text.startswith(f"\n{ROW}", spans[i][0] - 1):
             return i
-    return (whole or words or [min(max(ideal, lowest), highest)])[0]
+    return (whole or near or [min(max(ideal, lowest), highest)])[0]
+
+
+def _begins_whole(text: str, place: int) -> bool:
+    return row_start(text, place) == place
