@@ -4,7 +4,8 @@
 // of the question.
 // $corpus, $terms
 // → found, adopts, communities, clusters, entity_vectors, sentence_vectors, statements, made_with: {embedding_model,
-//   dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
+//   dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]},
+//   unread: [text], null if all text was read
 // include: made_with
 // include: corpus_words
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
@@ -15,4 +16,5 @@ RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id 
        COLLECT { MATCH (corpus:Corpus {corpus: $corpus}) RETURN corpus.sentence_vectors = coalesce(corpus.revision, 0) }[0]
          AS sentence_vectors,
        COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.statements = coalesce(c.revision, 0) }[0] AS statements,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.unread }[0] AS unread,
        made {.embedding_model, .dimensions, .pooling, .spacy_model, .vectors} AS made_with, words

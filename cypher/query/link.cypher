@@ -11,7 +11,7 @@
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
 //   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
 //   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors,
-//   entity_vectors
+//   entity_vectors, unread: as in `corpus`
 // include: made_with
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {
@@ -61,4 +61,5 @@ RETURN found, made {.embedding_model, .dimensions, .pooling, .spacy_model, .vect
        }[0] AS statements,
        COLLECT { MATCH (corpus:Corpus {corpus: $corpus}) RETURN corpus.sentence_vectors = coalesce(corpus.revision, 0) }[0]
          AS sentence_vectors,
-       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.entity_vectors = coalesce(c.revision, 0) }[0] AS entity_vectors,
+       COLLECT { MATCH (c:Corpus {corpus: $corpus}) RETURN c.unread }[0] AS unread

@@ -34,7 +34,7 @@ OWN_PROPERTIES: Mapping[str, frozenset[str]] = {
         "Summary": "corpus id document level index text tokens start end embedding made_of notes notes_of",
         "Entity": "corpus key name forms form_counts type types type_counts chunks embedded_name embedding",
         "Alias": "corpus key name apart into",
-        "Corpus": "corpus chunks windows adopts adopted_properties revision communities clusters "
+        "Corpus": "corpus chunks windows unread adopts adopted_properties revision communities clusters "
         "entity_vectors sentence_vectors statements statement_models report_models",
         "Community": "corpus id level title text rating entities sha256 report_sha256 embedding",
         "Cluster": "corpus id level text tokens chunks document start end sha256 text_sha256 embedding",

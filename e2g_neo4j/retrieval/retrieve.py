@@ -31,11 +31,10 @@ from e2g_neo4j.retrieval.selection import Selection
 from e2g_neo4j.retrieval.strategy import Strategy
 from e2g_neo4j.retrieval.windows import Budget
 from e2g_neo4j.retrieval.word_statistics import terms_of, word_statistics
-from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Read, Request, Rows, map_requests, reads_of, side_by_side
+from e2g_neo4j.runtime.requests import Chat, Embed, Operation, Request, Rows, map_requests, reads_of, side_by_side
 from e2g_neo4j.runtime.statements import split_suffix
 from e2g_neo4j.runtime.tracing import span
 from e2g_neo4j.types.chat import ChatUsage, StreamingChatModel
-from e2g_neo4j.types.documents import is_unread
 from e2g_neo4j.types.fingerprint import Fingerprint
 from e2g_neo4j.types.results import Evidence, Fact, Pair, Passage
 
@@ -228,16 +227,10 @@ def _find_evidence(
     notes += [*(chat.told if chat else ()), *([filter.reason] if filter else [])]
     notes += [f"The reranker {reranker} has ordered the passages."] if reranker else []
     queries = [part.query for part in parts]
-    if not passages or any(query.linked.unknown for query in queries):
-        notes += yield from _unread(corpora)
+    if not passages or any(query.linked.unknown for query in queries):  # what was not read may have what is absent
+        unread = [loss for part in parts for row in part.rows for loss in row.get("unread") or ()]
+        notes += [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
     return _evidence(options.strategy, queries, passages, facts, notes)
-
-
-def _unread(corpora: Sequence[str]) -> Operation[list[str]]:
-    """Return a note that names documents of which a part was not read: it may have what is said to be absent."""
-    rows: Rows = yield Read("query/losses", {"corpora": list(corpora), "limit": TOLD_LOSSES})
-    unread = [f"{row['title']}: {loss}" for row in rows for loss in row["losses"] if is_unread(loss)]
-    return [f"Not read: {'; '.join(unread[:TOLD_LOSSES])}."] if unread else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,14 +140,6 @@ class Chunk:
         return self.own[0] - self.start, self.own[1] - self.start
 
 
-_UNREAD = ("no text", "missing", "not read")
-
-
-def is_unread(loss: str) -> bool:
-    """Return whether a loss is of text that an answer may say is absent."""
-    return any(word in loss for word in _UNREAD)
-
-
 CHUNKER = "content-defined-2"
 """The version of the chunking rules. A document that was chunked by other rules is indexed again."""
 
