@@ -118,11 +118,7 @@ def documents(corpus: ExistingCorpus = None, as_json: Json = False) -> None:
     """List the documents of a corpus."""
     with E2G() as e2g:
         found = e2g.documents(choose_corpus(e2g, corpus))
-    if as_json:
-        print_json(found)
-    else:
-        columns = ["title", "state", "chunks", "tokens", "source"]
-        show.table(out, columns, [[getattr(document, column) for column in columns] for document in found], "")
+    print_result(found, show.documents, as_json=as_json)
 
 
 def entities(

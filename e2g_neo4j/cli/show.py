@@ -295,6 +295,15 @@ def findings(out: Console, found: Sequence[Finding]) -> None:
             out.print(f"         {escape(one.next_step)}")
 
 
+def documents(out: Console, found: Sequence[DocumentInfo]) -> None:
+    """Print the documents, and what their texts have not."""
+    columns = ["title", "state", "chunks", "tokens", "source"]
+    table(out, columns, [[getattr(document, column) for column in columns] for document in found], "")
+    for document in found:
+        if document.losses:
+            out.print(f"Not in the text of {escape(document.title)}: {escape('; '.join(document.losses))}")
+
+
 def status(out: Console, found: Mapping[str, Sequence[DocumentInfo]]) -> None:
     """Print the documents with their states, and the next step for those that are not ready."""
     rows = [

@@ -223,12 +223,15 @@ def _add_resources(server: MCPServer[Any], client: AsyncE2G, access: Access, res
 
     @server.resource("e2g://{corpus}/documents", name="Documents of a corpus", security=any_name)
     async def _documents(corpus: str, context: Context[Any, Any]) -> str:
-        """The documents of a corpus with their ids, one per line."""
+        """The documents of a corpus with their ids, one per line, and with what their texts have not."""
         with _as_resource_errors():
             chosen = await access.corpus(access.caller(context, "read"), corpus)
             found, more = await client.runner.run(catalog.document_page(chosen, limit=LISTED_DOCUMENTS))
         lines = [
-            json.dumps({"document": one.id, "title": one.title, "state": one.state, "characters": one.characters})
+            json.dumps(
+                {"document": one.id, "title": one.title, "state": one.state, "characters": one.characters}
+                | ({"losses": one.losses} if one.losses else {})
+            )
             for one in found
         ]
         return results.listing("Documents of the corpus" + (", the first by title" if more else ""), lines)
