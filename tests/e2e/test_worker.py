@@ -19,7 +19,7 @@ import pytest
 from at_server import migrated, settings_of
 from failing_ollama import END, HANGS, NAME, Failing, part
 from graphs import forget_replies
-from hostile_files import forms_in_forms
+from hostile_files import one_page_again_and_again
 from neo4j import Driver
 from queues import Queue, graph
 from tiers import FULL, few_of
@@ -510,7 +510,7 @@ def test_a_task_stops_where_its_key_may_use_no_more_tokens(
 def test_the_process_that_parses_a_file_ends_with_the_task(
     queue: Queue, corpus: str, quick: None, stopped: bool
 ) -> None:
-    task = queue.create("index", corpus, ("endless.pdf", forms_in_forms(60)))
+    task = queue.create("index", corpus, ("endless.pdf", one_page_again_and_again(20_000)))
 
     async def run() -> None:
         async with AsyncE2G(settings=queue.settings.model_copy(update={"max_document_mb": 1024})) as client:
