@@ -158,21 +158,22 @@ def test_a_name_without_suffix_is_read_by_its_type(queue: Queue, client: E2G, co
 
 def test_unreadable_files_are_left_out_and_named(queue: Queue, client: E2G, corpus: str, tmp_path: Path) -> None:
     lines = b'{"text": "Ann met Bob.", "author": "x"}\nnonsense\n'
-    files = [("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"), ("odd.csv", b"a"), ("rows.jsonl", lines)]
+    files = [("good.txt", TEXT.encode()), ("bad.pdf", b"%PDF-1.4 broken"), ("odd.zip", b"a"), ("rows.jsonl", lines)]
     task = queue.done("index", corpus, *files)
     assert (task.state, queue.blobs()) == ("succeeded", 0)
     assert task.result is not None
     assert task.result["documents"] == 2
-    failed, warnings = task.result["failed"], task.result["warnings"]
-    assert failed.keys() == {"upload:bad.pdf", "upload:odd.csv", "upload:rows.jsonl, line 2"}
+    failed = task.result["failed"]
+    assert failed.keys() == {"upload:bad.pdf", "upload:odd.zip", "upload:rows.jsonl, line 2"}
     assert all(why.startswith(what.removeprefix("upload:").partition(",")[0]) for what, why in failed.items())
-    assert "author" in warnings["upload:rows.jsonl"]
+    [row] = [one for one in client.documents(corpus) if one.source == "upload:rows.jsonl#1"]
+    assert row.properties == {"author": "x"}
     assert sources(client, corpus).keys() == {"upload:good.txt", "upload:rows.jsonl#1"}
     none = queue.done("index", corpus, *files[1:3])
     assert (none.state, none.result) == ("failed", None)
     assert none.error is not None
     assert "bad.pdf" in none.error["detail"]
-    assert "odd.csv" in none.error["detail"]
+    assert "odd.zip" in none.error["detail"]
 
 
 def test_with_strict_one_unreadable_file_fails_the_task_which_can_be_retried(queue: Queue, corpus: str) -> None:
