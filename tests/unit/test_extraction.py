@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span
 from e2g_neo4j.models.entities.entity_key import entity_form, entity_key
 from e2g_neo4j.models.entities.extraction import extract, extract_all
 from e2g_neo4j.models.entities.extraction_codec import decode, encode
-from e2g_neo4j.models.entities.pipeline import pipeline_id
+from e2g_neo4j.models.entities.pipeline import load_pipeline, pipeline_id
 from e2g_neo4j.types.graph import Extraction
 
 BLANK = spacy.blank("en")
@@ -301,3 +301,15 @@ def test_line_breaks_in_a_paragraph_are_spaces_and_offsets_stay() -> None:
 def test_the_pipeline_is_identified_by_language_name_and_version() -> None:
     nlp = spacy.blank("en", meta={"name": "mine", "version": "1.2.3"})
     assert pipeline_id(nlp) == "en_mine-1.2.3"
+
+
+def test_parts_of_addresses_are_no_names() -> None:
+    text = (
+        "Ada Lovelace met Charles Babbage in London. See https://s0.example.com/latex.php?Mersenne=Fermat&bg=ffffff or "
+        "[the letters of Ada Lovelace](https://archive.example/Wayback/Galois.html), and www.example.org/Riemann/Gauss."
+    )
+    [found] = extract_all(load_pipeline(), [text])
+    assert {"ada lovelace", "charles babbage", "london"} <= found.counts.keys()
+    parts = ("example", "latex", "mersenne", "fermat", "wayback", "galois", "riemann", "gauss", "http", "www")
+    assert [key for key in found.counts if any(part in key for part in parts)] == []
+    assert text[found.sentences[0].start : found.sentences[0].end] == "Ada Lovelace met Charles Babbage in London."

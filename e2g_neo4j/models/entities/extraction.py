@@ -48,6 +48,9 @@ LONGEST_NAME = 200
 
 _LINE_BREAK = re.compile(r"(?<=[^\s])(\r\n|\n|\r)(?=[^\s])")
 
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s()<>\]]+|(?<=\])\([^()\s]{1,2000}\)")
+"""An address, and the target of a link of Markdown."""
+
 _UNBROKEN = re.compile(r"(\S{999})\S")
 
 _BATCH = 32
@@ -230,9 +233,10 @@ def _worker_pipeline(source: str) -> Language:
 
 
 def unwrapped(text: str) -> str:
-    """Replace line breaks within paragraphs with spaces, and break runs of a thousand characters without a space.
-    Offsets are unchanged.
+    """Replace line breaks within paragraphs with spaces, break runs of a thousand characters without a space, and make
+    addresses unreadable: their parts are no names. Offsets are unchanged.
 
     The tokenizer needs quadratic time for a run without a space.
     """
+    text = _ADDRESS.sub(lambda found: "/" * len(found[0]), text)
     return _UNBROKEN.sub(r"\1 ", _LINE_BREAK.sub(lambda found: " " * len(found[0]), text))
