@@ -238,14 +238,21 @@ def _best(text: str, starts: NDArray[np.int64], at: int, goal: int, slack: int, 
 
 
 def _shared(text: str, starts: NDArray[np.int64], at: int, overlap: int) -> int:
-    """Return the first token of the next chunk after token `at`: at most `overlap` tokens before it."""
+    """Return the first token of the next chunk after token `at`: at most `overlap` tokens before it, at least half as
+    many unless it would be inside of a row."""
     lowest = max(0, at - overlap)
-    most = at - overlap // 2
-    for is_boundary, until in ((_begins_whole, at + 1), (_begins_word, most), (_begins_grapheme, most)):
-        for token in range(lowest, until):
+    for is_boundary in (_begins_whole, _begins_word, _begins_grapheme):
+        for token in range(lowest, at - overlap // 2):
             if is_boundary(text, int(starts[token])):
-                return token
+                return _after_row(text, starts, token, at)
     return lowest
+
+
+def _after_row(text: str, starts: NDArray[np.int64], token: int, last: int) -> int:
+    """Return a token, or the first after the row that it is inside of, up to `last`."""
+    if row_start(text, int(starts[token])) == starts[token]:
+        return token
+    return next((one for one in range(token, last + 1) if _begins_whole(text, int(starts[one]))), token)
 
 
 def _begins_word(text: str, place: int) -> bool:
