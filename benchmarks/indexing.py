@@ -37,12 +37,13 @@ def whole(books: Sequence[Path], corpus: str) -> list[SourceDocument]:
 def cut(books: Sequence[Path], corpus: str, number: int) -> list[SourceDocument]:
     """Return the paragraphs of the books, joined to about as many documents: fewer if most paragraphs are longer."""
     texts = [book.read_text(encoding="utf-8") for book in books]
-    length = sum(map(len, texts)) / number
+    characters, paragraphs = sum(map(len, texts)), sum(text.count("\n\n") + 1 for text in texts)
+    least = max(1, round(characters / number - characters / paragraphs / 2))
     documents = []
     for book, text in zip(books, texts, strict=True):
         start = end = 0
         while end < len(text):
-            end = text.find("\n\n", start + round(length / 2)) + 2
+            end = text.find("\n\n", start + least) + 2
             end = end if end > 1 else len(text)
             if piece := text[start:end].strip():
                 documents.append(from_text(piece, corpus=corpus, source=f"{book.name}#{start}"))

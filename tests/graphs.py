@@ -5,7 +5,7 @@ that are computed from them. Every test that compares graphs, or what a question
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
@@ -182,10 +182,13 @@ def unordered(passages: Iterable[Passage]) -> list[Passage]:
     return found
 
 
-def cached_replies(driver: Driver, *models: str) -> list[dict[str, Any]]:
-    """What is cached of chat models whose names begin so."""
-    named = "MATCH (s:CachedSummary) WHERE any(one IN $models WHERE s.model STARTS WITH one) RETURN s {.*} AS s"
-    return [row["s"] for row in driver.execute_query(named, models=models).records]
+def cached_replies(driver: Driver, *models: str, corpora: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """What is cached of chat models whose names begin so, for any of the corpora if some are given."""
+    named = (
+        "MATCH (s:CachedSummary) WHERE any(one IN $models WHERE s.model STARTS WITH one) "
+        "AND ($corpora = [] OR any(one IN s.corpora WHERE one IN $corpora)) RETURN s {.*} AS s"
+    )
+    return [row["s"] for row in driver.execute_query(named, models=models, corpora=corpora).records]
 
 
 def forget_replies(driver: Driver, *models: str) -> None:

@@ -11,7 +11,7 @@
 //   left: [{entity: key, names: [name]}], pairs: [{a, b, hops}],
 //   shared: [{chunk, document, index, end, counts: [{entity, count}]}],
 //   words: {windows, index_windows, terms: [{term, windows, index_windows}]}, statements, sentence_vectors,
-//   entity_vectors, unread: as in `corpus`
+//   entity_vectors, unread: [text]
 // include: made_with
 WITH made, EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found
 CALL () {

@@ -94,7 +94,7 @@ def questions(tmp_path: Path) -> Path:
 
 def test_every_benchmark_is_run_here() -> None:
     run = set(re.findall(r'(?:benchmark\(|BENCHMARKS / )"(\w+)(?:\.py)?"', Path(__file__).read_text(encoding="utf-8")))
-    assert {file.stem for file in BENCHMARKS.glob("*.py")} == run
+    assert {file.stem for file in BENCHMARKS.glob("*.py") if "def main(" in file.read_text(encoding="utf-8")} == run
 
 
 def test_bind_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,7 +107,7 @@ def test_another_corpus_with_the_same_text_has_no_such_statements(
     assert snapshot(driver, corpus) == ({}, {})
     assert added(driver, other).statements == 1
     driven(performing(driver), delete(other, ["d0", "d1"]))
-    assert not cached_replies(driver, MODEL)
+    assert not cached_replies(driver, MODEL, corpora=[corpus, other])
 
 
 def test_a_source_may_name_a_chunk(driver: Driver, corpora: list[str], corpus: str) -> None:

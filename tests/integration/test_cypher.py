@@ -236,7 +236,8 @@ def watching(neo4j_connection: Connection, driver: Driver) -> Iterator[Driver]:
             "CREATE (s:Statement:StagedStatement {run: '', predicate: '', keywords: [''], strength: 5, "
             "subject_type: '', object_type: '', status: '', period: ''}), "
             "(s)-[:SUBJECT]->(:Entity), (s)-[:OBJECT]->(:Entity), (s)-[:STATED_IN]->(:Chunk), "
-            "(:Corpus {statements: 1, statement_models: [''], report_models: ['']})"
+            "(:Corpus {statements: 1, statement_models: [''], report_models: [''], unread: ['']}), "
+            "(:Document {losses: ['']})"
         ).consume()
         cached = {"key": "1", "corpus": corpus, "text": "", "model": "", "prompt_tokens": 0, "completion_tokens": 0}
         transaction.run(load("index/cache_summary"), cached).consume()

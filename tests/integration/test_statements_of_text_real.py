@@ -128,7 +128,7 @@ def test_nothing_is_paid_for_twice(driver: Driver, corpora: list[str], corpus: s
     assert len(statements(driver, other)) == 6
     driven(performing(driver), delete(other, ["d0", "d1", "copy"]))
     assert snapshot(driver, corpus) == snapshot(driver, other) == ({}, {})
-    assert not cached_replies(driver, MODEL)
+    assert not cached_replies(driver, MODEL, corpora=[corpus, other])
 
 
 def test_a_plan_asks_nothing_and_writes_nothing(driver: Driver, corpora: list[str], corpus: str) -> None:

@@ -114,7 +114,7 @@ def test_the_reports_are_those_of_the_model(driver: Driver, corpora: list[str], 
     kept = enriched(driver, other, model)
     assert (kept.usage.calls, kept.usage.remembered) == (0, 2), "the other corpus keeps its replies"
     driven(performing(driver), delete(other, ["d0", "d1"]))
-    assert not cached_replies(driver, MODEL)
+    assert not cached_replies(driver, MODEL, corpora=[corpus, other])
 
 
 def test_the_kind_is_kept_and_can_be_changed(driver: Driver, corpora: list[str], corpus: str) -> None:
@@ -381,7 +381,7 @@ def test_long_descriptions_are_merged_before_the_reports(driver: Driver, corpora
     assert corpus not in behind(driver)
     driven(performing(driver), delete(corpus, ["d0"]))
     driven(performing(driver), delete(fresh, ["d0", "d1"]))
-    assert not cached_replies(driver, MODEL)
+    assert not cached_replies(driver, MODEL, corpora=[corpus, fresh])
 
 
 def test_other_statements_make_written_reports_outdated_alone(driver: Driver, corpora: list[str], corpus: str) -> None:
