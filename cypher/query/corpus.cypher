@@ -4,7 +4,8 @@
 // of the question. `unread` is null if all text was read.
 // $corpus, $terms
 // → found, adopts, communities, clusters, entity_vectors, sentence_vectors, statements, unread: [text],
-//   made_with: {embedding_model, dimensions, pooling, spacy_model, vectors}, words: {windows, index_windows, terms: [{term, windows, index_windows}]}
+//   made_with: {embedding_model, dimensions, pooling, spacy_model, vectors},
+//   words: {windows, index_windows, terms: [{term, windows, index_windows}]}
 // include: made_with
 // include: corpus_words
 RETURN EXISTS { MATCH (d:Document {corpus: $corpus, state: 'ready'}) WHERE d.id IS NOT NULL } AS found,
