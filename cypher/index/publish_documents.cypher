@@ -1,4 +1,4 @@
-// Set documents to `ready`. Queries see them from the end of this transaction. `properties` are those of the user as they
+// Set documents to `ready`. Queries see them from the end of this transaction. Which chunks name them is found later. `properties` are those of the user as they
 // are stored, which replace all that the document has; null keeps these.
 // $corpus, $rows: [{id, title, source, properties, sha256, chunker, extractor, characters, tokens, chunks, windows,
 //   persistence, losses, names, name_counts, open_names, resolved_names}]
@@ -10,7 +10,7 @@ SET d.title = row.title, d.source = row.source, d.sha256 = row.sha256, d.chunker
     d.names = row.names, d.name_counts = row.name_counts, d.open_names = row.open_names,
     d.resolved_names = row.resolved_names,
     d.state = 'ready'
-REMOVE d.run, d.work, d.error, d.claimed_properties
+REMOVE d.run, d.work, d.error, d.claimed_properties, d.title_key
 FOREACH (properties IN CASE WHEN row.properties IS NULL THEN [] ELSE [row.properties] END |
   FOREACH (name IN [name IN keys(d) WHERE name STARTS WITH 'meta_'] | SET d[name] = null)
   SET d += properties

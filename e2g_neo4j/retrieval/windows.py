@@ -48,6 +48,14 @@ windows; by a neighbour of these entities. Of several, the first."""
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Why a document is among the evidence: the words of a chunk that refer to it, and the id of the chunk."""
+
+    text: str
+    chunk: str
+
+
 @dataclass(slots=True)
 class Window:
     """A window of a chunk.
@@ -63,6 +71,7 @@ class Window:
         persistence: Topic persistence of its document, from 0 to 1.
         origin: How it was found, in mode `routes`.
         signals: What each signal contributes to its score, in modes `auto` and `diffusion`.
+        referred: What refers to its document, if the window is ranked because of this.
     """
 
     chunk: str
@@ -75,6 +84,7 @@ class Window:
     persistence: float
     origin: Origin | None = None
     signals: dict[str, float] = field(default_factory=dict, compare=False)
+    referred: Reference | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:
