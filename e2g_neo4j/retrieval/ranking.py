@@ -76,7 +76,7 @@ difference."""
 
 NAMED = 4
 """Number of documents that the question names whose references count in full, however their windows score: of two
-films, one may score far better. On 2WikiMultiHopQA, R@5 of questions that compare two directors rose from .78 to .91."""
+films, one may score far better. On 2WikiMultiHopQA, R@5 of questions that compare directors rose from .78 to .91."""
 
 REFERENCE = 12.0
 """What the first window of a document receives that the best window refers to."""

@@ -93,7 +93,8 @@ class Selection:
 
     def _merged(self, nodes: Sequence[ScoredNode], *, skip: bool = False) -> tuple[Passage, ...]:
         tokens = self.budget.tokens
-        return passages(nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip))
+        chosen = nodes if tokens is None else fitting(nodes, tokens, self.token_spans, skip=skip)
+        return passages(chosen, self.question)
 
     def _window_texts(
         self, windows: Sequence[tuple[Window, float]], pairs: Mapping[str, tuple[Pair, ...]] | None
