@@ -129,7 +129,7 @@ def length(text: str) -> int:
 
 def change_marked(text: str, change: Callable[[str], str]) -> str:
     """Return a text as it was changed without its marks. If it has a link, all of it is one."""
-    if END not in text:
+    if BEGIN not in text:
         return change(text)
     return _mark([change(without_marks(text))], _number(text.partition(BEGIN)[2]))[0]
 
