@@ -12,16 +12,13 @@ from contextlib import suppress
 from urllib.parse import unquote, urljoin
 
 from e2g_neo4j.documents.reading import count
-from e2g_neo4j.types.documents import UPLOAD, Hyperlink
+from e2g_neo4j.types.documents import UPLOAD, WIKI, Hyperlink
 
 MOST_LINKS = 10_000
 """Links of a document that are kept."""
 
 LONGEST_TARGET = 2000
 """Maximum characters of a target."""
-
-WIKI = "wiki:"
-"""What the target of a link begins with that names a page of a wiki."""
 
 BEGIN, END = "\ud800", "\ud801"
 

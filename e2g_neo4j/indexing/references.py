@@ -8,7 +8,6 @@ what a fresh index would have.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -16,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from e2g_neo4j.models.titles import Word, mentioned_titles, title_key
 from e2g_neo4j.models.words import tokens
 from e2g_neo4j.runtime.requests import Operation, Read, Write
+from e2g_neo4j.types.documents import WIKI
 from e2g_neo4j.types.ids import corpus_key
 
 Kind: TypeAlias = Literal["title", "link"]
@@ -29,8 +29,6 @@ DOCUMENTS = 1_000
 
 CHUNKS = 200
 """Chunks that are read at a time, and written in one transaction."""
-
-_WITHOUT_FRAGMENT = re.compile(r"#.*", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -90,8 +88,8 @@ def _made_known(
         key = corpus_key(corpus)
         titles = sorted({f'+corpus_key:{key} +text:"{row["title_key"]}"' for row in rows if row["title_key"]})
         yield "references/outdate_by_title", {"corpus": corpus, "titles": titles}
-        sources = {one["source"]: True for one in documents}
-        yield "references/outdate_by_link", {"corpus": corpus, "targets": sources}
+        targets = {one["source"]: True for one in documents} | {WIKI + row["title_key"]: True for row in rows}
+        yield "references/outdate_by_link", {"corpus": corpus, "targets": targets}
 
 
 def _read_again(corpus: str, hold: tuple[str, dict[str, Any]]) -> Operation[None]:
@@ -99,8 +97,12 @@ def _read_again(corpus: str, hold: tuple[str, dict[str, Any]]) -> Operation[None
     titles = Titles(corpus)
     while chunks := (yield Read("references/chunks", {"corpus": corpus, "limit": CHUNKS})):
         words = [list(tokens(row["text"] or "")) for row in chunks]
-        yield from titles.read(word for found in words for _, _, word in found)
-        sources = yield from _sources(corpus, chunks)
+        targets = sorted({target for row in chunks for _, _, target in row["links"]})
+        pages = [target.removeprefix(WIKI) for target in targets if target.startswith(WIKI)]
+        yield from titles.read(
+            [*(word for found in words for _, _, word in found), *(page.split(" ")[0] for page in pages)]
+        )
+        sources = yield from _sources(corpus, targets, titles)
         rows = [
             {"chunk": row["chunk"], "references": _references(row, found, titles, sources)}
             for row, found in zip(chunks, words, strict=True)
@@ -109,33 +111,37 @@ def _read_again(corpus: str, hold: tuple[str, dict[str, Any]]) -> Operation[None
             return
 
 
-def _sources(corpus: str, chunks: Sequence[Mapping[str, Any]]) -> Operation[dict[str, str]]:
-    """Return the ids of the documents that hyperlinks lead to, by source."""
-    targets = sorted({_WITHOUT_FRAGMENT.sub("", target) for row in chunks for _, _, target in row["links"]})
+def _sources(corpus: str, targets: Sequence[str], titles: Titles) -> Operation[dict[str, list[str]]]:
+    """Return the ids of the documents that targets of hyperlinks name."""
     rows = (yield Read("references/sources", {"corpus": corpus, "sources": targets})) if targets else []
-    return {row["source"]: row["document"] for row in rows}
+    pages = {
+        target: titles.documents[key]
+        for target in targets
+        if target.startswith(WIKI) and (key := target.removeprefix(WIKI)) in titles.documents
+    }
+    return pages | {row["source"]: [row["document"]] for row in rows}
 
 
 def _references(
-    row: Mapping[str, Any], words: Sequence[Word], titles: Titles, sources: Mapping[str, str]
+    row: Mapping[str, Any], words: Sequence[Word], titles: Titles, sources: Mapping[str, list[str]]
 ) -> list[dict[str, Any]]:
     """Return what a chunk refers to, a row of `references/chunks`: one reference a document."""
     text, found = row["text"] or "", dict[str, dict[str, Any]]()
 
+    def others(documents: Sequence[str]) -> list[str]:
+        return [one for one in documents if one != row["document"]][:MOST_BEARERS]
+
     def add(document: str, kind: Kind, start: int, end: int) -> None:
-        if document != row["document"]:
-            windows = [
-                number for number, (first, last) in enumerate(row["windows"]) if first <= row["start"] + start < last
-            ]
-            one = found.setdefault(
-                document, {"document": document, "kind": kind, "text": text[start:end], "windows": []}
-            )
-            one["windows"] = sorted({*one["windows"], *windows})
+        windows = [
+            number for number, (first, last) in enumerate(row["windows"]) if first <= row["start"] + start < last
+        ]
+        one = found.setdefault(document, {"document": document, "kind": kind, "text": text[start:end], "windows": []})
+        one["windows"] = sorted({*one["windows"], *windows})
 
     for start, end, target in row["links"]:
-        if document := sources.get(_WITHOUT_FRAGMENT.sub("", target)):
+        for document in others(sources.get(target, ())):
             add(document, "link", start - row["start"], end - row["start"])
     for start, end, key in mentioned_titles(text, words, titles.documents, titles.longest):
-        for document in [one for one in titles.documents[key] if one != row["document"]][:MOST_BEARERS]:
+        for document in others(titles.documents[key]):
             add(document, "title", start, end)
     return [found[document] for document in sorted(found)]

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from e2g_neo4j.models.words import STOP_WORDS, tokens
+from e2g_neo4j.types.documents import WIKI
 
 Word: TypeAlias = tuple[int, int, str]
 """A word of a text: start, end, and how the indexes have it."""
@@ -36,6 +37,15 @@ def title_key(title: str) -> str:
     says = any(word not in STOP_WORDS and len(word) > 1 and not word.replace(",", "").isdigit() for word in words)
     of_signs = len(words) > 1 and not title.isascii() and all(len(word) == 1 for word in words)
     return " ".join(words) if len(words) <= LONGEST and (says or of_signs) else ""
+
+
+def linked_document(target: str) -> str:
+    """Return what a hyperlink names a document by: its source, or WIKI and the key of its title. Empty: none."""
+    document = target.partition("#")[0]
+    if document.startswith(WIKI):
+        key = title_key(document.removeprefix(WIKI))
+        return f"{WIKI}{key}" if key else ""
+    return document
 
 
 def mentioned_titles(

@@ -87,7 +87,9 @@ def make_excerpt(text: str, weights: Mapping[str, float], start: int = 0) -> Exc
 
 
 def _score(sentence: str, weights: Mapping[str, float]) -> float:
-    return sum(weights[term] for term in weights.keys() & set(terms(sentence))) / max(len(sentence), 1) ** SHORTNESS
+    shared = sum(weights[term] for term in weights.keys() & set(terms(sentence)))
+    length: float = max(len(sentence), 1) ** SHORTNESS
+    return shared / length
 
 
 def _sentences(text: str) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from e2g_neo4j.retrieval.excerpts import make_excerpt, term_weights
 from e2g_neo4j.runtime.requests import Operation, read_each
 from e2g_neo4j.types.documents import Span
-from e2g_neo4j.types.results import Pair, Passage, TextNode
+from e2g_neo4j.types.results import Pair, Passage, Reference, TextNode
 from e2g_neo4j.types.ties import best_first
 
 TokenSpans: TypeAlias = Callable[[str], Sequence[Span]]
@@ -27,13 +27,14 @@ _PART_OF_WORD = re.compile(r"(?<!\w)\w{1,40}\Z")
 
 @dataclass(frozen=True, slots=True)
 class ScoredNode:
-    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score, the pairs it contains and what
-    each signal contributes to its score."""
+    """A row of `passages.cypher`, `nearest.cypher` or `windows.cypher`, with its score, the pairs it contains, what
+    each signal contributes to its score, and what refers to its document."""
 
     row: dict[str, Any]
     score: float
     pairs: tuple[Pair, ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
+    referred: Reference | None = None
 
 
 def read_windows(ids: Sequence[str], corpora: Sequence[str]) -> Operation[dict[str, dict[str, Any]]]:
@@ -144,6 +145,7 @@ def _merged(run: Sequence[ScoredNode], best: ScoredNode, weights: Mapping[str, f
         passage,
         score=shown.score,
         signals=shown.signals,
+        referred=shown.referred,
         page=shown.page,
         heading=shown.heading,
         excerpt=make_excerpt(shown.text, weights, shown.start),
@@ -170,6 +172,7 @@ def passage_of(node: ScoredNode) -> Passage:
         end=end,
         score=node.score,
         signals=node.signals,
+        referred=node.referred,
         corpus=row["corpus"],
         level=row["level"],
         nodes=(row.get("chunk", row["id"]),),

@@ -15,14 +15,15 @@ by their titles or by hyperlinks, receive a part of the scores of these windows,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from e2g_neo4j.retrieval.windows import Reference, Window, windows_of
+from e2g_neo4j.retrieval.windows import Window, windows_of
+from e2g_neo4j.types.results import Reference
 from e2g_neo4j.types.ties import best_first
 
 Scores: TypeAlias = NDArray[np.float64]
@@ -105,7 +106,10 @@ def candidate_windows(candidates: Sequence[dict[str, Any]]) -> tuple[list[Window
 
 
 def ranked(
-    signals: Sequence[dict[str, Any]], *, words: bool = True, named: Callable[[Container[str]], Container[str]] = set
+    signals: Sequence[dict[str, Any]],
+    *,
+    words: bool = True,
+    named: Callable[[Set[str]], Set[str]] = lambda titles: titles,
 ) -> list[tuple[Window, float]]:
     """Rank the candidate windows, and those that they refer to, best first. Ties are in reading order.
 
@@ -135,7 +139,7 @@ def referred_scores(
     scores: Scores,
     found: NDArray[np.bool_],
     signals: Sequence[dict[str, Any]],
-    named: Callable[[Container[str]], Container[str]],
+    named: Callable[[Set[str]], Set[str]],
 ) -> Scores:
     """Return what the first windows of documents receive that the question names, or the best windows refer to.
 

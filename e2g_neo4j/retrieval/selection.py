@@ -102,7 +102,7 @@ class Selection:
         by_id = yield from read_windows([window.id for window, _ in windows], self.corpora)
         found = pairs or {}
         return [
-            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals)
+            ScoredNode(by_id[window.id], score, found.get(window.chunk, ()), window.signals, window.referred)
             for window, score in windows
             if window.id in by_id  # missing if its document was replaced between the two reads
         ]

@@ -13,6 +13,7 @@ from itertools import chain, zip_longest
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from e2g_neo4j.retrieval.passages import TIE
+from e2g_neo4j.types.results import Reference
 from e2g_neo4j.types.ties import best_first
 
 T = TypeVar("T")
@@ -46,14 +47,6 @@ Origin: TypeAlias = Literal["vector", "question", "seed", "neighbour"]
 windows; by a neighbour of these entities. Of several, the first."""
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """Why a document is among the evidence: the words of a chunk that refer to it, and the id of the chunk."""
-
-    text: str
-    chunk: str
 
 
 @dataclass(slots=True)

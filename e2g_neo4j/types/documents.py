@@ -81,6 +81,10 @@ UPLOAD = "upload:"
 for it on the disk."""
 
 
+WIKI = "wiki:"
+"""What the target of a link begins with that names a page of a wiki."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """A document as it was read. Offsets count characters of `text`.

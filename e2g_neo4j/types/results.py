@@ -113,6 +113,19 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """A place that refers to a document, by its title or by a hyperlink.
+
+    Attributes:
+        text: the words there.
+        chunk: the id of the chunk.
+    """
+
+    text: str
+    chunk: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage(JsonForm):
     """A piece of evidence: one or more neighbouring windows or chunks, a summary, or a cluster with its summary.
 
@@ -165,6 +178,7 @@ class Passage(JsonForm):
             reranker, they add up to the score. Empty in other modes and with `unit="chunk"`.
         excerpt: what to show of it: sentences of its best window. None for passages of answers by the methods
             `all_text` and `global`, and for facts.
+        referred: what refers to its document, if it is here because of this, in modes `auto` and `diffusion`.
     """
 
     text: str
@@ -184,6 +198,7 @@ class Passage(JsonForm):
     document_id: str = ""
     signals: dict[str, float] = field(default_factory=dict, compare=False)
     excerpt: Excerpt | None = field(default=None, compare=False)
+    referred: Reference | None = field(default=None, compare=False)
 
     def labelled(self) -> str:
         """Return the passage in the notation of the paper: `entity1 - entity2: text`."""

@@ -27,7 +27,8 @@ from e2g_neo4j.retrieval.ranking import (
     smoothed,
     z,
 )
-from e2g_neo4j.retrieval.windows import Reference, Window
+from e2g_neo4j.retrieval.windows import Window
+from e2g_neo4j.types.results import Reference
 
 NUMBERS = st.floats(-1e3, 1e3)
 
